@@ -4,7 +4,7 @@ import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { Config } from '../config/resolve.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
-import { authorityOf } from '../sinks/http/listen-address.js';
+import { authorityInUrl } from '../sinks/http/listen-address.js';
 import type { ServerTls } from '../web-config/server-tls.js';
 import { readWebConfig } from '../web-config/web-config.js';
 import { listenAddresses } from './listeners.js';
@@ -63,11 +63,13 @@ function connectHost(host: string | undefined): string {
 function listenerProblem(tls: ServerTls | null, host: string, port: number): Promise<string> {
   const needsCertificate =
     tls?.clientAuth === 'RequireAnyClientCert' || tls?.clientAuth === 'RequireAndVerifyClientCert';
-  const url = `${tls ? 'https' : 'http'}://${authorityOf(host, port)}/-/healthy`;
+  const path = '/-/healthy';
+  const url = `${tls ? 'https' : 'http'}://${authorityInUrl(host, port)}${path}`;
   return new Promise((resolve) => {
     let isSecured = false;
-    const options = { agent: false, rejectUnauthorized: false };
-    const sent = (tls ? tlsRequest : plainRequest)(url, options);
+    // Not the URL: Node.js accepts no URL with a zone.
+    const options = { host, port, path, agent: false, rejectUnauthorized: false };
+    const sent = (tls ? tlsRequest : plainRequest)(options);
     const end = (problem: string): void => {
       clearTimeout(late);
       sent.destroy();

@@ -41,26 +41,60 @@ export const word = text(/^\P{Cc}{1,1024}$/u, 'a string of 1 to 1024 characters 
 export const words = list(word, { max: 1024 });
 export const names = list(name, { min: 1, max: 1024, different: { by: String } });
 
-export const ipv4 = rule('string', 'an IPv4 address such as "127.0.0.1"', (raw) =>
-  typeof raw === 'string' && isIPv4(raw) ? raw : undefined,
+export const ipv4 = rule(
+  'string',
+  'an IPv4 address such as "127.0.0.1"',
+  (raw) => (typeof raw === 'string' && isIPv4(raw) ? raw : undefined),
+  (raw) =>
+    typeof raw === 'string' && isIPv6(raw)
+      ? ' (metrics_listen_addresses takes IPv6 addresses)'
+      : '',
 );
-/** `host:port`, `[IPv6]:port`, or `:port`. */
+/**
+ * `host:port`, `[IPv6]:port`, `[IPv6%zone]:port` or `:port`. The zone is the name of a network interface, which has at
+ * most 15 bytes. Node.js 20 cannot listen in a zone with other characters, such as `br_x`.
+ */
 const LISTEN =
-  /^(?:(?<name>[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}))|\[(?<ipv6>[0-9A-Fa-f:.]{2,45})\])?:(?<port>\d{1,5})$/;
+  /^(?:(?<name>[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}))|\[(?<ipv6>[0-9A-Fa-f:.]{2,45})(?:%(?<zone>[A-Za-z0-9.-]{1,15}))?\])?:(?<port>\d{1,5})$/;
 export const listenAddress = rule(
   'string',
-  'an address such as "127.0.0.1:9464", "[::1]:9464", "localhost:9464" or ":9464"',
+  'an address such as "127.0.0.1:9464", "[::1]:9464", "[fe80::1%eth0]:9464", "localhost:9464" or ":9464"',
   (raw) => (typeof raw === 'string' && hostAndPort(raw) !== undefined ? raw : undefined),
+  (raw) => (typeof raw === 'string' ? listenGuess(raw) : ''),
 );
 
-/** The parts of a listen address; an undefined host stands for all addresses. Undefined for an invalid address. */
+/**
+ * The parts of a listen address; an undefined host stands for all addresses. Undefined for an invalid address, also for
+ * a link-local address without a zone: several interfaces can have the same one.
+ */
 export function hostAndPort(
   text: string,
 ): { readonly host: string | undefined; readonly port: number } | undefined {
-  const { name: host, ipv6, port } = LISTEN.exec(text)?.groups ?? {};
+  const { name, ipv6, zone, port } = LISTEN.exec(text)?.groups ?? {};
   if (port === undefined || Number(port) > 65_535) return undefined;
-  if (ipv6 !== undefined && !isIPv6(ipv6)) return undefined;
-  return { host: ipv6 ?? host, port: Number(port) };
+  if (ipv6 === undefined) return { host: name, port: Number(port) };
+  if (!isIPv6(ipv6) || isLinkLocal(ipv6) !== (zone !== undefined)) return undefined;
+  return { host: zone === undefined ? ipv6 : `${ipv6}%${zone}`, port: Number(port) };
+}
+
+/** Whether an IPv6 address belongs to one link: `fe80::/10`. */
+const isLinkLocal = (ipv6: string): boolean => /^fe[89ab][0-9a-f]:/i.test(ipv6);
+
+/** A suggestion for an invalid listen address: about its brackets, its port or its zone. */
+function listenGuess(raw: string): string {
+  const bracketed = raw.replace(/^(?=.{1,80}$)([^[\]]*:[^[\]]*):(\d{1,5})$/, '[$1]:$2');
+  if (hostAndPort(bracketed) !== undefined) return ` (did you mean ${JSON.stringify(bracketed)}?)`;
+  if (hostAndPort(`${raw}:0`) !== undefined) return ' (the port is missing)';
+  const parts = /^\[(?<ipv6>[0-9A-Fa-f:.]{2,45})(?:%(?<zone>[^\]]*))?\](?<port>:\d{1,5})?$/.exec(
+    bracketed,
+  );
+  const { ipv6 = '', zone, port = ':9464' } = parts?.groups ?? {};
+  if (!isIPv6(ipv6)) return '';
+  if (!isLinkLocal(ipv6))
+    return zone === undefined ? '' : ' (only link-local addresses, fe80::/10, have a zone)';
+  if (zone === undefined || zone === '')
+    return ` (a zone such as %eth0 is missing: "[${ipv6}%eth0]${port}")`;
+  return ' (the zone is the name of an interface: 1 to 15 letters, digits, "." and "-")';
 }
 /** The base path of the scrape URLs. `/` and all paths below `/-` are the exporter's own pages. */
 export const urlPath = text(

@@ -1,12 +1,14 @@
 // Several addresses, IPv6, and sockets that were opened before the start.
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { testPrograms } from '../support/processes.js';
+import { PROJECT, testPrograms } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
-import { needs } from '../support/needs.js';
+import { needs, needsPrograms } from '../support/needs.js';
 
 describe('the HTTP listener', function () {
   this.slow(3000);
@@ -40,6 +42,35 @@ describe('the HTTP listener', function () {
     const all = urls(exporter.stderr);
     expect(all.some((url) => url.startsWith('http://[::1]:'))).to.equal(true);
     for (const url of all) await readyPage(url);
+    await exporter.stop();
+  });
+
+  it('can have a link-local address with a zone, and is healthy there', async function () {
+    const setUp = 'ip link set lo up && ip address add fe80::1/64 dev lo';
+    const probe = spawnSync('unshare', ['--net', 'sh', '-c', setUp]);
+    needsPrograms(this, 'curl', 'nsenter');
+    needs(this, probe.status === 0, 'this process may not make a network namespace with IPv6');
+    const path = programs.config({
+      ...{ app: 'ads', server_keys: ['82'] },
+      metrics_listen_addresses: ['[fe80::1%lo]:9464', ':9465'],
+    });
+    const exporter = programs.start('exporter', ['--config', path], {
+      under: ['unshare', '--net', 'sh', '-c', `${setUp} && exec "$@"`, 'sh'],
+    });
+    await exporter.line(/metrics at[^]*metrics at/);
+    expect(urls(exporter.stderr)).to.include('http://[fe80::1%25lo]:9464/metrics');
+    const inside = (...words: readonly string[]) =>
+      spawnSync('nsenter', ['--net', '--target', String(exporter.pid), ...words], {
+        encoding: 'utf8',
+      });
+    const targets = (host: string) =>
+      inside('curl', '--silent', '--globoff', `http://${host}/-/targets`).stdout;
+    expect(targets('[fe80::1%25lo]:9464')).to.contain('"targets":["[fe80::1%lo]:9464"]');
+    expect(targets('[fe80::1%25lo]:9465')).to.contain('"targets":["[fe80::1%lo]:9465"]');
+    expect(targets('[::1]:9465')).to.contain('"targets":["[::1]:9465"]');
+    const program = join(PROJECT, 'dist/bin/shm_exporter.js');
+    const health = inside(process.execPath, program, '--config', path, '--healthy');
+    expect(health.stdout + health.stderr).to.equal('healthy\n');
     await exporter.stop();
   });
 

@@ -12,7 +12,9 @@ import {
   openFilesLimit,
 } from '#app/exporter/listeners.js';
 import { planTargets } from '#app/exporter/plan.js';
-import { hostAndPort } from '#app/rules/formats.js';
+import { shown } from '#app/document/document.js';
+import { hostAndPort, listenAddress } from '#app/rules/formats.js';
+import { boundAuthority, listenFault } from '#app/sinks/http/listen-address.js';
 import { activatedSockets } from '#app/systemd/service-manager.js';
 import type { WebConfig } from '#app/web-config/web-config.js';
 import { readyPage, scrape } from '../end-to-end/page.js';
@@ -65,6 +67,23 @@ describe('the listen address', () => {
     ['a b:80', 'a blank in the name'],
     ['http://a:80', 'a URL'],
     ['', 'an empty text'],
+    ['[::ffff:127.0.0.1]:80', { host: '::ffff:127.0.0.1', port: 80 }],
+    ['[fe80::1%eth0]:80', { host: 'fe80::1%eth0', port: 80 }],
+    ['[FEBF::a%br-lan.100]:80', { host: 'FEBF::a%br-lan.100', port: 80 }],
+    ['[fe80::1.2.3.4%2]:80', { host: 'fe80::1.2.3.4%2', port: 80 }],
+    [`[fe80::1%${'x'.repeat(15)}]:80`, { host: `fe80::1%${'x'.repeat(15)}`, port: 80 }],
+    [`[fe80::1%${'x'.repeat(16)}]:80`, 'a zone of 16 characters'],
+    ['[fe80::1]:80', 'a link-local address without a zone'],
+    ['[fe80::1%]:80', 'an empty zone'],
+    ['[fe80::1%br_x]:80', 'an underscore in the zone'],
+    ['[fe80::1%a/b]:80', 'a slash in the zone'],
+    ['[fe80::1%a b]:80', 'a blank in the zone'],
+    ['[fe80::1%a%b]:80', 'two zones'],
+    ['[::1%lo]:80', 'a zone of the loopback address'],
+    ['[fec0::1%eth0]:80', 'a zone of an address that is not link-local'],
+    ['127.0.0.1%lo:80', 'a zone of an IPv4 address'],
+    ['fe80::1%eth0:80', 'no brackets around an address with a zone'],
+    ['[fe80::1%eth0]', 'no port after a zone'],
   ];
   for (const [text, expected] of table)
     if (typeof expected === 'string')
@@ -72,6 +91,48 @@ describe('the listen address', () => {
     else
       it(`"${text}" means ${expected.host ?? 'all addresses'} and port ${expected.port}`, () =>
         expect(hostAndPort(text)).to.deep.equal(expected));
+
+  /** What follows the text in the message about an invalid address. */
+  const guesses = [
+    ['[fe80::1]:80', ' (a zone such as %eth0 is missing: "[fe80::1%eth0]:80")'],
+    ['[FE80::1%]:80', ' (a zone such as %eth0 is missing: "[FE80::1%eth0]:80")'],
+    ['fe80::1:80', ' (a zone such as %eth0 is missing: "[fe80::1%eth0]:80")'],
+    [
+      '[fe80::1%br_x]:80',
+      ' (the zone is the name of an interface: 1 to 15 letters, digits, "." and "-")',
+    ],
+    ['[::1%lo]:80', ' (only link-local addresses, fe80::/10, have a zone)'],
+    ['fe80::1%eth0:80', ' (did you mean "[fe80::1%eth0]:80"?)'],
+    ['::1:80', ' (did you mean "[::1]:80"?)'],
+    ['[fe80::1%eth0]', ' (the port is missing)'],
+    ['127.0.0.1', ' (the port is missing)'],
+    ['[x]:80', ''],
+    [':'.repeat(9000), ''],
+  ] as const;
+  for (const [text, guess] of guesses)
+    it(`"${text.slice(0, 30)}" is refused${guess}`, () => {
+      const said: string[] = [];
+      listenAddress.read(text, ['a'], (_, sentence) => said.push(sentence));
+      const start = `found ${shown(text)}${guess}, allowed: an address such as "127.0.0.1:9464"`;
+      expect(said[0]?.startsWith(start), said[0]).to.equal(true);
+    });
+
+  it('is written in a URL with %25 before the zone', () => {
+    const bound = (address: string) => ({ address, family: 'IPv6', port: 80 });
+    expect(boundAuthority({ host: 'fe80::1%lo', port: 0 }, bound('fe80::1%lo'))).to.equal(
+      '[fe80::1%25lo]:80',
+    );
+    expect(boundAuthority({ fd: 3 }, bound('fe80::1%lo'))).to.equal('[fe80::1%25lo]:80');
+    expect(boundAuthority({ fd: 3 }, bound('::1'))).to.equal('[::1]:80');
+  });
+
+  it('is in the fault with the zone for which there is no interface', () => {
+    const invalid = Object.assign(new Error('listen EINVAL'), { code: 'EINVAL' });
+    expect(listenFault({ host: 'fe80::1%7', port: 80 }, invalid).message).to.equal(
+      'Cannot listen on [fe80::1%7]:80: listen EINVAL; no interface has the name "7", "ip link" lists them',
+    );
+    expect(listenFault({ host: '::1', port: 80 }, invalid).message).to.match(/: listen EINVAL$/);
+  });
 });
 
 describe('the sockets from systemd', () => {

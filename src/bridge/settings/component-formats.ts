@@ -40,7 +40,9 @@ export const baseAddress = judged(
     if (!/^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/.test(raw)) return seen;
     if (/\/sharedmem(\/|$)/.test(raw)) return `${seen}, to which ${VIEW} would be added`;
     const isAddress = URL.canParse(raw) && new URL(raw).port !== '0';
-    return isAddress ? undefined : `${seen}, whose host or port is wrong`;
+    if (isAddress) return undefined;
+    // Node.js accepts no URL with the zone of an IPv6 address.
+    return `${seen}, whose host ${/\[[^\]]*%/.test(raw) ? 'has a zone' : 'or port is wrong'}`;
   },
 );
 

@@ -33,17 +33,33 @@ export function boundAuthority(
 ): string | undefined {
   if (bound === null || typeof bound === 'string') return undefined;
   const host = 'fd' in address ? bound.address : (address.host ?? bound.address);
-  return authorityOf(host, bound.port);
+  return authorityInUrl(host, bound.port);
 }
 
-/** Host and port, written as in a URL. */
+/** Host and port, written as in a listen address. */
 export const authorityOf = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
+/** Host and port, written as in a URL: the zone of an IPv6 address follows `%25` (RFC 6874). */
+export const authorityInUrl = (host: string, port: number): string =>
+  authorityOf(host.replace('%', '%25'), port);
+
 /** Makes a Fault LISTENER_FAILED from the error of a server that listens at `address`. */
 export function listenFault(address: ListenAddress, error: Error): Fault {
-  const isTaken = 'code' in error && error.code === 'EADDRINUSE' && 'port' in address;
-  const way = isTaken ? `; "ss -ltnp 'sport = :${address.port}'" shows who has it` : '';
+  const way = 'port' in address && 'code' in error ? wayOut(address, error.code) : '';
   const what = `Cannot listen on ${shownAddress(address)}: ${error.message}${way}`;
   return new Fault('LISTENER_FAILED', what, { cause: error });
+}
+
+/** The probable cause or the next step, for an error code of the system; empty for most codes. */
+function wayOut(
+  { host = '', port }: { readonly host: string | undefined; readonly port: number },
+  code: unknown,
+): string {
+  if (code === 'EADDRINUSE') return `; "ss -ltnp 'sport = :${port}'" shows who has it`;
+  const [, zone] = host.split('%');
+  // The runtime takes names of interfaces only, not their numbers.
+  return code === 'EINVAL' && zone !== undefined
+    ? `; no interface has the name ${JSON.stringify(zone)}, "ip link" lists them`
+    : '';
 }

@@ -7,6 +7,7 @@ import { pluralize } from '../../pluralize.js';
 import type { Scope, Target } from '../../model.js';
 import type { SelfMetrics } from '../self-metrics.js';
 import { identitiesOf, parametersOf } from '../sink.js';
+import { authorityOf } from './listen-address.js';
 import { pageReply } from './pages/page.js';
 import { statusPage } from './pages/status-page.js';
 import type { ProcessInfo } from './pages/status-page.js';
@@ -16,6 +17,9 @@ import type { Reply } from './reply.js';
 
 /** Matches a host name, an IPv4 address or an IPv6 address in brackets, with or without a port. */
 const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/** Matches the beginning of a link-local address (fe80::/10). */
+const LINK_LOCAL = /^\[fe[89ab]/i;
 
 /**
  * The JSON document of service discovery: a group for each target, ready or not. The labels of a
@@ -47,11 +51,15 @@ function discoveryDocument(
   return `${JSON.stringify(groups)}\n`;
 }
 
-/** The Host header if it is valid, else the local address of the connection. */
-function authorityOf({ headers, socket }: IncomingMessage): string {
+/**
+ * The Host header if it is valid, else the local address of the connection. Clients leave the zone of a link-local
+ * address out of the header (RFC 6874), so that only the connection has it.
+ */
+function reachedAt({ headers, socket }: IncomingMessage): string {
   const { host = '' } = headers;
-  if (AUTHORITY.test(host)) return host;
-  return `${socket.localAddress ?? ''}:${socket.localPort ?? ''}`;
+  const { localAddress = '', localPort = 0 } = socket;
+  const lacksZone = localAddress.includes('%') && LINK_LOCAL.test(host);
+  return AUTHORITY.test(host) && !lacksZone ? host : authorityOf(localAddress, localPort);
 }
 
 /** The result of a reload, for the client that requested it. */
@@ -102,7 +110,7 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
     '/-/targets',
     (targets, { path }, request) =>
       page(
-        discoveryDocument(targets, authorityOf(request), path, request.socket instanceof TLSSocket),
+        discoveryDocument(targets, reachedAt(request), path, request.socket instanceof TLSSocket),
         'application/json',
       ),
   ],

@@ -254,6 +254,7 @@ describe('The configuration of the bridge', () => {
       urls('http://h:0', '"http://h:0", whose host or port is wrong'),
       urls('http://1.2.3.4.5', '"http://1.2.3.4.5", whose host or port is wrong'),
       urls('http://[::1', '"http://[::1", whose host or port is wrong'),
+      urls('http://[fe80::1%25eth0]:80', '"http://[fe80::1%25eth0]:80", whose host has a zone'),
       urls('http://h/sharedmem', '"http://h/sharedmem", to which /sharedmem would be added'),
       urls('http://h/sharedmem/', '"http://h/sharedmem/", to which /sharedmem would be added'),
       urls(
