@@ -6,7 +6,7 @@ import { asyncScheduler, map, merge } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal, logger } from '../logs/log.js';
-import { loadBridgeConfig, parseArguments, withComponent } from './settings/configuration.js';
+import { loadBridgeConfig, onlyComponent, parseArguments } from './settings/configuration.js';
 import type { BridgeConfig, BridgeInvocation } from './settings/configuration.js';
 import { bridge, once } from './bridge.js';
 import { sendDatagram } from '../native/os/libc.js';
@@ -114,7 +114,7 @@ function main(): void {
   }
   const keys = { environment: process.env, userId: process.geteuid?.() };
   const { file, component } = invocation;
-  const config = withComponent(loadBridgeConfig(file, keys, hostname()), component);
+  const config = onlyComponent(loadBridgeConfig(file, keys, hostname()), component);
   if (invocation.kind === 'run') run({ ...config, ...invocation.log });
   else if (invocation.kind === 'once') pollOnce(config);
   else {

@@ -56,7 +56,7 @@ export interface Series {
 export type RowOutput = readonly Series[] | ValueReference | 'unchanged';
 
 /** The bounds of a histogram or the quantiles of a summary, in the unit of the metric. */
-export type Shape =
+export type BoundsOrQuantiles =
   | { readonly type: 'histogram'; readonly bounds: readonly number[] }
   | { readonly type: 'summary'; readonly quantiles: readonly number[] };
 
@@ -84,9 +84,9 @@ export interface RowContext {
    * @param shapeOf is called once
    * @param conversion applies to the sum and the values of quantiles
    */
-  distribution(shapeOf: () => Shape, conversion: Conversion): RowOutput;
+  distribution(shapeOf: () => BoundsOrQuantiles, conversion: Conversion): RowOutput;
   /** A distribution that observes each new value of `variable`. */
-  observed(shape: Shape, conversion: Conversion): RowOutput;
+  observed(shape: BoundsOrQuantiles, conversion: Conversion): RowOutput;
 }
 
 /** The maximum number of series of one row and one variable, such as the buckets, sum and count of a histogram. */

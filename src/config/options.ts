@@ -1,6 +1,6 @@
 // The table of command-line options, for the parser, --help and the reference page.
 import { application, line, name, word } from '../rules/formats.js';
-import { flagOption, optionalOption } from '../rules/command-option.js';
+import { flagOption, valueOption } from '../rules/command-option.js';
 import type { Field } from '../rules/table.js';
 import { SETTINGS } from './settings.js';
 
@@ -24,31 +24,31 @@ const overridesShown = ({ key, fallback }: Field<unknown>) => ({
 });
 
 export const OPTIONS = {
-  config: optionalOption('--config <path>', word, 'Load a TOML file', FILES),
-  licenseFile: optionalOption(
+  config: valueOption('--config <path>', word, 'Load a TOML file', FILES),
+  licenseFile: valueOption(
     '--license-file <path>',
     word,
     'License file; no start without a license',
     { ...FILES, ...overrides(SETTINGS.licenseFile) },
   ),
-  targetsConfig: optionalOption(
+  targetsConfig: valueOption(
     '--targets-config <path>',
     word,
     'Use the legacy flat target file instead of TOML targets',
     { ...FILES, ...RARE, conflicts: ['--server-key', '--instance'] },
   ),
-  app: optionalOption('--app <app>', application, 'Set the application metric set', {
+  app: valueOption('--app <app>', application, 'Set the application metric set', {
     ...TARGET,
     ...overridesShown(SETTINGS.app),
     choices: KNOWN_APPS,
   }),
-  serverKey: optionalOption(
+  serverKey: valueOption(
     '--server-key <key>',
     name,
     'Select a single target; clears TOML targets',
     { ...TARGET, ...overridesShown(SETTINGS.serverKeys) },
   ),
-  instance: optionalOption(
+  instance: valueOption(
     '--instance <hint>',
     line,
     'Root hint; switches to single-target mode and clears TOML targets',
@@ -58,19 +58,19 @@ export const OPTIONS = {
     ...OUTPUT,
     ...overrides(SETTINGS.metricsHttpEnabled),
   }),
-  metricsPort: optionalOption(
+  metricsPort: valueOption(
     '--metrics-port <port>',
     SETTINGS.metricsPort.rule,
     'Port of the HTTP listener',
     { ...OUTPUT, ...overridesShown(SETTINGS.metricsPort) },
   ),
-  webListenAddress: optionalOption(
+  webListenAddress: valueOption(
     '--web.listen-address <address>',
     SETTINGS.metricsListenAddresses.rule,
     'Address to listen on instead; may be repeated',
     { ...OUTPUT, ...overrides(SETTINGS.metricsListenAddresses) },
   ),
-  webConfigFile: optionalOption(
+  webConfigFile: valueOption(
     '--web.config.file <path>',
     word,
     'TLS and passwords of the HTTP listener',
@@ -85,13 +85,13 @@ export const OPTIONS = {
     ...OUTPUT,
     conflicts: ['--enable-metrics-http'],
   }),
-  stdoutFormat: optionalOption(
+  stdoutFormat: valueOption(
     '--stdout-format <format>',
     SETTINGS.stdoutFormat.rule,
     'Form of snapshots: text, json or merged',
     { ...OUTPUT, ...RARE, ...overridesShown(SETTINGS.stdoutFormat) },
   ),
-  textfile: optionalOption(
+  textfile: valueOption(
     '--textfile <dir>',
     word,
     'Keep the metrics of all targets in a file for node_exporter',
@@ -102,13 +102,13 @@ export const OPTIONS = {
       conflicts: ['--enable-metrics-http'],
     },
   ),
-  logLevel: optionalOption(
+  logLevel: valueOption(
     '--log-level <level>',
     SETTINGS.logLevel.rule,
     'Least level that is logged',
     { ...OUTPUT, ...overridesShown(SETTINGS.logLevel) },
   ),
-  logFormat: optionalOption(
+  logFormat: valueOption(
     '--log-format <format>',
     SETTINGS.logFormat.rule,
     'Form of log lines: text, logfmt or json',

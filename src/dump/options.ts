@@ -3,8 +3,8 @@ import {
   defaultOption,
   flagOption,
   openOption,
-  optionalOption,
   requiredOption,
+  valueOption,
 } from '../rules/command-option.js';
 import type { OptionValues } from '../rules/command-option.js';
 import { line, name, word } from '../rules/formats.js';
@@ -34,7 +34,7 @@ export const OPTIONS = {
     'Name of the shared-memory pool',
     SEGMENT,
   ),
-  object: optionalOption(
+  object: valueOption(
     '--object <id>',
     word,
     'Only this object and the objects below it: its id, or its path below the root',

@@ -45,7 +45,7 @@ export interface ViewParts {
   /** The limits of the target; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;
-  /** The maximum work of one call if the rest can wait; by default `VIEW_STEPS`. */
+  /** The maximum work of one call if the rest can wait; by default `STEPS_PER_SLICE`. */
   readonly slice?: () => Budget;
 }
 

@@ -6,7 +6,7 @@ import { PendingNodes, isVariable } from './read/tree-walk.js';
 import type { TrackedTree } from './tracked-tree.js';
 
 /** Steps of work in one slice. Adding, looking up or removing a line is one step, or more for a long line. */
-export const VIEW_STEPS = 1024;
+export const STEPS_PER_SLICE = 1024;
 /** The steps of a node, without the steps of tracking it. */
 const NODE_COST = 1;
 const FEW_NODES = 8;
@@ -22,7 +22,7 @@ export interface TreeBinderParts {
   readonly pending: PendingNodes;
   /** The cost, to which the tree adds as well. */
   readonly cost: Cost;
-  /** The maximum work of one call if the rest can wait; by default `VIEW_STEPS`. */
+  /** The maximum work of one call if the rest can wait; by default `STEPS_PER_SLICE`. */
   readonly slice: (() => Budget) | undefined;
 }
 
@@ -137,7 +137,7 @@ export class TreeBinder {
   }
 
   #slice(): Budget {
-    return this.#parts.slice?.() ?? new Budget({ steps: VIEW_STEPS });
+    return this.#parts.slice?.() ?? new Budget({ steps: STEPS_PER_SLICE });
   }
 
   /** Works until the budget is spent. The first half is reserved for changes, so that neither they nor the tree starve. */

@@ -24,7 +24,7 @@ export const CLOCKS: Clocks = {
 };
 
 /** Data read from a file or directory, cached until its time stamps change. */
-export class CachedListing<T> {
+export class CachedRead<T> {
   readonly path: string;
   readonly #read: () => T;
   readonly #clocks: Clocks;

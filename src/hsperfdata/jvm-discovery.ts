@@ -5,12 +5,7 @@ import type { Budget } from '../budget.js';
 import { messageOf } from '../errors.js';
 import { withDirectory, isGone, pathOf } from '../foreign/verified-file.js';
 import type { DirectoryPath } from '../foreign/verified-file.js';
-import {
-  CachedListing,
-  truncationWarning,
-  readNames,
-  namesIn,
-} from '../foreign/directory-listing.js';
+import { CachedRead, truncationWarning, readNames, namesIn } from '../foreign/directory-listing.js';
 import type { Clocks, DirectoryNames } from '../foreign/directory-listing.js';
 import { innermostPidOf } from '../foreign/processes.js';
 import { fitsAny } from '../rules/formats.js';
@@ -34,8 +29,8 @@ interface DirectoryFiles {
 }
 
 /** The counter files of one user. Reading them throws Error, or Fault NATIVE_FAILED if other users may write the directory. */
-const userDirectory = (place: DirectoryPath, clocks: Clocks): CachedListing<DirectoryFiles> =>
-  new CachedListing(
+const userDirectory = (place: DirectoryPath, clocks: Clocks): CachedRead<DirectoryFiles> =>
+  new CachedRead(
     pathOf(place),
     () => {
       const { names, isTruncated } = withDirectory(place, ({ path }) => readNames(path));
@@ -63,7 +58,7 @@ export class HostFileFinder {
   readonly #globs: readonly { readonly parent: string; readonly list: () => DirectoryNames }[];
   readonly #users: readonly string[];
   readonly #clocks: Clocks;
-  #directories = new Map<string, CachedListing<DirectoryFiles>>();
+  #directories = new Map<string, CachedRead<DirectoryFiles>>();
 
   /**
    * @param directories paths whose last part may contain `*`
@@ -79,7 +74,7 @@ export class HostFileFinder {
         const { names, isTruncated } = readNames(parent);
         return { names: names.filter((name) => fitsAny(name, [pattern])), isTruncated };
       };
-      const listing = new CachedListing(parent, read, clocks);
+      const listing = new CachedRead(parent, read, clocks);
       return { parent, list: () => listing.now() ?? NO_NAMES };
     });
     this.#users = users;
@@ -103,7 +98,7 @@ export class HostFileFinder {
         refusals.push(messageOf(error));
       }
     };
-    const directories = new Map<string, CachedListing<DirectoryFiles>>();
+    const directories = new Map<string, CachedRead<DirectoryFiles>>();
     for (const { parent, list } of this.#globs)
       attempt(() => {
         const { names, isTruncated } = list();

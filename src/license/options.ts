@@ -1,5 +1,5 @@
 // The commands of shm_license, their options and help texts.
-import { defaultOption, optionalOption, requiredOption } from '../rules/command-option.js';
+import { defaultOption, requiredOption, valueOption } from '../rules/command-option.js';
 import { LICENSE_KEYS_DIR, line, word } from '../rules/formats.js';
 import { days, utcTime } from './license-document.js';
 
@@ -29,16 +29,16 @@ export const ISSUE = {
   options: {
     licensee: requiredOption('--licensee <name>', line, 'Who the license is for'),
     out: requiredOption('--out <file>', word, 'Where to write it; replaces an older license'),
-    days: optionalOption('--days <n>', days, 'How many days it lasts'),
-    issuedAt: optionalOption('--issued-at <time>', utcTime, 'When it begins', {
+    days: valueOption('--days <n>', days, 'How many days it lasts'),
+    issuedAt: valueOption('--issued-at <time>', utcTime, 'When it begins', {
       shownDefault: 'now',
     }),
-    expiresAt: optionalOption(
+    expiresAt: valueOption(
       '--expires-at <time>',
       utcTime,
       'When it ends; overrides --days; one of both is required',
     ),
-    key: optionalOption('--key <file>', word, 'Private key <key id>.key.pem', {
+    key: valueOption('--key <file>', word, 'Private key <key id>.key.pem', {
       shownDefault: 'the evaluation key, for at most 31 days',
     }),
   },

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { Fault } from '../errors.js';
-import { builtInOptions, labelOf, nameOf } from './command-option.js';
+import { builtInOptions, nameInMessages, nameOf } from './command-option.js';
 import type { CommandOption, CommandOptions, OptionValues } from './command-option.js';
 import { parserOf } from './program.js';
 import type { Program } from './program.js';
@@ -17,7 +17,7 @@ function usageSentence(
   const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
   if (code === 'commander.optionMissingArgument') {
     const called = options.find(({ flags }) => flags === named) ?? { flags: named, choices: [] };
-    return `${labelOf(called)}: found nothing, needed: ${neededBy(called, named)}`;
+    return `${nameInMessages(called)}: found nothing, needed: ${neededBy(called, named)}`;
   }
   if (code === 'commander.missingArgument') return `found nothing, needed: <${named}>; see --help`;
   if (code !== 'commander.unknownOption') return message.replace(/^error: /, '');
@@ -34,7 +34,7 @@ function unknownOption(given: string, options: readonly CommandOption<unknown>[]
   const [name = '', ...values] = given.split('=');
   const known = options.find((option) => nameOf(option) === name);
   if (known !== undefined)
-    return `${labelOf(known)}: found ${quoted(values.join('='))}, allowed: no argument`;
+    return `${nameInMessages(known)}: found ${quoted(values.join('='))}, allowed: no argument`;
   const guess = hint(name, options.map(nameOf));
   return `unknown option ${quoted(given)}${guess === '' ? '; see --help' : guess}`;
 }

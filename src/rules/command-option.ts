@@ -74,7 +74,7 @@ export function requiredOption<T>(
 }
 
 /** An option whose value is undefined if it is not given. */
-export function optionalOption<T>(
+export function valueOption<T>(
   flags: string,
   rule: Rule<T>,
   meaning: string,
@@ -113,10 +113,10 @@ const choicesOf = ({ choices = [] }: Rule<unknown>) => ({ choices });
 export const nameOf = ({ flags }: Pick<CommandOption<unknown>, 'flags'>): string =>
   flags.split(' ')[0] ?? '';
 
-type LabelledOption = Pick<CommandOption<unknown>, 'flags' | 'setting'>;
+type NamedOption = Pick<CommandOption<unknown>, 'flags' | 'setting'>;
 
 /** The name of an option, or of one item of its argument, for messages. Adds the setting that the option overrides. */
-export const labelOf = ({ flags, setting }: LabelledOption, path: Path = []): string =>
+export const nameInMessages = ({ flags, setting }: NamedOption, path: Path = []): string =>
   `${nameOf({ flags })}${keyPath(path)}${setting === undefined ? '' : ` (${setting})`}`;
 
 /** The meaning of an option with its default, or a note that it is required. */
@@ -130,11 +130,11 @@ export function effectOf({
 }
 
 const readBy =
-  <T>(option: LabelledOption, rule: Rule<T>) =>
+  <T>(option: NamedOption, rule: Rule<T>) =>
   (argument: string | true): T => {
     const text = String(argument);
     const refuse = (path: Path, sentence: string): never => {
-      throw new Fault('USAGE', `${labelOf(option, path)}: ${sentence}`);
+      throw new Fault('USAGE', `${nameInMessages(option, path)}: ${sentence}`);
     };
     if (text.startsWith('--'))
       return refuse([], `found the option ${quoted(text)}, needed: ${option.flags.split(' ')[1]}`);

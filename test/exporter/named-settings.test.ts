@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { OPTIONS } from '#app/config/options.js';
 import { checkStart } from '#app/exporter/check-start.js';
-import { labelOf, nameOf } from '#app/rules/command-option.js';
+import { nameInMessages, nameOf } from '#app/rules/command-option.js';
 import { signedLicense } from '../license/signed-license.js';
 import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -40,7 +40,7 @@ describe('a message at the start', () => {
       const wrong = `${nameOf(option)}=two\nlines`;
       const message = faultMessage('USAGE', () => parseArguments([wrong], '1'));
       const setting = ` (${option.setting ?? ''})`;
-      expect(labelOf(option)).to.equal(`${nameOf(option)}${setting}`);
+      expect(nameInMessages(option)).to.equal(`${nameOf(option)}${setting}`);
       expect(message.startsWith(nameOf(option)), message).to.equal(true);
       expect(message).to.include(`${setting}: found "two\\nlines", allowed: `);
     });

@@ -3,7 +3,7 @@ import { BUILT_IN_APPS } from '#app/catalogue/builtin.js';
 import { Fault } from '#app/errors.js';
 import { readCommandLine } from '#app/rules/command-line.js';
 import type { CommandLine } from '#app/rules/command-line.js';
-import { defaultOption, nameOf, optionalOption } from '#app/rules/command-option.js';
+import { defaultOption, nameOf, valueOption } from '#app/rules/command-option.js';
 import type { OptionValues } from '#app/rules/command-option.js';
 import { application, name, word } from '#app/rules/formats.js';
 import { between, integer, text } from '#app/rules/rule.js';
@@ -20,20 +20,20 @@ const securityKey = text(
 
 /** The options that require --json-port. */
 const JSON_OPTIONS = {
-  jsonBase: optionalOption('--json-base <path>', base, 'Path before /sharedmem', RARE_JSON),
-  securityKey: optionalOption(
+  jsonBase: valueOption('--json-base <path>', base, 'Path before /sharedmem', RARE_JSON),
+  securityKey: valueOption(
     '--security-key <key>',
     securityKey,
     'Key that the header Security-Key of each request must have',
     RARE_JSON,
   ),
-  tlsCert: optionalOption(
+  tlsCert: valueOption(
     '--tls-cert <file>',
     word,
     'PEM file of the certificate: serves HTTPS',
     RARE_JSON,
   ),
-  tlsKey: optionalOption(
+  tlsKey: valueOption(
     '--tls-key <file>',
     word,
     "PEM file of the certificate's private key",
@@ -45,12 +45,12 @@ export const OPTIONS = {
   app: defaultOption('--app <app>', 'ads', application, 'Application whose tree is simulated', {
     choices: BUILT_IN_APPS,
   }),
-  serverKey: optionalOption(
+  serverKey: valueOption(
     '--server-key <key>',
     name,
     'Server key to publish under; required unless a scenario states it',
   ),
-  root: optionalOption('--root <id>', word, 'Id of the root object', {
+  root: valueOption('--root <id>', word, 'Id of the root object', {
     shownDefault: 'localhost.1.APP',
   }),
   objects: defaultOption(
@@ -72,14 +72,14 @@ export const OPTIONS = {
     integer(0, 2 ** 32 - 1),
     'Seed of the random names and values',
   ),
-  scenario: optionalOption('--scenario <file>', word, 'Play this scenario file instead'),
-  contextId: optionalOption('--context-id <id>', name, 'Context id of the shared-memory pool', {
+  scenario: valueOption('--scenario <file>', word, 'Play this scenario file instead'),
+  contextId: valueOption('--context-id <id>', name, 'Context id of the shared-memory pool', {
     shownDefault: 'shmApp',
   }),
-  poolName: optionalOption('--pool-name <name>', name, 'Name of the shared-memory pool', {
+  poolName: valueOption('--pool-name <name>', name, 'Name of the shared-memory pool', {
     shownDefault: 'pool',
   }),
-  jsonPort: optionalOption(
+  jsonPort: valueOption(
     '--json-port <port>',
     integer(0, 65_535),
     'Serve the tree at http://127.0.0.1:PORT/sharedmem; 0 takes a free port',

@@ -6,7 +6,7 @@ import type { PublishedObject } from '../../native/publisher/publisher-options.j
 import { FAILURE_REASONS } from '../poll/fetch-body.js';
 import type { FailureReason } from '../poll/fetch-body.js';
 import { ODDITIES } from '../tree/component-tree.js';
-import type { Oddity } from '../tree/component-tree.js';
+import type { OddityKind } from '../tree/component-tree.js';
 
 /** The application of the bridge's own root. */
 export const APPLICATION = 'shm_bridge';
@@ -88,7 +88,7 @@ interface OwnIdentity {
 export class OwnRoot {
   readonly #values: Readonly<Record<OwnVariable, PublishedScalar>>;
   readonly #failures: Readonly<Record<FailureReason, PublishedScalar>>;
-  readonly #oddities: Readonly<Record<Oddity, PublishedScalar>>;
+  readonly #oddities: Readonly<Record<OddityKind, PublishedScalar>>;
 
   /** Publishes the root with all values at 0. */
   constructor(publisher: Publisher, identity: OwnIdentity) {
@@ -137,9 +137,9 @@ export class OwnRoot {
     this.#failures[reason].add(1);
   }
 
-  setOddities(counts: Readonly<Record<Oddity, number>>): void {
-    for (const [oddity, handle] of Object.entries(this.#oddities) as [Oddity, PublishedScalar][])
-      handle.set(counts[oddity]);
+  setOddities(counts: Readonly<Record<OddityKind, number>>): void {
+    for (const [kind, handle] of Object.entries(this.#oddities) as [OddityKind, PublishedScalar][])
+      handle.set(counts[kind]);
   }
 }
 

@@ -30,7 +30,7 @@ const judged = (
   },
 });
 
-/** The base address of a component, to which `viewOf` adds the path of the tree. */
+/** The base address of a component, to which `treeUrlOf` adds the path of the tree. */
 export const baseAddress = judged(
   'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
   (raw) => {
@@ -47,7 +47,7 @@ export const baseAddress = judged(
 );
 
 /** The address of the whole tree below a base address. */
-export const viewOf = (base: string): URL => new URL(`${base.replace(/\/+$/, '')}${VIEW}`);
+export const treeUrlOf = (base: string): URL => new URL(`${base.replace(/\/+$/, '')}${VIEW}`);
 
 /** The source of a security key, for `readSecurityKey`; empty for none. */
 export const keySource = judged(

@@ -19,7 +19,7 @@ import {
   isLocal,
   keySource,
   seedPrefix,
-  viewOf,
+  treeUrlOf,
 } from './component-formats.js';
 import type { Notes } from './component-formats.js';
 import { readCertificates, readSecurityKey } from './security-key.js';
@@ -267,7 +267,7 @@ export function componentOf(
   keys: KeyReader,
   notes: Notes,
 ): ComponentConfig | undefined {
-  const url = viewOf(table.url);
+  const url = treeUrlOf(table.url);
   const { intervalMs, caFile } = table;
   const readKey = () => readSecurityKey(table.securityKey, keys);
   const securityKey = notes.catch('security_key', readKey);

@@ -8,7 +8,7 @@ import type { LogLevel } from '../../model.js';
 import { readCommandLine } from '../../rules/command-line.js';
 import { Problems } from '../../rules/problems.js';
 import { settingNames } from '../../rules/table.js';
-import { Notes, viewOf } from './component-formats.js';
+import { Notes, treeUrlOf } from './component-formats.js';
 import { BRIDGE_FILE, componentOf } from './component-table.js';
 import type { ComponentConfig, ComponentTable } from './component-table.js';
 import { OPTIONS, PROGRAM } from './options.js';
@@ -21,7 +21,7 @@ function warnOfSharedAddresses(
 ): void {
   const first = new Map<string, number>();
   tables.forEach(({ url, index }) => {
-    const { href } = viewOf(url);
+    const { href } = treeUrlOf(url);
     const earlier = first.get(href);
     if (earlier === undefined) first.set(href, index);
     else
@@ -86,7 +86,7 @@ function besideFile(file: string, { securityKey, caFile }: ComponentTable) {
  * The configuration with only the component `name`, or with all components if `name` is undefined.
  * @throws Fault USAGE if no component has that name
  */
-export function withComponent(config: BridgeConfig, name: string | undefined): BridgeConfig {
+export function onlyComponent(config: BridgeConfig, name: string | undefined): BridgeConfig {
   if (name === undefined) return config;
   const components = config.components.filter((component) => component.name === name);
   if (components.length > 0) return { ...config, components };

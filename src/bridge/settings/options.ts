@@ -1,5 +1,5 @@
 // The command-line options of the bridge, and the texts of --help.
-import { flagOption, optionalOption, requiredOption } from '../../rules/command-option.js';
+import { flagOption, requiredOption, valueOption } from '../../rules/command-option.js';
 import { word } from '../../rules/formats.js';
 import { BRIDGE } from './component-table.js';
 
@@ -9,20 +9,15 @@ export const OPTIONS = {
     conflicts: ['--once'],
   }),
   once: flagOption('--once', 'Poll each component once, print what would be published, and exit'),
-  component: optionalOption('--component <name>', word, 'Poll and publish only this component'),
+  component: valueOption('--component <name>', word, 'Poll and publish only this component'),
   debug: flagOption('--debug', 'Log every poll even when debug is false in TOML', {
     setting: BRIDGE.debug.key,
   }),
-  logLevel: optionalOption(
-    '--log-level <level>',
-    BRIDGE.logLevel.rule,
-    'Least level that is logged',
-    {
-      setting: BRIDGE.logLevel.key,
-      shownDefault: String(BRIDGE.logLevel.fallback),
-    },
-  ),
-  logFormat: optionalOption(
+  logLevel: valueOption('--log-level <level>', BRIDGE.logLevel.rule, 'Least level that is logged', {
+    setting: BRIDGE.logLevel.key,
+    shownDefault: String(BRIDGE.logLevel.fallback),
+  }),
+  logFormat: valueOption(
     '--log-format <format>',
     BRIDGE.logFormat.rule,
     'Form of log lines: text, logfmt or json',

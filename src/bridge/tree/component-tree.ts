@@ -119,13 +119,13 @@ export const ODDITIES = {
   unknown_types: 'variables of unknown type, published with the type of their JSON value',
 } as const satisfies Readonly<Record<string, string>>;
 
-export type Oddity = keyof typeof ODDITIES;
+export type OddityKind = keyof typeof ODDITIES;
 
 export interface ComponentTree {
   /** The objects by id, parents before their children. */
   readonly objects: ReadonlyMap<string, ComponentObject>;
   readonly variableCount: number;
-  readonly oddities: Readonly<Record<Oddity, number>>;
+  readonly oddities: Readonly<Record<OddityKind, number>>;
   /** The first few names of unknown types. */
   readonly unknownTypes: readonly string[];
 }

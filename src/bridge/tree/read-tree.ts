@@ -8,7 +8,7 @@ import type {
   ComponentObject,
   ComponentTree,
   ComponentVariable,
-  Oddity,
+  OddityKind,
 } from './component-tree.js';
 
 /** States by the letters of their names, in lower case. The exact spelling of most states is unknown. */
@@ -61,7 +61,7 @@ class ReadTree implements ComponentTree {
   readonly unknownTypes: string[] = [];
   readonly oddities = Object.fromEntries(
     Object.keys(ODDITIES).map((oddity) => [oddity, 0]),
-  ) as Record<Oddity, number>;
+  ) as Record<OddityKind, number>;
   readonly #limits: TreeLimits;
   variableCount = 0;
 

@@ -1,7 +1,7 @@
 // Rows that show a published histogram or summary unchanged.
 import type { Variable } from '../../model.js';
 import { convert, rowOf } from '../row.js';
-import type { Conversion, Row, RowFields, Shape } from '../row.js';
+import type { BoundsOrQuantiles, Conversion, Row, RowFields } from '../row.js';
 import { conversionIn, plainVariable } from '../file/table.js';
 import { VAR } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
@@ -31,7 +31,11 @@ export function distributionRow(fields: RowFields, variable: string, conversion:
   });
 }
 
-const shapeOf = (type: Shape['type'], { schema }: Variable, conversion: Conversion): Shape =>
+const shapeOf = (
+  type: BoundsOrQuantiles['type'],
+  { schema }: Variable,
+  conversion: Conversion,
+): BoundsOrQuantiles =>
   type === 'summary'
     ? { type, quantiles: schema }
     : {

@@ -18,8 +18,8 @@ import { headingLines, itemText } from '../output/tree-text.js';
 import type { FollowedSegment, SegmentReading } from '../segment/followed-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
-import { fittedText, keysIn } from './screen.js';
-import type { ScreenLine, ScreenSize, TerminalKey } from './screen.js';
+import { commandsIn, fittedText } from './screen.js';
+import type { ScreenLine, ScreenSize, ViewCommand } from './screen.js';
 
 /** The items that the screen shows. */
 interface ItemWindow<T> {
@@ -71,8 +71,8 @@ export class LiveView {
     this.#hasKeys = hasKeys;
   }
 
-  move(key: Exclude<TerminalKey, 'end'>): void {
-    const by = key === 'start' ? -Infinity : key.lines + key.screens * this.#height;
+  move(command: Exclude<ViewCommand, 'end'>): void {
+    const by = command === 'start' ? -Infinity : command.lines + command.screens * this.#height;
     this.#position = Math.max(0, this.#position + by);
   }
 
@@ -135,8 +135,8 @@ export class LiveView {
 
 const plainLine = (text: string): ScreenLine => ({ text, isBold: false });
 
-/** The cause of a redraw: a key that scrolls, or `again` for any other cause. */
-type DrawMoment = Exclude<TerminalKey, 'end'> | 'again';
+/** The cause of a redraw: a command that scrolls, or `again` for any other cause. */
+type DrawMoment = Exclude<ViewCommand, 'end'> | 'again';
 
 interface MomentsOptions {
   /** The redraw interval while neither a key nor a resize causes a redraw. */
@@ -153,9 +153,9 @@ export function moments({
   resized$,
   scheduler,
 }: MomentsOptions): Observable<DrawMoment> {
-  const keys$ = typed$.pipe(concatMap(keysIn));
+  const commands$ = typed$.pipe(concatMap(commandsIn));
   const pauses$ = timer(periodMs, scheduler).pipe(repeat());
-  return merge(keys$, resized$.pipe(map(() => 'again' as const))).pipe(
+  return merge(commands$, resized$.pipe(map(() => 'again' as const))).pipe(
     startWith('again' as const),
     switchMap((moment) => concat(of(moment), pauses$.pipe(map(() => 'again' as const)))),
     takeWhile((moment): moment is DrawMoment => moment !== 'end'),

@@ -68,10 +68,10 @@ export class Screen {
   }
 }
 
-/** The effect of a key: scrolls by lines and screens, scrolls to the start, or ends the program. */
-export type TerminalKey = { readonly lines: number; readonly screens: number } | 'start' | 'end';
+/** What a key does: scrolls by lines and screens, scrolls to the start, or ends the program. */
+export type ViewCommand = { readonly lines: number; readonly screens: number } | 'start' | 'end';
 
-const KEYS: Readonly<Record<string, TerminalKey>> = {
+const KEYS: Readonly<Record<string, ViewCommand>> = {
   '\u001b[A': { lines: -1, screens: 0 },
   '\u001bOA': { lines: -1, screens: 0 },
   k: { lines: -1, screens: 0 },
@@ -93,8 +93,8 @@ const KEYS: Readonly<Record<string, TerminalKey>> = {
 /** Matches the escape sequence of a key, or any single character. */
 const TYPED = /\u001b[[O][0-9;]*[~A-Za-z]|[^]/g; // eslint-disable-line no-control-regex
 
-/** The known keys in the input of a terminal. */
-export const keysIn = (typed: string): readonly TerminalKey[] =>
+/** The commands of the known keys in the input of a terminal. */
+export const commandsIn = (typed: string): readonly ViewCommand[] =>
   [...typed.matchAll(TYPED)].flatMap(([key]) => KEYS[key] ?? []);
 
 /** Matches combining characters, which take no column. */

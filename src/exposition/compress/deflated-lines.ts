@@ -3,7 +3,7 @@ import { SYMBOLS } from './deflate-code.js';
 import type { DeflateCode } from './deflate-code.js';
 import type { DeflateContext } from './deflate-context.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { GROUP_BITS, RECORD_BYTES, TOTAL_BYTES } from '../wasm/layout.js';
+import { DEFLATE_TOTALS_SIZE, GROUP_BITS, RECORD_BYTES } from '../wasm/layout.js';
 import type { LineTable } from '../wasm/line-table.js';
 import { RenderBuffer } from '../text/render-buffer.js';
 
@@ -137,7 +137,7 @@ export class DeflatedLines {
     this.#header(HEADER.records, this.#records);
     const totals = this.#records + this.#capacity * RECORD_BYTES;
     this.#header(HEADER.totals, totals);
-    this.#header(HEADER.groups, totals + this.#capacity * TOTAL_BYTES);
+    this.#header(HEADER.groups, totals + this.#capacity * DEFLATE_TOTALS_SIZE);
   }
 
   #freeRecords(): void {
@@ -151,4 +151,5 @@ export class DeflatedLines {
 }
 
 const recordBytes = (lines: number): number =>
-  lines * (RECORD_BYTES + TOTAL_BYTES) + Math.ceil(lines / GROUP_LINES) * TOTAL_BYTES;
+  lines * (RECORD_BYTES + DEFLATE_TOTALS_SIZE) +
+  Math.ceil(lines / GROUP_LINES) * DEFLATE_TOTALS_SIZE;

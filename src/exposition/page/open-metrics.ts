@@ -2,7 +2,7 @@
 import { namesTaken, unsharedNames } from '../../catalogue/names.js';
 import type { FamilyMetadata } from '../../model.js';
 import { memoize } from '../memoize.js';
-import { cachedHeaderOf } from '../text/text-syntax.js';
+import { makeHeaderCache } from '../text/text-syntax.js';
 import { textFormat } from './text-page.js';
 
 /** The suffixes of sample names that the family name lacks, by type. */
@@ -89,7 +89,7 @@ export function openMetricsFamilies(
 /** Pages of OpenMetrics 1.0; the parameter `escaping` states that names have letters, digits and underscores only. */
 export const OPEN_METRICS = textFormat({
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
-  headerOf: cachedHeaderOf(openMetricsHeader),
+  headerOf: makeHeaderCache(openMetricsHeader),
   adapt: openMetricsFamilies,
   accepts: ({ snapshot }) => snapshot.violatesOpenMetrics !== true,
   end: '# EOF\n',

@@ -1,7 +1,7 @@
 // Histograms and summaries: copies of frames, and the cells computed from them.
 import { Budget } from '../../budget.js';
 import { convert, isDeclared } from '../../catalogue/row.js';
-import type { Conversion, Row, Series, Shape } from '../../catalogue/row.js';
+import type { BoundsOrQuantiles, Conversion, Row, Series } from '../../catalogue/row.js';
 import { LargeMap } from '../../collections/large-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
 import type { Counters } from '../counters.js';
@@ -18,13 +18,13 @@ const MAX_COUNT = 2n ** 64n - 1n;
 /** The cells of a histogram or summary: cumulative buckets or quantiles, then sum, then count. */
 export class Distribution {
   readonly #kernel: Kernel;
-  readonly #shape: Shape;
+  readonly #shape: BoundsOrQuantiles;
   readonly #conversion: Conversion;
   readonly #steps: number;
   readonly #at: number;
 
   /** @param conversion for sum and quantile values */
-  constructor(kernel: Kernel, shape: Shape, conversion: Conversion) {
+  constructor(kernel: Kernel, shape: BoundsOrQuantiles, conversion: Conversion) {
     this.#kernel = kernel;
     this.#shape = shape;
     this.#conversion = conversion;

@@ -1,6 +1,6 @@
 // Variables whose values the exporter observes in a histogram or summary of its own.
 import { UNCHANGED, convert } from '../../catalogue/row.js';
-import type { Conversion, RowOutput, Shape } from '../../catalogue/row.js';
+import type { BoundsOrQuantiles, Conversion, RowOutput } from '../../catalogue/row.js';
 import { LargeMap } from '../../collections/large-map.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -14,7 +14,7 @@ export class ObservedDistribution {
   readonly distribution: Distribution;
   /** See `observedKey`. */
   readonly key: string;
-  readonly #shape: Shape;
+  readonly #shape: BoundsOrQuantiles;
   readonly #conversion: Conversion;
   readonly #counts: BigUint64Array;
   readonly #window = new SampleWindow();
@@ -23,7 +23,7 @@ export class ObservedDistribution {
   #lastBits: bigint | undefined;
 
   /** @param series name and labels, as in the exposition text */
-  constructor(kernel: Kernel, shape: Shape, conversion: Conversion, series: string) {
+  constructor(kernel: Kernel, shape: BoundsOrQuantiles, conversion: Conversion, series: string) {
     this.#shape = shape;
     this.#conversion = conversion;
     this.key = observedKey(shape, conversion, series);
@@ -60,7 +60,11 @@ export class ObservedDistribution {
 }
 
 /** Identifies a series, with its bounds or quantiles and its conversion, among those of a variable. */
-function observedKey(shape: Shape, { multiply, divide }: Conversion, series: string): string {
+function observedKey(
+  shape: BoundsOrQuantiles,
+  { multiply, divide }: Conversion,
+  series: string,
+): string {
   const steps = shape.type === 'histogram' ? shape.bounds : shape.quantiles;
   return `${series} ${steps.join(' ')} ${multiply}/${divide}`;
 }
@@ -86,7 +90,12 @@ export class ObservedVariables {
   }
 
   /** Begins to observe a variable; returns the series that show it. */
-  show(variable: Variable, shape: Shape, conversion: Conversion, series: string): RowOutput {
+  show(
+    variable: Variable,
+    shape: BoundsOrQuantiles,
+    conversion: Conversion,
+    series: string,
+  ): RowOutput {
     const all = this.#observed.get(variable.id)?.all ?? [];
     const key = observedKey(shape, conversion, series);
     if (all.some((other) => other.key === key)) return 'unchanged';

@@ -6,7 +6,7 @@ import type {
   RowInput,
   Row,
   RowOutput,
-  Shape,
+  BoundsOrQuantiles,
   RowContext,
 } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
@@ -101,7 +101,7 @@ export class RowEvaluator implements RowContext {
       : { address: slotReader.address(variable.slot), opcode };
   }
 
-  distribution(shapeOf: () => Shape, conversion: Conversion): RowOutput {
+  distribution(shapeOf: () => BoundsOrQuantiles, conversion: Conversion): RowOutput {
     const { kernel, frames } = this.#parts;
     const row = this.#row;
     const frame = frames.of(this.variable);
@@ -115,7 +115,7 @@ export class RowEvaluator implements RowContext {
     return distribution.series;
   }
 
-  observed(shape: Shape, conversion: Conversion): RowOutput {
+  observed(shape: BoundsOrQuantiles, conversion: Conversion): RowOutput {
     if (isFramed(this.variable.type)) return [];
     const series = seriesText(this.#row.family.name, this.#labels.text);
     return this.#parts.observed.show(this.variable, shape, conversion, series);

@@ -92,7 +92,7 @@ export const headerText = ({ name, type, help }: FamilyMetadata): string =>
   `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${TYPES[type]}\n`;
 
 /** Makes a function that returns the header of a family: the same object for the same metadata. */
-export const cachedHeaderOf = (
+export const makeHeaderCache = (
   textOf: (metadata: FamilyMetadata) => string,
 ): ((metadata: FamilyMetadata) => FamilyHeader) =>
   memoize((metadata) => {
@@ -101,4 +101,4 @@ export const cachedHeaderOf = (
   });
 
 /** The header of text 0.0.4. */
-export const headerOf = cachedHeaderOf(headerText);
+export const headerOf = makeHeaderCache(headerText);

@@ -39,7 +39,7 @@ export const CHANGES_OFFSET = 40;
 
 /** The record of a compressed line, and the total of a line or a group of lines: assembly/deflate.ts. */
 export const RECORD_BYTES = 24;
-export const TOTAL_BYTES = 12;
+export const DEFLATE_TOTALS_SIZE = 12;
 export const GROUP_BITS = 5;
 
 /** The offset of the blocks in a chunk's table, and the size of each: assembly/lines.ts. */

@@ -20,7 +20,7 @@ import { Kernel } from '../../exposition/wasm/kernel.js';
 import { limitsOf } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import { TargetView } from '../../exposition/target-view.js';
-import { VIEW_STEPS } from '../../exposition/tree-binder.js';
+import { STEPS_PER_SLICE } from '../../exposition/tree-binder.js';
 import type { FoundRoot, TreeAnswer } from '../../model.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { HostingUpdate } from '../../pipeline.js';
@@ -48,9 +48,9 @@ export interface PartitionParts {
 
 /** The budget of one slice in which a view binds additions and removals. */
 const BIND_BUDGET = {
-  steps: VIEW_STEPS,
+  steps: STEPS_PER_SLICE,
   ms: SLICE_MS,
-  leastSteps: VIEW_STEPS / 32,
+  leastSteps: STEPS_PER_SLICE / 32,
   stepsPerClockRead: 16,
 };
 /** The period of state reports without a demand. */

@@ -2,7 +2,7 @@
 import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
-import { VIEW_STEPS } from '#app/exposition/tree-binder.js';
+import { STEPS_PER_SLICE } from '#app/exposition/tree-binder.js';
 import type { Random } from '#app/simulator/course.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { pollerPools } from '#app/streams/poller-pool.js';
@@ -25,7 +25,7 @@ import { SimulatedThread } from './simulated-thread.js';
 export const PARTITIONS = 3;
 /** The number of bind steps in a slice if work is sliced. */
 const FEW_STEPS = 6;
-const BIND_STEPS = VIEW_STEPS;
+const BIND_STEPS = STEPS_PER_SLICE;
 
 /** The longest time between two event-loop iterations of a partition, and of a message. */
 const FAST_MS = 2;
