@@ -48,7 +48,7 @@ export interface LiveCollection<T> extends Iterable<T> {
 /** A managed object with its variables and children. Its slot holds its state. */
 export interface ManagedObject extends SlotRef {
   readonly id: number;
-  /** The object id of the management tree, such as `host.1.ads.userDatabase`; `id` is a number of the segment. */
+  /** The object id of the management tree, such as `host.1.ads.userDatabase`. `id` is only the number of the object in the segment. */
   readonly name: string;
   readonly className: string;
   readonly parent: ManagedObject | undefined;
@@ -273,7 +273,7 @@ export interface ReadyAnswer {
 export type DemandAnswer =
   ReadyAnswer | { readonly kind: 'waiting'; readonly status: TargetStatus };
 
-/** A body to be sent; its bytes stay valid until `release()`. The user calls that once. */
+/** A body to be sent. Its bytes stay valid until `release()`, which its holder calls exactly once. */
 export interface Body {
   readonly buffers: readonly Uint8Array[];
   readonly bytes: number;
@@ -409,7 +409,7 @@ interface TreeRowFields {
 
 export interface TreeObject extends TreeRowFields {
   readonly kind: 'object';
-  /** The object id of the management tree, such as `host.1.ads.userDatabase`; `id` is a number of the segment. */
+  /** The object id of the management tree, such as `host.1.ads.userDatabase`. `id` is only the number of the object in the segment. */
   readonly name: string;
   readonly className: string;
   /** The number of objects above it. */
@@ -462,7 +462,7 @@ export interface Target {
   readonly lastRoot: FoundRoot | undefined;
   status(): TargetStatus;
   times(): TargetTimes;
-  /** The metadata of the families of its last text; undefined without a text. */
+  /** The metadata of the families of its last text; undefined before the first text. */
   readonly lastFamilies: readonly FamilyMetadata[] | undefined;
   /** Queries its tree: emits one answer and completes. Not a demand: it copies and renders no values. */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;

@@ -133,7 +133,8 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<HostingUp
   return defer(() => {
     const view = parts.makeView(choice);
     const refresher = new ViewRefresher(view, choice.source);
-    // Each refresh polls. Frequent polls in between serve targets that are not ready, render or log each change, or observe.
+    // Every refresh polls. Poll between refreshes too if the target is not ready, must render or log each change, or
+    // observes values.
     const isUrgent = () => !refresher.isReady || needsEachChange || view.hasObserved;
     const poll$ = pool
       .pollResult$(choice.serverKey, isUrgent)

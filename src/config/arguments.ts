@@ -116,7 +116,7 @@ export function withAbsolutePaths({ configFile, targetsFile, overrides }: Argume
   };
 }
 
-/** The settings of the given options. Other settings keep the value of the file. */
+/** The settings of the given options. Other settings keep their values from the file. */
 function overridesOf(given: OptionValues<typeof OPTIONS>): Overrides {
   const { licenseFile, app, serverKey, instance, metricsPort, logLevel, logFormat } = given;
   const { webListenAddress, webSystemdSocket, webConfigFile, textfile, stdoutFormat } = given;

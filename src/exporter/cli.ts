@@ -56,7 +56,7 @@ function fail(error: unknown): never {
   process.exit(statusOf(error));
 }
 
-/** Reports the faults of a start and exits with the status of the first fault. */
+/** Reports why the start failed, and exits with the status of the first fault. */
 function refuse(faults: readonly Fault[]): never {
   for (const { message } of faults) complain(`shm_exporter: ${message}\n`);
   process.exit(faults[0]?.exit ?? 1);
@@ -174,7 +174,7 @@ function liveLines(planned: Planned): readonly string[] {
 const licenseWarnings = ({ planned, license }: Accepted): readonly string[] =>
   license.warning === '' ? [] : [`${planned.config.subject(['license_file'])}: ${license.warning}`];
 
-/** Prints the warnings of a start, and the faults that would prevent the start. */
+/** Prints the warnings that a start would print, and the faults that would prevent it. */
 function check(given: Arguments, isLive: boolean): void {
   const start = checkStart(given, new Date(), process.env['TZ']);
   const warnings = [

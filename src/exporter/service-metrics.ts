@@ -122,7 +122,7 @@ export function webConfigMetrics(
   let expiry: ((value: number) => void) | undefined;
   return ({ isInUse, current: { tls } }) => {
     isRead(Number(isInUse));
-    // Not before there is a certificate: a gauge without labels starts at 0.
+    // Register the gauge only once there is a certificate: a gauge without labels starts at 0.
     if (tls === null) return;
     expiry ??= metrics.gauge(
       'shm_exporter_certificate_expiry_timestamp_seconds',
@@ -142,8 +142,8 @@ const CHECK_MS = 10_000;
 
 /**
  * Starts to return free memory to the system, periodically until the process ends.
- * @param residentBytes returns the resident set size; throws if it cannot be read, such as without /proc or a free
- *   descriptor
+ * @param residentBytes returns the resident set size; throws if it cannot be read, for example if /proc is missing or
+ *   no descriptor is free
  */
 export function returnFreeMemory(residentBytes: () => number): void {
   // By default, malloc raises this threshold and so keeps 4 MB more than is used.

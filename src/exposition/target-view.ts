@@ -50,7 +50,7 @@ export class TargetView {
   get series(): number {
     return this.#text.lines;
   }
-  /** The numbers of nodes that are missing from the text now. */
+  /** How many series, objects and variables the text lacks now. */
   get missing(): Omissions {
     return this.#tree.missing;
   }

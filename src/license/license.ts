@@ -57,7 +57,7 @@ function verifySignature(document: LicenseDocument, place: string, keys: Trusted
         `the trusted keys are: ${[...keys.keys()].join(', ') || 'none'}`,
     );
   const bytes = Buffer.from(signature, 'base64');
-  // Base64 with other ignored bits or characters decodes to the same bytes; accept only the canonical text.
+  // Base64 that differs only in ignored bits or characters decodes to the same bytes; accept only the canonical text.
   if (bytes.length !== SIGNATURE_BYTES || bytes.toString('base64') !== signature)
     throw refusal(`${place} has a bad signature: it is not ${SIGNATURE_BYTES} bytes in base64`);
   if (!verify(null, signedBytes(fields), key, bytes))

@@ -11,7 +11,7 @@ const PLAIN = /^(?!")[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)
 /** A sentence with its unsafe characters escaped. */
 export const sentence = (text: string): string => text.replace(UNSAFE, codeUnits);
 
-/** A text in the quotes of JSON, with its unsafe characters escaped. */
+/** A text as a JSON string, with its unsafe characters escaped. */
 export const quotedText = (text: string): string => sentence(JSON.stringify(text));
 
 /** A name, in quotes unless it is plain. */

@@ -34,7 +34,7 @@ export class TaskQueue {
     return this.#now();
   }
 
-  /** The waits of all tasks. */
+  /** How long tasks waited. */
   get waits(): Durations {
     return this.#waits.durations;
   }

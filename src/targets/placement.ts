@@ -60,8 +60,8 @@ interface Move {
 const MIN_DIFFERENCE = 0.2;
 
 /**
- * Plans moves that balance the loads, the most useful first. Each move is to the partition with the lowest load, from
- * the fullest partition with a suitable target: the target whose move leaves the smallest difference of the two loads.
+ * Plans moves that balance the loads, the most useful first. Each move goes from the fullest partition with a suitable
+ * target to the emptiest partition, with the target that makes their two loads most equal.
  * @param most the maximum number of moves
  * @param least a partition with a lower load keeps its targets
  */

@@ -14,7 +14,7 @@ export interface RegistryParts extends Omit<
   'definition' | 'partition' | 'rebalances'
 > {
   readonly assignment: 'hash' | 'least_loaded';
-  /** The partition with a number, made at its first use. */
+  /** Returns the partition `number`; makes it on first use. */
   readonly partition: (number: number) => Partition;
 }
 

@@ -35,7 +35,7 @@ export interface VarnishPollerOptions {
 }
 
 const MAX_ITEMS = 1 << 21;
-/** The work budget of one poll: enough for some hundred segments. */
+/** The work budget of one poll: enough for a few hundred segments. */
 const STEPS = 32_768;
 const LEAST_STEPS = 4096;
 /** The maximum number of directories that `availableNames` checks for Varnish instances. */
@@ -142,7 +142,7 @@ export class VarnishPoller implements Poller {
   #open(): OpenedInstance | undefined {
     const { directory: base } = this.#settings;
     const folder = this.#folder;
-    // Other users may write the work directory, as they may write /tmp. So only its owner is checked.
+    // Other users may write to the work directory, as to /tmp, so check its owner, not its mode.
     withDirectory(
       { base, below: [folder] },
       ({ uid }) => {

@@ -7,7 +7,7 @@ import type { Compare } from './threads/compare-in-thread.js';
 /** The result of a check. `busy` means that too many comparisons are pending. */
 export type PasswordVerdict = 'admitted' | 'refused' | 'busy';
 
-/** The size of the cache of right passwords. Prometheus sends the same password at each scrape. */
+/** The size of the cache of correct passwords. Prometheus sends the same password with each scrape. */
 const MAX_RIGHT = 1024;
 /** The size of the cache of wrong passwords. */
 const MAX_WRONG = 128;
@@ -23,7 +23,7 @@ export class Passwords {
   readonly #compare: Compare;
   /** Key of the HMACs of passwords. The caches hold the HMACs, not the passwords, since memory may leak. */
   readonly #secret = randomBytes(32);
-  /** Separate caches: wrong passwords of an attacker do not evict right ones. */
+  /** Separate caches: wrong passwords of an attacker do not evict correct ones. */
   readonly #right = new Set<string>();
   readonly #wrong = new Set<string>();
   readonly #running = new Map<string, Observable<boolean>>();

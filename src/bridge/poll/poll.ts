@@ -83,7 +83,7 @@ export function poll(
         new JsonDocument(boundsFor(limits)),
       ),
       timeout({ first: requestTimeoutMs, with: late, scheduler }),
-      // Each step of a large tree takes long, so each gets its own iteration of the event loop.
+      // Each step takes a long time for a large tree, so each gets its own iteration of the event loop.
       map((document) => document.end()),
       observeOn(scheduler),
       map((json) => readTree(json, limits)),

@@ -25,7 +25,7 @@ import type { Notes } from './component-formats.js';
 import { readCertificates, readSecurityKey } from './security-key.js';
 import type { KeyReader } from './security-key.js';
 
-/** The times of a `[[components]]` table. */
+/** The poll interval and the time limits of a `[[components]]` table. */
 interface Times {
   readonly intervalMs: number;
   readonly requestTimeoutMs: number;

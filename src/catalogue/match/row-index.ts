@@ -110,9 +110,9 @@ export interface RowIndex {
 interface RowsAtPath {
   readonly patterns: readonly PathPattern[];
   readonly at: string;
-  /** The number of segments of `at`, the distance up to the object of the class. */
+  /** The number of levels from the object of the class down to the objects at the path `at`. */
   readonly depth: number;
-  /** The class ids that the object `depth` segments up may have; undefined if `at` is empty. */
+  /** The class ids that the ancestor `depth` levels up may have; undefined if `at` is empty. */
   readonly parentIds: readonly string[] | undefined;
   readonly classRows: ClassRows;
 }

@@ -4,7 +4,7 @@
 const POLYNOMIAL = 0xedb88320;
 /** x to the power 0, reflected. */
 const ONE = 0x80000000;
-/** The maximum number of digits of a byte count: base 16 in the kernel, base 256 here. The digit 0 needs no shift. */
+/** Byte counts have up to 4 digits, in base 16 in the kernel, in base 256 here. The digit 0 needs no shift. */
 const DIGITS = 4;
 const MAX_KERNEL_DIGIT = 15;
 const MAX_DIGIT = 255;

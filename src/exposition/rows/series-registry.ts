@@ -292,7 +292,7 @@ export class SeriesRegistry {
 
   /**
    * Reserves name and labels for a series, which replaces the series with the hash `former`. Returns false if another
-   * series has them, or if another metric has the name of its metric.
+   * series already has both, or if another metric already has the name.
    * @param family the shown family with the name of the metric, if any
    */
   #reserve(

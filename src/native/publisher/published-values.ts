@@ -209,7 +209,7 @@ abstract class PublishedFrame extends PublishedValue {
 
 /** A text of at most `capacity` bytes; longer ones are cut at a character's start. */
 export class PublishedText extends PublishedFrame {
-  /** @throws RangeError for anything but a text */
+  /** @throws RangeError if `text` is not a string */
   set(text: string): boolean {
     if (typeof text !== 'string')
       throw this.refusal(`cannot be ${String(text)}: texts are allowed`);

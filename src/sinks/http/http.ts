@@ -111,7 +111,7 @@ function responder(
       return of({ ...reply, body: reply.page, saved: 0 });
     };
     const sent = (reply: EncodedReply): Observable<Sent> => send(request, response, reply, headers);
-    // The end of a subscription cuts neither the compression nor the sending of a response.
+    // Unsubscribing interrupts neither the compression nor the sending of a response.
     const sentLater = (compressed$: Observable<EncodedReply>): Observable<Sent> =>
       compressed$.pipe(
         catchError(errorReply),

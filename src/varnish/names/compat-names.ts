@@ -10,7 +10,7 @@ const ADDRESS = /^(?<backend>.*)\((?<server>.*)\)/;
 
 /**
  * The labels of a backend, from its ident in lower case, such as `boot.origin`. Strips the name of the current VCL
- * program, so that a backend keeps its series over a reload.
+ * program, so that a backend keeps its series across a reload.
  */
 function backendLabels(ident: string): Record<string, string> {
   const { backend, server } = (SERVER_ID.exec(ident) ?? ADDRESS.exec(ident))?.groups ?? {};
