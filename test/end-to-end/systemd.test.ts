@@ -77,7 +77,7 @@ describe('the exporter as a systemd service', function () {
     await listener.stop();
   });
 
-  it('notifies systemd of readiness also if it writes to stdout', async () => {
+  it('notifies systemd of readiness even if it writes to stdout', async () => {
     const { listener, under } = await systemd(programs.path('stdout'));
     const settings = { app: 'ads', server_keys: ['82'], metrics_http_enabled: false };
     const exporter = programs.start('exporter', ['--config', programs.config(settings)], { under });

@@ -95,7 +95,7 @@ describe('the limits of a target', () => {
     expect(view.counters.omittedSeries).to.equal(2);
   });
 
-  it('count an omitted series once, also if its text changes', () => {
+  it('count an omitted series once, even if its text changes', () => {
     const { source, a, shown, render, view } = setUp({ series: 8 });
     expect(shown()).to.have.length(8);
     const text = source.addVariable(a, 'text', { type: 'string', value: 'one' });

@@ -143,7 +143,7 @@ describe('the history of a target', () => {
   ] as const)
     it(title, () => expect(agesAfter(states).newest).to.deep.equal(newest));
 
-  it('has the age of the last notification also if the publisher states a time', () => {
+  it('has the age of the last notification even if the publisher states a time', () => {
     const history = new TargetHistory(1000);
     history.note({ ...ready, view: { ...view, asOfNs: 102_500_000_000n } }, 4000);
     expect(history.notificationAge(10_000)).to.equal(6);

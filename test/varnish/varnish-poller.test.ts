@@ -227,7 +227,7 @@ describe('A Varnish poller', () => {
   });
 
   describe('that checks processes', () => {
-    it('reports dead when the manager ends, and live with a new manager', () => {
+    it('reports the state dead when the manager ends, and live with a new manager', () => {
       folder.process(PID);
       folder.instance();
       const poller = folder.poller();
@@ -287,7 +287,7 @@ describe('A Varnish poller', () => {
       expect(verdict(poller).state).to.equal('live');
     });
 
-    it('reports absent, with a reason, if the work directory or the process is missing', () => {
+    it('reports the state absent, with a reason, if the work directory or the process is missing', () => {
       const poller = folder.poller();
       const path = folder.path('shop');
       const absent = (reason: string) => ({ state: 'absent', reason });
@@ -459,7 +459,7 @@ describe('A Varnish poller', () => {
       expect(verdict(poller).reason).to.contain('is one too many: segment_max_items');
     });
 
-    it('reports corrupt, with a reason, if the index is not of Varnish', () => {
+    it('reports the state corrupt, with a reason, if the index is not in the format of Varnish', () => {
       const { manager } = folder.instance();
       manager.append('what is this\n');
       expect(verdict(folder.poller())).to.deep.equal({

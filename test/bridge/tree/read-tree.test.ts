@@ -148,7 +148,7 @@ describe('The reader of trees', () => {
   for (const [document, message] of SHAPES)
     it(`refuses ${JSON.stringify(document)}`, () => expect(failureOf(document)).to.match(message));
 
-  it('accepts the maximum of objects, variables and levels, and refuses more', () => {
+  it('accepts the maximum number of objects, variables and levels, and refuses more', () => {
     const chain = (depth: number): Json =>
       object(`d${depth}`, depth > 1 ? { Children: [chain(depth - 1)] } : {});
     const some = (count: number) => Array.from({ length: count }, (_, n) => object(`o${n}`));

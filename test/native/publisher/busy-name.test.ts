@@ -47,7 +47,7 @@ describe('A publisher whose server key another publisher has', () => {
     ]);
   });
 
-  it('takes the key with its next heartbeat, also if it blocks the event loop', () => {
+  it('takes the key with its next heartbeat, even if it blocks the event loop', () => {
     const first = segments.publish('82');
     const { publisher } = waiting();
     first.close();

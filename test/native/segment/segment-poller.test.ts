@@ -303,7 +303,7 @@ describe('A segment poller', () => {
     expect(segment.reads).to.be.above(reads);
   });
 
-  it('keeps the state corrupt while it reopens a segment, until the lock is known', () => {
+  it('reports a reopened segment as corrupt until it knows whether a publisher holds the lock', () => {
     const { poller, state, pass, begin } = polledMemory();
     const segment = begin();
     segment.truncate(0);

@@ -65,7 +65,7 @@ describe('the watchdog', () => {
     partition.close();
   });
 
-  it('stops with its subscriber, at completion and at an error', () => {
+  it('stops when its source completes or fails, and when its subscriber unsubscribes', () => {
     marbles(({ cold, expectObservable }) => {
       expectObservable(cold('a-|').pipe(watched())).toBe('a-|');
       expectObservable(cold('a-#').pipe(watched())).toBe('a-#');
