@@ -27,8 +27,10 @@ export class NameWait {
     if (code === this.#warned) return;
     this.#warned = code;
     const then =
-      code === 'SEGMENT_BUSY' ? 'takes the key when it is free' : 'tries again each second';
-    this.#warn(`${messageOf(error)}; this publisher ${then}`);
+      code === 'SEGMENT_BUSY'
+        ? 'this one takes the key when it is free'
+        : 'the publisher tries again every second';
+    this.#warn(`${messageOf(error)}; ${then}`);
   }
 
   end(): void {

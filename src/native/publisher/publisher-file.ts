@@ -280,7 +280,7 @@ function supersede(fd: number): void {
 
 /** The fault for a name whose file a live publisher has locked. */
 function busy(path: string, fd: number): Fault {
-  return new Fault('SEGMENT_BUSY', `Another publisher lives in ${path}${holderOf(fd)}`);
+  return new Fault('SEGMENT_BUSY', `another publisher holds ${path}${holderOf(fd)}`);
 }
 
 /** The process that made a segment, by its header; empty for a file that is not a segment. */
@@ -292,7 +292,7 @@ function holderOf(fd: number): string {
   return pid === BigInt(ownPid) ? ` (this process, ${pid})` : ` (process ${pid})`;
 }
 
-/** The fault for a file that cannot be opened for writing. SEGMENT_BUSY if a publisher of another user lives in it. */
+/** The fault for a file that cannot be opened for writing. SEGMENT_BUSY if a publisher of another user holds it. */
 function whyNotOpened(path: string, error: unknown): Fault {
   let fd: number | undefined;
   try {

@@ -42,8 +42,8 @@ describe('A publisher whose server key another publisher has', () => {
     await waitFor('the key', holdsKey(publisher));
     expect(sales()).to.equal(7n);
     expect(warnings).to.deep.equal([
-      `Another publisher lives in ${segments.path('82')} (this process, ${process.pid}); ` +
-        'this publisher takes the key when it is free',
+      `another publisher holds ${segments.path('82')} (this process, ${process.pid}); ` +
+        'this one takes the key when it is free',
     ]);
   });
 
@@ -118,7 +118,7 @@ describe('A publisher whose server key another publisher has', () => {
     const second = segments.publisher('82', { failIfBusy: true, warn });
     for (const attempt of [1, 2])
       expect(() => second.place(), `attempt ${attempt}`)
-        .to.throw(Fault, `Another publisher lives in ${segments.path('82')}`)
+        .to.throw(Fault, `another publisher holds ${segments.path('82')}`)
         .with.property('code', 'SEGMENT_BUSY');
     first.close();
     second.beat();
@@ -131,7 +131,9 @@ describe('A publisher whose server key another publisher has', () => {
   it('names no process if the locked file is not a segment', () => {
     const first = segments.publish('82');
     writeFileSync(segments.path('82'), Buffer.alloc(HEADER.size));
-    expect(waiting().warnings.join()).to.contain(`lives in ${segments.path('82')}; this publisher`);
+    expect(waiting().warnings.join()).to.contain(
+      `holds ${segments.path('82')}; this one takes the key`,
+    );
     first.close();
   });
 });
@@ -157,7 +159,7 @@ describe('A publisher whose server key a file of another user has', () => {
     const child = await children.ready('churning-publisher', segments.contextId, '82');
     await children.go(child);
     expect(placeAsOrdinaryUser())
-      .to.throw(Fault, `lives in ${segments.path('82')} (process ${child.pid})`)
+      .to.throw(Fault, `holds ${segments.path('82')} (process ${child.pid})`)
       .with.property('code', 'SEGMENT_BUSY');
     await children.kill(child);
     expect(placeAsOrdinaryUser()).to.throw(

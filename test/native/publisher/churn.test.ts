@@ -95,7 +95,7 @@ describe('A second publisher with the same server key (segment format, section 9
   it('gets an error with the path of the segment, and the first publisher stays live', async () => {
     await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
     expect(() => segments.publish('82'))
-      .to.throw(Fault, `Another publisher lives in ${segments.path('82')}`)
+      .to.throw(Fault, `another publisher holds ${segments.path('82')}`)
       .with.property('code', 'SEGMENT_BUSY');
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
@@ -107,7 +107,7 @@ describe('A second publisher with the same server key (segment format, section 9
       const outcomes = await Promise.all(racers.map((racer) => children.go(racer)));
       const [loser, winner] = outcomes.map(String).sort();
       const path = segments.path('82');
-      expect(loser).to.include(`SEGMENT_BUSY: Another publisher lives in ${path} (process `);
+      expect(loser).to.include(`SEGMENT_BUSY: another publisher holds ${path} (process `);
       expect(winner).to.equal('placed');
       expect(segments.poller('82').poll().publisher.state).to.equal('live');
       await Promise.all(racers.map((racer) => children.kill(racer)));

@@ -149,7 +149,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     for (const publisher of [segments.publisher('82'), segments.publisher('82')])
       expect(() => {
         publisher.place();
-      }).to.throw(Fault, 'Another publisher lives in');
+      }).to.throw(Fault, 'another publisher holds');
     expect(segments.files()).to.deep.equal([segments.name('82')]);
   });
 
@@ -460,7 +460,7 @@ describe('A reader of a segment (segment format, section 1)', () => {
     }
     expect(segments.bytes('82').toString('latin1') === before, 'untouched').to.equal(true);
     expect(() => segments.publish('82'))
-      .to.throw(Fault, `Another publisher lives in ${segments.path('82')}`)
+      .to.throw(Fault, `another publisher holds ${segments.path('82')}`)
       .with.property('code', 'SEGMENT_BUSY');
     publisher.close();
     // The reader still has the old file open, which keeps nobody from the name.
