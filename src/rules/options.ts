@@ -41,6 +41,10 @@ export function checkValue(name: string, value: unknown, rule: Rule<unknown> | u
   });
 }
 
+/** A value of a caller as messages show it. */
+export const shownValue = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : shown(value);
+
 /** An object with further options, which the caller checks with `checkOptions`. */
 export const anyOptions = rule('table', 'an object with options', (raw) =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? raw : undefined,

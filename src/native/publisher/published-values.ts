@@ -1,6 +1,7 @@
 // Handles of variables: they store values, and reject them once the variable is removed.
 import { VALUE_TYPES, scalarType } from '../../published.js';
 import type { FramedType, ScalarType, SlotRef, ValueType, VariableKind } from '../../published.js';
+import { shownValue } from '../../rules/options.js';
 
 type Scalar = number | bigint | boolean;
 
@@ -36,8 +37,7 @@ function integerOf(value: unknown): bigint | undefined {
 /** Describes the allowed values of a type. */
 export function allowedBy(type: ScalarType): string {
   const { range } = scalarType(type);
-  if (range === undefined) return `${type} allows numbers`;
-  return `${type} allows integers from ${range[0]} to ${range[1]}`;
+  return range === undefined ? 'numbers' : `integers from ${range[0]} to ${range[1]}`;
 }
 
 /** The mapped memory of a segment, as typed arrays. */
@@ -109,8 +109,10 @@ export abstract class PublishedValue {
   }
 
   /** The error for a value that is not stored. */
-  protected refusal(why: string): RangeError {
-    return new RangeError(`Variable "${this.#name}" ${why}`);
+  protected refusal(found: string, allowed: string): RangeError {
+    return new RangeError(
+      `Variable ${shownValue(this.#name)}: found ${found}, allowed: ${allowed}`,
+    );
   }
 }
 
@@ -131,8 +133,7 @@ export class PublishedScalar extends PublishedValue {
    */
   set(value: Scalar): boolean {
     const stored = storedNumber(this.#type, value);
-    if (stored === undefined)
-      throw this.refusal(`cannot be ${String(value)}: ${allowedBy(this.#type)}`);
+    if (stored === undefined) throw this.refusal(shownValue(value), allowedBy(this.#type));
     if (!this.isLive()) return false;
     if (typeof stored === 'number') this.memory.f64[this.slot] = stored;
     else this.memory.i64[this.slot] = stored;
@@ -150,10 +151,11 @@ export class PublishedScalar extends PublishedValue {
     const { bits, range } = scalarType(this.#type);
     const amount = range === undefined ? storedDouble(value) : integerOf(value);
     if (amount === undefined)
-      throw this.refusal(`cannot grow by ${String(value)}: ${allowedBy(this.#type)}`);
+      throw this.refusal(`${shownValue(value)} to add`, allowedBy(this.#type));
     if (this.#isCounter && !(amount >= 0 && Number.isFinite(Number(amount))))
       throw this.refusal(
-        `is a counter: found ${String(value)} to add, allowed: finite amounts from 0`,
+        `${shownValue(value)} to add`,
+        'finite amounts from 0, since a counter does not fall',
       );
     if (!this.isLive()) return false;
     if (typeof amount === 'number') return this.set((memory.f64[slot] ?? 0) + amount);
@@ -193,16 +195,14 @@ abstract class PublishedFrame extends PublishedValue {
   /** Converts a sum or the value of a quantile. @throws RangeError if it is not a number */
   protected double(value: unknown): number {
     const double = storedDouble(value);
-    if (double === undefined)
-      throw this.refusal(`cannot hold ${String(value)}: numbers are allowed`);
+    if (double === undefined) throw this.refusal(shownValue(value), 'numbers');
     return double;
   }
 
   /** Converts a count. @throws RangeError for anything but an integer from 0 to 2^64 - 1 */
   protected count(value: number | bigint): bigint {
     const count = storedInteger(VALUE_TYPES.u64.range, value);
-    if (count === undefined)
-      throw this.refusal(`cannot count ${String(value)}: ${allowedBy('u64')}`);
+    if (count === undefined) throw this.refusal(`the count ${shownValue(value)}`, allowedBy('u64'));
     return count;
   }
 }
@@ -211,8 +211,7 @@ abstract class PublishedFrame extends PublishedValue {
 export class PublishedText extends PublishedFrame {
   /** @throws RangeError if `text` is not a string */
   set(text: string): boolean {
-    if (typeof text !== 'string')
-      throw this.refusal(`cannot be ${String(text)}: texts are allowed`);
+    if (typeof text !== 'string') throw this.refusal(shownValue(text), 'strings');
     return this.update((first) => {
       const { frames, frameBytes } = this.memory;
       const room = (this.region.length - 3) * 8;
@@ -239,7 +238,7 @@ export class PublishedHistogram extends PublishedFrame {
    */
   observe(value: number): boolean {
     if (typeof value !== 'number' || Number.isNaN(value))
-      throw this.refusal(`cannot observe ${String(value)}: numbers are allowed`);
+      throw this.refusal(shownValue(value), 'numbers that a bucket counts');
     const index = this.#bounds.findIndex((bound) => value <= bound);
     const bucket = index < 0 ? this.#bounds.length : index;
     return this.update((first) => {
@@ -256,7 +255,7 @@ export class PublishedHistogram extends PublishedFrame {
   set(counts: readonly (number | bigint)[], sum: number): boolean {
     const buckets = this.#bounds.length + 1;
     if (counts.length !== buckets)
-      throw this.refusal(`has ${buckets} counts, found ${counts.length}`);
+      throw this.refusal(`${counts.length} counts`, `${buckets}, one for each bucket`);
     const stored = counts.map((count) => this.count(count));
     const storedSum = this.double(sum);
     return this.update((first) => {
@@ -281,7 +280,7 @@ export class PublishedSummary extends PublishedFrame {
    */
   set(count: number | bigint, sum: number, values: readonly number[]): boolean {
     if (values.length !== this.#quantiles)
-      throw this.refusal(`has ${this.#quantiles} values, found ${values.length}`);
+      throw this.refusal(`${values.length} values`, `${this.#quantiles}, one for each quantile`);
     const stored = this.count(count);
     const floats = [sum, ...values].map((value) => this.double(value));
     return this.update((first) => {

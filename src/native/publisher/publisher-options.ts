@@ -9,7 +9,14 @@ import type {
 } from '../../published.js';
 import { LIMITS, MAX_UNIT_BYTES, VARIABLE_KINDS } from '../segment/layout.js';
 import { name } from '../../rules/formats.js';
-import { anyOptions, callback, checkOptions, checkValue, utf8 } from '../../rules/options.js';
+import {
+  anyOptions,
+  callback,
+  checkOptions,
+  checkValue,
+  shownValue,
+  utf8,
+} from '../../rules/options.js';
 import type { OptionRules } from '../../rules/options.js';
 import { flag, integer, list, oneOf, rule } from '../../rules/rule.js';
 import type { Capacity } from './allocators.js';
@@ -179,7 +186,7 @@ const publishedObject = rule('object', 'an object that addRoot or addObject retu
 function checkId(id: string, parentId: string): void {
   if (!id.startsWith(`${parentId}.`) || id.length < parentId.length + 2)
     throw new RangeError(
-      `Object id "${id}" is below "${parentId}", so it must begin with "${parentId}." and go on`,
+      `addObject: name: found ${shownValue(id)} below ${shownValue(parentId)}, allowed: ${shownValue(parentId)}, a dot, and at least one more character`,
     );
 }
 
@@ -205,13 +212,13 @@ export function checkVariable(
 }
 
 function checkSchema(type: ValueType, schema: readonly number[]): void {
-  const found = `found ${schema.join(', ')}`;
+  const refusal = (allowed: string) =>
+    new RangeError(`addVariable: schema: found ${schema.join(', ')}, allowed: ${allowed}`);
   const meaning = schemaOf(type);
-  if (meaning === undefined) throw new RangeError(`A ${type} has no schema, ${found}`);
-  if (!schema.every(Number.isFinite))
-    throw new RangeError(`Schema entries must be finite, without +Inf, ${found}`);
+  if (meaning === undefined) throw refusal(`none for type ${type}`);
+  if (!schema.every(Number.isFinite)) throw refusal('finite numbers; +Inf is implied');
   if (schema.some((entry, i) => i > 0 && entry <= (schema[i - 1] ?? entry)))
-    throw new RangeError(`Schema entries must ascend, ${found}`);
+    throw refusal('numbers in ascending order');
   if (meaning === 'quantiles' && schema.some((quantile) => quantile < 0 || quantile > 1))
-    throw new RangeError(`Quantiles must be from 0 to 1, ${found}`);
+    throw refusal('quantiles from 0 to 1');
 }

@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { Fault } from '../../errors.js';
 import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../../published.js';
+import { shownValue } from '../../rules/options.js';
 import { DEFAULT_CAPACITY, FrameAllocator, SlotAllocator } from './allocators.js';
 import { DirectoryWriter } from './directory-writer.js';
 import {
@@ -265,7 +266,9 @@ export class Publisher {
     const { asOf } = root;
     const stored = unixNs === undefined ? 0n : storedInteger(VALUE_TYPES.u64.range, unixNs);
     if (stored === undefined)
-      throw new RangeError(`As-of time of ${unixNs} ns: ${allowedBy('u64')}`);
+      throw new RangeError(
+        `setAsOf: unixNs: found ${shownValue(unixNs)}, allowed: ${allowedBy('u64')}`,
+      );
     if (asOf === undefined || !this.#ownsSlot(asOf)) return false;
     if (unixNs !== undefined) this.#memory.u64[asOf.slot] = stored;
     this.#storeWord(asOf, unixNs !== undefined);
@@ -343,7 +346,7 @@ export class Publisher {
     const depth = (this.#nodes.get(parent?.id ?? 0)?.depth ?? 0) + 1;
     if (depth > LIMITS.depth)
       throw new RangeError(
-        `Object "${name}" has ${LIMITS.depth} objects on a path above it already`,
+        `addObject: parent of ${shownValue(name)}: found one with ${depth - 2} objects above it, allowed: at most ${LIMITS.depth - 2}`,
       );
     const hasParent = parent === undefined || this.#nodes.has(parent.id);
     const ref = hasParent ? this.#allocateSlot() : undefined;

@@ -41,7 +41,7 @@ export function computeLayout(capacity: Capacity): SegmentLayout {
   const words = region(capacity.slots * 4);
   const slotValues = region(capacity.slots * 8);
   const frames = region(capacity.frameBytes);
-  check('as a whole, in bytes,', end, MAX_FILE_BYTES);
+  check('bytes in total', end, MAX_FILE_BYTES);
   return {
     ...capacity,
     directories: [directoryA, directoryB],
@@ -55,7 +55,9 @@ export function computeLayout(capacity: Capacity): SegmentLayout {
 
 function check(name: string, value: number, most: number): void {
   if (!Number.isInteger(value) || value < 1 || value > most)
-    throw new RangeError(`Capacity ${name} is ${value}, 1 to ${most} is allowed`);
+    throw new RangeError(
+      `Publisher: capacity: ${name}: found ${value}, allowed: an integer from 1 to ${most}`,
+    );
 }
 
 /** The fields of a header besides the layout. Times are in ns. */

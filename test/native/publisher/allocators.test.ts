@@ -218,6 +218,10 @@ describe('A publisher with a limited capacity (segment format, section 8)', () =
     [{ records: 0 }, 'records: found 0, allowed: an integer from 1 to 8388608'],
     [{ slots: 2 ** 24 + 1 }, 'slots: found 16777217, allowed: an integer from 1 to 16777216'],
     [{ stringBytes: 1.5 }, 'stringBytes: found 1.5, allowed: an integer from 1 to 134217728'],
+    [
+      { frameBytes: 2 ** 30 },
+      'bytes in total: found 1144000512, allowed: an integer from 1 to 1073741823',
+    ],
     [{ frameBytes: Number.NaN }, 'frameBytes: found nan, allowed: an integer from 1 to 2147483648'],
   ] as const;
   for (const [capacity, message] of BAD)

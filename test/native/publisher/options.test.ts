@@ -219,7 +219,10 @@ describe('The methods of a publisher', () => {
         'setSynced: isSynced: found "no" (write false), allowed: true',
       ],
       [() => publisher.setAsOf(wrong(1n), 1n), `setAsOf: root: found 1, ${OBJECT}`],
-      [() => publisher.setAsOf(root, wrong('now')), 'As-of time of now ns'],
+      [
+        () => publisher.setAsOf(root, wrong('now')),
+        'setAsOf: unixNs: found "now", allowed: integers',
+      ],
       [() => publisher.removeObject(wrong('r')), `removeObject: object: found "r", ${OBJECT}`],
       [
         () => publisher.removeVariable(wrong('v')),
@@ -227,9 +230,9 @@ describe('The methods of a publisher', () => {
       ],
       [() => publisher.setDropped(wrong('1'), 0), 'setDropped: objects: found "1"'],
       [() => publisher.setDropped(0, -1), 'setDropped: variables: found -1'],
-      [() => value.set(wrong('1')), 'Variable "v" cannot be 1'],
-      [() => value.set(wrong(undefined)), 'Variable "v" cannot be undefined'],
-      [() => value.add(wrong(null)), 'Variable "v" cannot grow by null'],
+      [() => value.set(wrong('1')), 'Variable "v": found "1"'],
+      [() => value.set(wrong(undefined)), 'Variable "v": found nothing'],
+      [() => value.add(wrong(null)), 'Variable "v": found nothing to add'],
     ];
     for (const [call, message] of calls) expect(call, message).to.throw(RangeError, message);
     expect(segments.bytes('82').subarray(4096).equals(before), 'untouched').to.equal(true);

@@ -48,10 +48,20 @@ describe('A publisher', () => {
     ['a unit of more than 64 bytes', 'v', { unit: 'u'.repeat(65) }, 'unit: found "uu'],
     ['a help text of more than 4096 bytes', 'v', { help: 'h'.repeat(4097) }, 'help: found "hh'],
     ['more than 512 bounds', 'v', { schema: Array(513).fill(0) }, 'schema: found an array of 513'],
-    ['bounds that do not ascend', 'v', { schema: [1, 1] }, 'Schema entries must ascend'],
-    ['bounds that are not numbers', 'v', { schema: [Number.NaN] }, 'Schema entries must be finite'],
-    ['+Inf as a bound', 'v', { schema: [1, Infinity] }, 'Schema entries must be finite'],
-    ['-Inf as a bound', 'v', { schema: [-Infinity, 1] }, 'Schema entries must be finite'],
+    [
+      'bounds that do not ascend',
+      'v',
+      { schema: [1, 1] },
+      'found 1, 1, allowed: numbers in ascending order',
+    ],
+    [
+      'bounds that are not numbers',
+      'v',
+      { schema: [Number.NaN] },
+      'found NaN, allowed: finite numbers',
+    ],
+    ['+Inf as a bound', 'v', { schema: [1, Infinity] }, 'found 1, Infinity, allowed: finite'],
+    ['-Inf as a bound', 'v', { schema: [-Infinity, 1] }, 'found -Infinity, 1, allowed: finite'],
     ['a text of more than 65528 bytes', 'v', { textBytes: 65_529 }, 'textBytes: found 65529'],
     ['a text with a negative number of bytes', 'v', { textBytes: -100 }, 'textBytes: found -100'],
     ['a text with a fraction of a byte', 'v', { textBytes: 0.5 }, 'textBytes: found 0.5'],
@@ -87,7 +97,10 @@ describe('A publisher', () => {
         () => publisher.setState(root, 'on' as 'normal'),
         'state: found "on", allowed: "init" or "normal"',
       ],
-      [() => publisher.setAsOf(root, 2n ** 64n), 'u64 allows integers from 0'],
+      [
+        () => publisher.setAsOf(root, 2n ** 64n),
+        'setAsOf: unixNs: found 18446744073709551616, allowed: integers from 0',
+      ],
     ];
     for (const [store, message] of refused) expect(store).to.throw(RangeError, message);
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
@@ -102,7 +115,7 @@ describe('A publisher', () => {
     expect(object.id).to.equal(64);
     expect(() => publisher.addObject(object, `${object.name}.o`, 'C')).to.throw(
       RangeError,
-      '64 objects on a path',
+      'found one with 63 objects above it, allowed: at most 62',
     );
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });

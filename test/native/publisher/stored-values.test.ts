@@ -5,28 +5,28 @@ import type { PublishedObject } from '#app/native/publisher/publisher-options.js
 import { readTree } from '../../support/read-tree.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
-const U64 = 'u64 allows integers from 0 to 18446744073709551615';
-const I64 = 'i64 allows integers from -9223372036854775808 to 9223372036854775807';
-const BOOL = 'bool allows integers from 0 to 1';
+const U64 = 'integers from 0 to 18446744073709551615';
+const I64 = 'integers from -9223372036854775808 to 9223372036854775807';
+const BOOL = 'integers from 0 to 1';
 
 describe('A scalar variable', () => {
   const segments = freshSegments();
 
   const SETS = [
-    ['u64', -1, `Variable "v" cannot be -1: ${U64}`],
-    ['u64', -1n, `Variable "v" cannot be -1: ${U64}`],
-    ['u64', 1.5, `Variable "v" cannot be 1.5: ${U64}`],
-    ['u64', 2 ** 64, `Variable "v" cannot be 18446744073709552000: ${U64}`],
-    ['u64', 2n ** 70n, `Variable "v" cannot be 1180591620717411303424: ${U64}`],
-    ['u64', Number.NaN, `Variable "v" cannot be NaN: ${U64}`],
-    ['u64', Infinity, `Variable "v" cannot be Infinity: ${U64}`],
-    ['i64', 2 ** 63, `Variable "v" cannot be 9223372036854776000: ${I64}`],
-    ['i64', -(2n ** 63n) - 1n, `Variable "v" cannot be -9223372036854775809: ${I64}`],
-    ['i64', -0.5, `Variable "v" cannot be -0.5: ${I64}`],
-    ['bool', 2, `Variable "v" cannot be 2: ${BOOL}`],
-    ['bool', -1n, `Variable "v" cannot be -1: ${BOOL}`],
-    ['f64', '1' as unknown as number, 'Variable "v" cannot be 1: f64 allows numbers'],
-    ['i64', '1' as unknown as number, `Variable "v" cannot be 1: ${I64}`],
+    ['u64', -1, `Variable "v": found -1, allowed: ${U64}`],
+    ['u64', -1n, `Variable "v": found -1, allowed: ${U64}`],
+    ['u64', 1.5, `Variable "v": found 1.5, allowed: ${U64}`],
+    ['u64', 2 ** 64, `Variable "v": found 18446744073709552000, allowed: ${U64}`],
+    ['u64', 2n ** 70n, `Variable "v": found 1180591620717411303424, allowed: ${U64}`],
+    ['u64', Number.NaN, `Variable "v": found NaN, allowed: ${U64}`],
+    ['u64', Infinity, `Variable "v": found Infinity, allowed: ${U64}`],
+    ['i64', 2 ** 63, `Variable "v": found 9223372036854776000, allowed: ${I64}`],
+    ['i64', -(2n ** 63n) - 1n, `Variable "v": found -9223372036854775809, allowed: ${I64}`],
+    ['i64', -0.5, `Variable "v": found -0.5, allowed: ${I64}`],
+    ['bool', 2, `Variable "v": found 2, allowed: ${BOOL}`],
+    ['bool', -1n, `Variable "v": found -1, allowed: ${BOOL}`],
+    ['f64', '1' as unknown as number, 'Variable "v": found "1", allowed: numbers'],
+    ['i64', '1' as unknown as number, `Variable "v": found "1", allowed: ${I64}`],
   ] as const;
   for (const [type, value, message] of SETS)
     it(`of type ${type} refuses the ${typeof value} ${String(value)}, and keeps its value`, () => {
@@ -37,11 +37,11 @@ describe('A scalar variable', () => {
     });
 
   const SUMS = [
-    ['u64', 1, -2, `Variable "v" cannot be -1: ${U64}`],
-    ['u64', 2n ** 64n - 1n, 1, `Variable "v" cannot be 18446744073709551616: ${U64}`],
-    ['u64', 1, 0.5, 'Variable "v" cannot grow by 0.5: u64 allows integers'],
-    ['i64', 2n ** 63n - 1n, 1n, `Variable "v" cannot be 9223372036854775808: ${I64}`],
-    ['bool', 1, 1, `Variable "v" cannot be 2: ${BOOL}`],
+    ['u64', 1, -2, `Variable "v": found -1, allowed: ${U64}`],
+    ['u64', 2n ** 64n - 1n, 1, `Variable "v": found 18446744073709551616, allowed: ${U64}`],
+    ['u64', 1, 0.5, 'Variable "v": found 0.5 to add, allowed: integers'],
+    ['i64', 2n ** 63n - 1n, 1n, `Variable "v": found 9223372036854775808, allowed: ${I64}`],
+    ['bool', 1, 1, `Variable "v": found 2, allowed: ${BOOL}`],
   ] as const;
   for (const [type, value, amount, message] of SUMS)
     it(`of type ${type} with value ${value} refuses the addition of ${amount}, and keeps its value`, () => {
@@ -66,7 +66,7 @@ describe('A scalar variable', () => {
         expect(() => counter.add(amount), String(amount)).to.throw(RangeError, 'Variable "v"');
       expect(() => counter.add(-1)).to.throw(
         RangeError,
-        'Variable "v" is a counter: found -1 to add, allowed: finite amounts from 0',
+        'Variable "v": found -1 to add, allowed: finite amounts from 0, since a counter does not fall',
       );
       counter.add(0);
       gauge.add(-1);
@@ -184,18 +184,33 @@ describe('Histograms and summaries', () => {
       size.set(1, 2, [3]);
       region.set('north');
       const refused: readonly (readonly [() => boolean, string])[] = [
-        [() => delay.set([1, -1], 0), `Variable "delay" cannot count -1: ${U64}`],
-        [() => delay.set([1.5, 0], 0), `Variable "delay" cannot count 1.5: ${U64}`],
-        [() => delay.set([1n, 2n ** 64n], 0), `cannot count 18446744073709551616: ${U64}`],
-        [() => delay.set([1], 0), 'Variable "delay" has 2 counts, found 1'],
-        [() => delay.set([1, 2, 3], 0), 'Variable "delay" has 2 counts, found 3'],
-        [() => delay.observe(NaN), 'Variable "delay" cannot observe NaN: numbers are allowed'],
-        [() => size.set(-1, 0, [0]), `Variable "size" cannot count -1: ${U64}`],
-        [() => size.set(1, 0, []), 'Variable "size" has 1 values, found 0'],
-        [() => delay.set([1, 2], anything), 'Variable "delay" cannot hold undefined: numbers'],
-        [() => size.set(1, anything, [1]), 'Variable "size" cannot hold undefined: numbers'],
-        [() => size.set(1, 1, [anything]), 'Variable "size" cannot hold undefined: numbers'],
-        [() => region.set(anything), 'Variable "region" cannot be undefined: texts are allowed'],
+        [() => delay.set([1, -1], 0), `Variable "delay": found the count -1, allowed: ${U64}`],
+        [() => delay.set([1.5, 0], 0), `Variable "delay": found the count 1.5, allowed: ${U64}`],
+        [
+          () => delay.set([1n, 2n ** 64n], 0),
+          `found the count 18446744073709551616, allowed: ${U64}`,
+        ],
+        [
+          () => delay.set([1], 0),
+          'Variable "delay": found 1 counts, allowed: 2, one for each bucket',
+        ],
+        [
+          () => delay.set([1, 2, 3], 0),
+          'Variable "delay": found 3 counts, allowed: 2, one for each bucket',
+        ],
+        [
+          () => delay.observe(NaN),
+          'Variable "delay": found NaN, allowed: numbers that a bucket counts',
+        ],
+        [() => size.set(-1, 0, [0]), `Variable "size": found the count -1, allowed: ${U64}`],
+        [
+          () => size.set(1, 0, []),
+          'Variable "size": found 0 values, allowed: 1, one for each quantile',
+        ],
+        [() => delay.set([1, 2], anything), 'Variable "delay": found nothing, allowed: numbers'],
+        [() => size.set(1, anything, [1]), 'Variable "size": found nothing, allowed: numbers'],
+        [() => size.set(1, 1, [anything]), 'Variable "size": found nothing, allowed: numbers'],
+        [() => region.set(anything), 'Variable "region": found nothing, allowed: strings'],
       ];
       for (const [store, message] of refused) expect(store).to.throw(RangeError, message);
     });
@@ -209,10 +224,13 @@ describe('Histograms and summaries', () => {
   it('are refused if their schema is of another type', () => {
     publishRoot((publisher, root) => {
       const refused: readonly (readonly [() => unknown, string])[] = [
-        [() => publisher.addVariable(root, 'v', 'u64', { schema: [1] }), 'A u64 has no schema'],
+        [
+          () => publisher.addVariable(root, 'v', 'u64', { schema: [1] }),
+          'addVariable: schema: found 1, allowed: none for type u64',
+        ],
         [
           () => publisher.addVariable(root, 'v', 'summary', { schema: [1.5] }),
-          'Quantiles must be from 0 to 1, found 1.5',
+          'addVariable: schema: found 1.5, allowed: quantiles from 0 to 1',
         ],
       ];
       for (const [add, message] of refused) expect(add).to.throw(RangeError, message);
@@ -243,7 +261,7 @@ describe('An object id', () => {
       const root = publisher.addRoot('h.1.shop', 'Shop');
       expect(() => publisher.addObject(root, id, 'Till')).to.throw(
         RangeError,
-        `Object id "${id}" is below "h.1.shop", so it must begin with "h.1.shop." and go on`,
+        `addObject: name: found "${id}" below "h.1.shop", allowed: "h.1.shop", a dot, and at least one more character`,
       );
       const { drops } = segments.poller('82').poll();
       expect([idsBelowRoot(), drops.objects]).to.deep.equal([[], 0]);
