@@ -42,7 +42,8 @@ describe('a message at the start', () => {
       const setting = ` (${option.setting ?? ''})`;
       expect(nameInMessages(option)).to.equal(`${nameOf(option)}${setting}`);
       expect(message.startsWith(nameOf(option)), message).to.equal(true);
-      expect(message).to.include(`${setting}: found "two\\nlines", allowed: `);
+      expect(message).to.include(`${setting}: found "two\\nlines"`);
+      expect(message).to.match(/"( \(did you mean "two_lines"\?\))?, allowed: /);
     });
 
   const personal = 'listen on 127.0.0.1 only, as';
