@@ -80,7 +80,10 @@ describe('A scenario', () => {
       variable({ type: 'u64', value: 2 ** 53 }),
       `${AT}.value: found 9007199254740992, allowed: ${u64}`,
     ],
-    [variable({ type: 'bool', value: 1 }), `${AT}.value: found 1 (write true), allowed: true or false`],
+    [
+      variable({ type: 'bool', value: 1 }),
+      `${AT}.value: found 1 (write true), allowed: true or false`,
+    ],
     [
       variable({ type: 'f64', value: 'x' }),
       `${AT}.value: found "x", allowed: a number, "NaN", "Infinity" or "-Infinity"`,
