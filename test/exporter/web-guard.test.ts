@@ -169,7 +169,10 @@ describe('a listener with a web configuration', () => {
       it(`of a client ${what}, as ${reason}`, async function () {
         if (reason === 'rejected_by_client') needsPrograms(this, 'curl');
         const selfMetrics = new SelfMetrics();
-        const http = await serve(yaml, { selfMetrics, headerMs: 500 });
+        const http = await serve(yaml, {
+          selfMetrics,
+          headerMs: reason === 'timeout' ? 500 : 30_000,
+        });
         await connect(http);
         const refused = () => http.events.filter(({ kind }) => kind === 'refused');
         await eventually('it is reported', () => refused().length > 0);

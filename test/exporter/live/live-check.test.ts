@@ -120,18 +120,18 @@ describe('the live check', () => {
     open(segments.publish('1'));
     const found = (id: string, path: string) =>
       check(target(), SHOP.replace('"Till"', `"${id}"`).replace('floor.{till}', path)).slice(3);
-    const lines = (id: string, path: string) => [
+    const lines = (id: string, path: string, guess: string) => [
       '  tracks 3 of 3 objects, 10 variables, 0 metrics',
-      `  warning: shop.toml: no object fits "till", which selects class ${id} at ${path}`,
+      `  warning: shop.toml: no object fits "till", which selects class ${id}${guess} at ${path}`,
       '  warning: shop.toml: no object fits "shelf", which selects class Shelf at store.{shelf}',
       '  warning: no row is for 2 objects with 10 variables: "Till" at "floor.t2"',
     ];
-    for (const [id, path] of [
-      ['Tills', 'floor.{till}'],
-      ['Till', 'floors.{till}'],
-      ['Till', 'h.1.shop.floor.{till}'],
+    for (const [id, path, guess] of [
+      ['Tills', 'floor.{till}', ' (did you mean "Till"?)'],
+      ['Till', 'floors.{till}', ''],
+      ['Till', 'h.1.shop.floor.{till}', ''],
     ] as const)
-      expect(found(id, path)).to.deep.equal(lines(id, path));
+      expect(found(id, path)).to.deep.equal(lines(id, path, guess));
   });
 
   it('names at most three classes without rows, beginning with the most variables', () => {
