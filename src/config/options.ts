@@ -88,7 +88,7 @@ export const OPTIONS = {
   stdoutFormat: valueOption(
     '--stdout-format <format>',
     SETTINGS.stdoutFormat.rule,
-    'Form of snapshots: text, json or merged',
+    'Format of snapshots: text, json or merged',
     { ...OUTPUT, ...RARE, ...overridesShown(SETTINGS.stdoutFormat) },
   ),
   textfile: valueOption(
@@ -105,13 +105,13 @@ export const OPTIONS = {
   logLevel: valueOption(
     '--log-level <level>',
     SETTINGS.logLevel.rule,
-    'Least level that is logged',
+    'Lowest level that is logged',
     { ...OUTPUT, ...overridesShown(SETTINGS.logLevel) },
   ),
   logFormat: valueOption(
     '--log-format <format>',
     SETTINGS.logFormat.rule,
-    'Form of log lines: text, logfmt or json',
+    'Format of log lines: text, logfmt or json',
     { ...OUTPUT, ...RARE, ...overridesShown(SETTINGS.logFormat) },
   ),
   debug: flagOption('--debug', 'Enable debug diagnostics even when debug is false in TOML', {

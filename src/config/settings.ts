@@ -200,7 +200,7 @@ export const SETTINGS = {
   ),
   debug: optional('debug', false, flag, 'Logs in detail, as log_level = "debug" does'),
   logLevel: optional('log_level', 'info', logLevel, 'Lowest level that is logged'),
-  logFormat: optional('log_format', 'text', oneOf(...LOG_FORMATS), 'Form of log lines'),
+  logFormat: optional('log_format', 'text', oneOf(...LOG_FORMATS), 'Format of log lines'),
   metricsHttpEnabled: optional(
     'metrics_http_enabled',
     false,
@@ -292,7 +292,7 @@ export const SETTINGS = {
     'stdout_format',
     'text',
     oneOf('text', 'json', 'merged'),
-    'Form of stdout snapshots: Prometheus text of each target, one JSON object per series, or one text for all targets',
+    'Format of stdout snapshots: Prometheus text of each target, one JSON object per series, or one text for all targets',
   ),
   textfileDir: optional(
     'textfile_dir',

@@ -28,7 +28,7 @@ const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
   MULTILINE_IMPLICIT_KEY:
     'a key without a value: found no ": " in this line, or wrong indentation in the next; allowed: KEY: VALUE',
   MULTIPLE_DOCS: 'a second document begins here, allowed: one',
-  NON_STRING_KEY: 'a key must be a text',
+  NON_STRING_KEY: 'a key must be a string',
   TAB_AS_INDENT: 'found a tab, allowed: indentation by spaces',
   TAG_RESOLVE_FAILED: 'unknown tag',
   UNEXPECTED_TOKEN:

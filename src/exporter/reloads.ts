@@ -59,7 +59,7 @@ export class Reloads {
     } catch (error) {
       if (!(error instanceof Fault) && !isSystemError(error)) throw error;
       const message = messageOf(error);
-      warn('configuration not reloaded, the present one stays in use:');
+      warn('configuration not reloaded, the current one stays in use:');
       withoutExcerpts(message).forEach(warn);
       this.#reload$.next({ kind: 'refused' });
       return { kind: 'refused', reasons: message.split('\n') };

@@ -115,7 +115,7 @@ export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
     }
     return patterns.flatMap((pattern, item) =>
       idle[item] === true
-        ? `${config.at([...path, 'metrics', item])}: no configured target has a metric that fits ${JSON.stringify(pattern)} of ${scope}${hint(pattern, names)}`
+        ? `${config.at([...path, 'metrics', item])}: no configured target has a metric that matches ${JSON.stringify(pattern)} of ${scope}${hint(pattern, names)}`
         : [],
     );
   });

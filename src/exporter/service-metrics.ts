@@ -53,7 +53,7 @@ export class ServiceMetrics {
     );
     this.#licenseState = metrics.gauge(
       'shm_exporter_license_state',
-      'State of the license, one series a state; with any but valid and grace a start would be refused.',
+      'State of the license, one series per state; with any but valid and grace a start would be refused.',
       ['state'],
     );
     this.#scopes = metrics.gauge(

@@ -71,7 +71,7 @@ export class VerifiedFile {
   #checked(directoryUid: number, maxBytes: number): FileIdentity {
     const stat = fstatSync(this.#fd, { bigint: true });
     const uid = Number(stat.uid);
-    if (!stat.isFile()) throw refused('is no regular file');
+    if (!stat.isFile()) throw refused('is not a regular file');
     if (stat.nlink !== 1n) throw refused(`has ${stat.nlink} names`);
     if (uid !== directoryUid)
       throw refused(`belongs to user ${uid}, its directory to ${directoryUid}`);

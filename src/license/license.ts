@@ -109,7 +109,7 @@ export function licenseRemedy(file: string, keys: TrustedKeys, cause?: unknown):
   const issue = `shm_license issue --licensee NAME --days 30 --out ${out}`;
   return [
     ...(keys.has(EVALUATION_KEY_ID) ? [`for evaluation: ${issue}`] : []),
-    'for good: docs/license.md of the package says who issues one',
+    'for permanent use: docs/license.md of the package says who issues one',
   ].join('; ');
 }
 

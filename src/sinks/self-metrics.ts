@@ -25,13 +25,13 @@ export class SelfMetrics {
     processMetrics(this.#registry);
     this.#publishers = new Gauge({
       name: 'shm_exporter_publisher_state',
-      help: 'State of the publisher of a target, one series a state.',
+      help: 'State of the publisher of a target, one series per state.',
       labelNames: [...IDENTITY, 'state'],
       registers,
     });
     this.#targets = new Gauge({
       name: 'shm_exporter_target_info',
-      help: 'What a target shows and where it is run; always 1.',
+      help: 'What a target shows and where it runs; always 1.',
       labelNames: [...IDENTITY, 'root', 'partition'],
       registers,
     });

@@ -41,10 +41,9 @@ const MAX_HELP = 512;
  */
 export function parseSchema(json: string): Schema {
   const raw = parsed(json);
-  if (!isTable(raw)) throw corrupt('is no table');
+  if (!isTable(raw)) throw corrupt('is not a table');
   const { version, name, elem } = raw;
-  if (version !== '1')
-    throw new Fault('SEGMENT_INCOMPATIBLE', 'has another version than 1 of the format');
+  if (version !== '1') throw new Fault('SEGMENT_INCOMPATIBLE', 'has a format version other than 1');
   if (typeof name !== 'string' || !NAME.test(name)) throw corrupt('has no name');
   if (!isTable(elem)) throw corrupt('has no table of values');
   const entries = Object.entries(elem);
@@ -52,7 +51,7 @@ export function parseSchema(json: string): Schema {
     throw corrupt(`describes ${entries.length} values`);
   const fields = entries.map(([key, value]) => fieldOf(key, value));
   if (new Set(fields.map(({ at }) => at)).size < fields.length)
-    throw corrupt('has two values at one place');
+    throw corrupt('has two values at one offset');
   const bodyBytes = Math.max(...fields.map(({ at }) => at)) + VALUE_BYTES;
   return { name, fields, bodyBytes };
 }
@@ -61,13 +60,13 @@ function fieldOf(key: string, raw: unknown): SchemaField {
   if (!NAME.test(key)) throw corrupt('has a value without a name');
   if (!isTable(raw) || raw['name'] !== key) throw corrupt(`describes ${key} under another name`);
   const { type, ctype, format, oneliner, index: at } = raw;
-  if (ctype !== 'uint64_t') throw corrupt(`has no whole number at ${key}`);
+  if (ctype !== 'uint64_t') throw corrupt(`has no integer at ${key}`);
   const kind = lookUp(KINDS, type);
   if (kind === undefined)
-    throw corrupt(`has another type than counter, gauge and bitmap at ${key}`);
+    throw corrupt(`has a type other than counter, gauge and bitmap at ${key}`);
   const unit = lookUp(UNITS, format);
   if (unit === undefined)
-    throw corrupt(`has another format than integer, bytes, bitmap and duration at ${key}`);
+    throw corrupt(`has a format other than integer, bytes, bitmap and duration at ${key}`);
   if (typeof oneliner !== 'string') throw corrupt(`does not say what ${key} is`);
   if (!isOffset(at)) throw corrupt(`has ${key} at no multiple of ${VALUE_BYTES} in a segment`);
   return { name: key, kind, unit, help: oneliner.slice(0, MAX_HELP), at };

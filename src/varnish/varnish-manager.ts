@@ -66,9 +66,9 @@ export class VarnishManager {
     if (nowMs - (this.#changedMs ?? -Infinity) <= UPTIME_TIMEOUT_MS)
       return { state: 'live', reason: 'its uptime moves' };
     if (this.#changedMs === undefined && nowMs - this.#firstMs <= UPTIME_TIMEOUT_MS)
-      return { state: 'building', reason: 'its uptime has not been seen to move yet' };
+      return { state: 'building', reason: 'its uptime has not increased yet' };
     const { pid } = this.#writer;
-    const reason = `varnishd ended or hangs: its process ${pid} is not one of this PID namespace, and its uptime stands still`;
+    const reason = `varnishd ended or hangs: its process ${pid} is not one of this PID namespace, and its uptime does not increase`;
     return { state: 'dead', reason };
   }
 

@@ -109,7 +109,10 @@ export class VarnishPoller implements Poller {
     if (this.#opened?.directory.update() === false) this.close();
     const opened = (this.#opened ??= this.#open());
     if (opened === undefined)
-      return this.#nothing({ state: 'building', reason: `${this.#path} has no whole index yet` });
+      return this.#nothing({
+        state: 'building',
+        reason: `${this.#path} has no complete index yet`,
+      });
     const { manager, directory, process } = opened;
     const publisher = manager.judge(() => uptimeOf(directory));
     if (publisher.state !== 'live') {

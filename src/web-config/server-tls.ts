@@ -151,8 +151,8 @@ function checkPair(
 ): void {
   if (first?.checkPrivateKey(object) !== false) return;
   if (others.some((each) => each.checkPrivateKey(object)))
-    throw refused('is the key of a certificate that must be the first one in');
-  throw refused('is the key of another certificate than that in');
+    throw refused('belongs to a certificate that must be the first one in');
+  throw refused('does not belong to the certificate in');
 }
 
 /** The options of the TLS server that request and require client certificates. */

@@ -84,7 +84,7 @@ export class WatchedWebConfig {
       if (reason !== this.#refused)
         this.#say(
           'warning',
-          `web configuration not read again, the present one stays in use: ${reason}`,
+          `web configuration not reloaded, the current one stays in use: ${reason}`,
         );
       this.#refused = reason;
       this.#onReload({ isInUse: false, current: this.#current });

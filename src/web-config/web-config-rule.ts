@@ -123,7 +123,7 @@ const TLS = {
       'VerifyClientCertIfGiven',
       'RequireAndVerifyClientCert',
     ),
-    'Whether clients have to show a certificate, and whether it is verified',
+    'Whether clients must send a certificate, and whether it is verified',
   ),
   clientCaFile: optional(
     'client_ca_file',
@@ -135,7 +135,7 @@ const TLS = {
     'client_allowed_sans',
     [],
     list(spelled(word), { max: 1024 }),
-    'Names of which a verified client certificate must have one; empty takes all',
+    'A verified client certificate must have one of these names; an empty list allows all',
   ),
   minVersion: optional(
     'min_version',
@@ -153,19 +153,19 @@ const TLS = {
     'cipher_suites',
     [],
     list(oneOf(...namesOf(CIPHER_SUITES)), { max: 64 }),
-    'Cipher suites; empty takes the defaults of Node',
+    'Cipher suites; an empty list uses the defaults of Node.js',
   ),
   preferServerCipherSuites: optional(
     'prefer_server_cipher_suites',
     true,
     yesOrNo,
-    'Whether the order of the server decides',
+    'Whether the cipher suite order of the server has priority',
   ),
   curvePreferences: optional(
     'curve_preferences',
     [],
     list(oneOf(...namesOf(CURVES)), { max: 16 }),
-    'Curves; empty takes the defaults of Node',
+    'Curves; an empty list uses the defaults of Node.js',
   ),
 };
 
@@ -202,7 +202,12 @@ const headers: Rule<ReadonlyMap<string, string>> = {
 };
 
 const HTTP = {
-  http2: optional('http2', true, yesOrNo, 'Taken, without effect: pages are served by HTTP/1.1'),
+  http2: optional(
+    'http2',
+    true,
+    yesOrNo,
+    'Accepted without effect: pages are served over HTTP/1.1',
+  ),
   headers: optional('headers', NO_MAP, headers, 'Headers of every answer'),
 };
 
@@ -243,8 +248,8 @@ const durationMs: Rule<number> = rule(
 );
 
 const RATE = {
-  intervalMs: optional('interval', 0, durationMs, 'Time in which one request more is let in'),
-  burst: optional('burst', 1, integer(1, 1_000_000), 'Requests that are let in at once'),
+  intervalMs: optional('interval', 0, durationMs, 'Time after which one more request is admitted'),
+  burst: optional('burst', 1, integer(1, 1_000_000), 'Maximum number of requests in a burst'),
 };
 
 export type RateLimit = ValuesOf<typeof RATE>;
@@ -267,7 +272,7 @@ const webConfig = table('a table', {
     'rate_limit',
     { intervalMs: 0, burst: 1 },
     table('a table with interval and burst', RATE),
-    'Most requests of all clients together; others get 429',
+    'Limit for the requests of all clients together; further requests get 429',
   ),
 });
 

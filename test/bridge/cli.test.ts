@@ -137,9 +137,9 @@ describe('shm_bridge', function () {
       expect(status).to.equal(1);
       expect(parseScenario(stdout, 'stdout').serverKey).to.equal('b');
       expect(stderr).to.include(`a: ${dead}/sharedmem: no tree (refused): connect ECONNREFUSED `);
-      expect(stderr).to.include('\nb: classes: "Usrs" fits nothing in this tree\n');
+      expect(stderr).to.include('\nb: classes: "Usrs" matches nothing in this tree\n');
       expect(stderr).to.match(
-        /^c: .*: no tree \(unauthorized\): status 401: security_key is not the right one$/m,
+        /^c: .*: no tree \(unauthorized\): status 401: security_key is wrong$/m,
       );
       expect(stderr).not.to.include(SECRET);
     });

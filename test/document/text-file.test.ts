@@ -38,7 +38,7 @@ describe('readText', () => {
       (path) => {
         symlinkSync(path, path);
       },
-      'c: cannot be read: its links lead in a circle',
+      'c: cannot be read: its symbolic links form a loop',
     ],
   ];
   for (const [kind, make, line] of refused)

@@ -28,7 +28,7 @@ describe('shm_dump of a segment', function () {
     refused('elsewhere', `${name}1`);
     expect(dump('--server-key', 'shop_1', '--pool-name', 'other').stderr)
       .to.include(`no segment ${programs.contextId}.other.shop_1 in /dev/shm`)
-      .and.match(/; --context-id and --pool-name say what is before the key\n$/);
+      .and.match(/; --context-id and --pool-name set the part of the name before the key\n$/);
     const { status, stdout, stderr } = run('--server-key', 'shop_2');
     expect({ status, stdout }).to.deep.equal({ status: 4, stdout: '' });
     expect(stderr)

@@ -257,7 +257,7 @@ describe('the HTML pages in Chromium', function () {
       const note = watched.page.locator('#offline');
       await waitFor('it says so', async () => ((await note.isVisible()) ? true : undefined));
       expect(await note.textContent()).to.match(
-        /^No answer from the exporter since .*\. What is shown is of then\.$/,
+        /^No answer from the exporter since .*\. The page shows the values of that time\.$/,
       );
       expect(await watched.page.locator('tbody th[scope=row]').count()).to.equal(4);
       await watched.page.context().close();

@@ -102,7 +102,7 @@ describe('a reload by SIGHUP', function () {
     await readyPage(page('1'));
     writeFileSync(path, `${programs.settings()}debg = true\ntarget_workers = 65\n`);
     const said = await hangUp(/target_workers: .*\n/);
-    expect(said).to.contain('configuration not reloaded, the present one stays in use:');
+    expect(said).to.contain('configuration not reloaded, the current one stays in use:');
     expect(said).to.match(/:\d+:\d+: debg: unknown key/);
     expect(said).to.contain('target_workers: found 65');
     expect((await scrape(page('1'))).status).to.equal(200);

@@ -153,7 +153,7 @@ describe('an exporter with web_config_file', function () {
         const { status, subject } = await ask(url, { headers: alice });
         expect([status, subject]).to.deep.equal([200, 'other.example']);
         return (
-          /warning web configuration not read again.*server\.key/.test(exporter.stderr) || undefined
+          /warning web configuration not reloaded.*server\.key/.test(exporter.stderr) || undefined
         );
       });
       serverIs('other');
@@ -208,7 +208,7 @@ describe('an exporter with web_config_file', function () {
       const { exporter, url } = plain;
       await change(plain, USERS);
       const warnings = () =>
-        exporter.stderr.match(/warning web configuration not read again/g)?.length ?? 0;
+        exporter.stderr.match(/warning web configuration not reloaded/g)?.length ?? 0;
       const before = warnings();
       const isLetIn = async (headers: Record<string, string>) =>
         (await fetch(url, { headers })).status === 200 ? true : undefined;

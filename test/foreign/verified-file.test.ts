@@ -48,7 +48,7 @@ describe('A file of another program', () => {
 
   it('is refused if it is not a regular file, has two names, is a link, is too large, or belongs to another user', () => {
     mkdirSync(folder.path('folder'));
-    expect(refusal('folder')).to.equal('is no regular file');
+    expect(refusal('folder')).to.equal('is not a regular file');
     linkSync(folder.write('a', ''), folder.path('b'));
     expect(refusal('a')).to.equal('has 2 names');
     symlinkSync('a', folder.path('link'));

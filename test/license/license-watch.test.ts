@@ -283,7 +283,7 @@ describe('The license at startup', () => {
     it('cannot be opened', () => {
       symlinkSync('license.json', inFolder('license.json'));
       expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
-        `${place()} cannot be read: its links lead in a circle`,
+        `${place()} cannot be read: its symbolic links form a loop`,
       );
     });
     it('cannot be read', () =>

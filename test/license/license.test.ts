@@ -16,7 +16,7 @@ import { temporaryFolder } from './temporary-folder.js';
 
 describe('The advice for a missing license', () => {
   const inFolder = temporaryFolder();
-  const forGood = 'for good: docs/license.md of the package says who issues one';
+  const forGood = 'for permanent use: docs/license.md of the package says who issues one';
   const issue = 'for evaluation: shm_license issue --licensee NAME --days 30 --out';
 
   for (const [file, out] of [

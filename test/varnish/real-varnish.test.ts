@@ -132,6 +132,6 @@ describe('A real Varnish', function () {
       const seen = pollAll(poller());
       return seen.publisher.state === 'dead' ? seen : undefined;
     });
-    expect(publisher.reason).to.contain('its uptime stands still');
+    expect(publisher.reason).to.contain('its uptime does not increase');
   });
 });

@@ -31,34 +31,34 @@ describe('A schema of Varnish', () => {
     schemaJson('vbe', [{ name: 'a' }, { name: 'b', ...more }]);
   const refused: readonly (readonly [string, string, string])[] = [
     ['is incomplete JSON', '{"version":', 'is no JSON'],
-    ['is a list', '[]', 'is no table'],
+    ['is a list', '[]', 'is not a table'],
     [
       'has version 2',
       schemaJson('vbe', FIELDS).replace('"version":"1"', '"version":"2"'),
-      'has another version than 1 of the format',
+      'has a format version other than 1',
     ],
     ['has an empty name', schemaJson('', FIELDS), 'has no name'],
     ['has a blank in its name', schemaJson('a b', FIELDS), 'has no name'],
     ['has a list of values', '{"version":"1","name":"vbe","elem":[]}', 'has no table of values'],
     ['describes no value', schemaJson('vbe', []), 'describes 0 values'],
-    ['has a double', withField({ ctype: 'double' }), 'has no whole number at b'],
+    ['has a double', withField({ ctype: 'double' }), 'has no integer at b'],
     [
       'has a histogram',
       withField({ type: 'histogram' }),
-      'has another type than counter, gauge and bitmap at b',
+      'has a type other than counter, gauge and bitmap at b',
     ],
     [
       'has a type named after a property of objects',
       withField({ type: 'constructor' }),
-      'has another type than counter, gauge and bitmap at b',
+      'has a type other than counter, gauge and bitmap at b',
     ],
     [
       'has a value of format text',
       withField({ format: 'text' }),
-      'has another format than integer, bytes, bitmap and duration at b',
+      'has a format other than integer, bytes, bitmap and duration at b',
     ],
     ['has a value without a description', withField({ oneliner: 1 }), 'does not say what b is'],
-    ['has two values at one offset', withField({ index: 0 }), 'has two values at one place'],
+    ['has two values at one offset', withField({ index: 0 }), 'has two values at one offset'],
     [
       'has a value at offset 12',
       withField({ index: 12 }),

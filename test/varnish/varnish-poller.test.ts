@@ -257,7 +257,7 @@ describe('A Varnish poller', () => {
         expect(verdict(poller)).to.deep.equal({
           state: 'dead',
           reason:
-            'varnishd ended or hangs: its process 4711 is not one of this PID namespace, and its uptime stands still',
+            'varnishd ended or hangs: its process 4711 is not one of this PID namespace, and its uptime does not increase',
         });
       });
 
@@ -267,7 +267,7 @@ describe('A Varnish poller', () => {
       folder.lock(path, PID);
       expect(verdict(folder.poller()).state).to.equal('live');
       folder.lock(folder.instance('other').path, PID);
-      expect(verdict(folder.poller()).reason).to.equal('its uptime has not been seen to move yet');
+      expect(verdict(folder.poller()).reason).to.equal('its uptime has not increased yet');
     });
 
     it('uses the heartbeat if the process is invisible, as in another container', () => {
@@ -400,7 +400,7 @@ describe('A Varnish poller', () => {
       const poller = folder.poller();
       expect(values(poller).get('MAIN uptime')).to.equal(9n);
       expect(verdict(poller).reason).to.equal(
-        '2 segments are shown, 1 left out: VBE.boot.a has a schema that has no whole number at happy',
+        '2 segments are shown, 1 left out: VBE.boot.a has a schema that has no integer at happy',
       );
     });
 

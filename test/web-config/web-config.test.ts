@@ -164,7 +164,7 @@ describe('readWebConfig', () => {
     [
       'a key of another certificate',
       tls().replace('component.key.pem', 'other.key.pem'),
-      /^web\.yml:3:13: tls_server_config\.key_file: \S+other\.key\.pem is the key of another certificate than that in \S+component\.cert\.pem$/,
+      /^web\.yml:3:13: tls_server_config\.key_file: \S+other\.key\.pem does not belong to the certificate in \S+component\.cert\.pem$/,
     ],
     [
       'client verification without authorities',
@@ -273,7 +273,7 @@ describe('readWebConfig', () => {
     const pem = (name: string) => readFileSync(tlsPath(`${name}.cert.pem`), 'utf8');
     folder.write('chain.pem', pem('other') + pem('component'));
     expect(refused(tls().replace(tlsPath('component.cert.pem'), 'chain.pem'))).to.match(
-      /component\.key\.pem is the key of a certificate that must be the first one in \S+chain\.pem$/,
+      /component\.key\.pem belongs to a certificate that must be the first one in \S+chain\.pem$/,
     );
   });
 });

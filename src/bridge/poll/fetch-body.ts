@@ -15,7 +15,7 @@ import { messageOf } from '../../errors.js';
 export const FAILURE_REASONS = {
   refused: 'no server listens at the address',
   unreachable: 'the host has no address or cannot be reached',
-  timeout: 'no connection, or no whole answer, within the time allowed',
+  timeout: 'no connection, or no complete answer, within the time limit',
   tls: 'the connection could not be secured: certificate, name or protocol',
   cut: 'the connection ended before the answer did',
   bad_http: 'the answer is not HTTP',
@@ -25,10 +25,10 @@ export const FAILURE_REASONS = {
   redirected: 'a status from 300 to 399, which is not followed: the key would go along',
   bad_status: 'any other status than 200',
   no_data: 'status 204 or an empty array: the component has nothing to show',
-  not_json: 'the answer calls itself something other than JSON, a login page perhaps',
-  bad_encoding: 'the body is compressed wrongly or in an unknown way',
+  not_json: 'the answer has a type other than JSON; it may be a login page',
+  bad_encoding: 'the body cannot be decompressed, or its encoding is unknown',
   bad_json: 'the body is not JSON',
-  bad_shape: 'JSON, but no array of objects',
+  bad_shape: 'JSON, but not an array of objects',
   too_large: 'the body is larger than max_body_bytes',
   too_deep: 'objects are nested deeper than max_depth',
   too_many: 'more objects than max_objects or more variables than max_variables',
@@ -64,7 +64,7 @@ function bodyDecoder(encoding: string | undefined, first: Uint8Array): Transform
     return ((first[0] ?? 0) & 0x0f) === ZLIB_METHOD ? createInflate() : createInflateRaw();
   throw new PollFailure(
     'bad_encoding',
-    `the body is encoded as ${quoted(name)}, known are deflate and gzip`,
+    `the body is encoded as ${quoted(name)}, allowed: deflate and gzip`,
   );
 }
 
@@ -98,7 +98,7 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
   if (status === 401 || status === 403)
     return new PollFailure(
       'unauthorized',
-      `status ${status}: ${hasKey ? 'security_key is not the right one' : 'it requires a security_key'}`,
+      `status ${status}: ${hasKey ? 'security_key is wrong' : 'it requires a security_key'}`,
     );
   if (status === 404)
     return new PollFailure(

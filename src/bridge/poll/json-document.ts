@@ -208,7 +208,7 @@ function unmarked(value: Json): Json {
   }
   for (const key in value) {
     // The document has a number as the name of a member.
-    if (key.startsWith(MARK)) throw badJson(`${key} is no name`);
+    if (key.startsWith(MARK)) throw badJson(`${key} is not a name`);
     unmarkIn(value, key);
   }
   return value;
@@ -225,7 +225,7 @@ function unmarkIn(holder: JsonObject | readonly Json[], key: string | number): v
 
 function exactInteger(digits: string): number | bigint {
   if (/^-?(0|[1-9]\d*)$/.test(digits)) return exactNumber(digits);
-  throw badJson(`${digits} is no number`);
+  throw badJson(`${digits} is not a number`);
 }
 
 function decoded(bytes: Buffer): string {

@@ -71,7 +71,9 @@ export function poll(
     const size = { received: 0, decoded: 0 };
     const about = () => ({ durationMs: steadyMs() - start, size });
     const late = () =>
-      throwError(() => new PollFailure('timeout', `no whole answer within ${requestTimeoutMs} ms`));
+      throwError(
+        () => new PollFailure('timeout', `no complete answer within ${requestTimeoutMs} ms`),
+      );
     return defer(body).pipe(
       reduce(
         (document, { bytes, received }) => {

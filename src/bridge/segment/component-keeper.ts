@@ -169,7 +169,7 @@ export class ComponentKeeper {
     report: ReportEvent,
   ): void {
     if (this.#conditions.changeTo('full', dropped > 0) && dropped > 0)
-      report('warning', `${dropped} objects and variables have no room in the segment`);
+      report('warning', `${dropped} objects and variables do not fit in the segment`);
     for (const [oddity, count] of Object.entries(oddities))
       if (this.#conditions.changeTo(oddity, count > 0) && count > 0)
         report('info', `its tree has ${count} ${oddity.replaceAll('_', ' ')}`);

@@ -36,7 +36,7 @@ export const OWN_VARIABLES = {
   up: flag('1 if the last poll of the component succeeded.'),
   isPublished: flag('1 while objects of the component are published, fresh or stale.'),
   isStale: flag('1 while the published objects are older than stale_after intervals.'),
-  polls: total('Polls of the component, good and failed ones.'),
+  polls: total('Polls of the component, successful and failed ones.'),
   skippedPolls: total('Polls skipped because the previous one was still running.'),
   lastSuccessTimestampSeconds: amount('Unix timestamp of the last successful poll; 0 for none.'),
   lastPollDurationSeconds: amount('Duration of the last poll, from the request to the tree.'),
@@ -51,8 +51,8 @@ export const OWN_VARIABLES = {
   changedValues: total('Values stored because they differed from the previous poll.'),
   addedObjects: total('Objects that were added.'),
   removedObjects: total('Objects that were removed.'),
-  dropped: level('Objects and variables of the last tree that found no room in the segment.'),
-  restarts: total('Restarts of the component, seen by its processID or its start time.'),
+  dropped: level('Objects and variables of the last tree that did not fit in the segment.'),
+  restarts: total('Restarts of the component, detected by its processID or its start time.'),
 } as const satisfies Readonly<Record<string, OwnRow>>;
 
 type OwnVariable = keyof typeof OWN_VARIABLES;
@@ -66,7 +66,7 @@ export const OWN_TEXTS = {
 /** The counter of failed polls, a variable in each of the root's `Failure` objects. Each reason has one such object. */
 export const FAILED_POLLS = {
   variable: 'polls',
-  row: total('Polls that gave no tree, by reason.'),
+  row: total('Failed polls, by reason.'),
 };
 
 /** The number of irregular items, a variable in each of the root's `Oddity` objects. */

@@ -55,9 +55,9 @@ export const keySource = judged(
   (raw) => {
     if (raw === '' || /^file:(?! )\P{Cc}{1,1024}$|^env:[A-Za-z_][A-Za-z0-9_]*$/u.test(raw))
       return undefined;
-    return /^(file|env):/.test(raw) ? quoted(raw) : 'a text that begins with neither';
+    return /^(file|env):/.test(raw) ? quoted(raw) : 'a string that begins with neither';
   },
-  () => 'a value that is no text',
+  () => 'a value that is not a string',
 );
 
 /** A prefix of the paths that objects have below the root, in the exporter's syntax. */

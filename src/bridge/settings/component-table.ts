@@ -127,7 +127,7 @@ export const COMPONENT = {
     'ca_file',
     '',
     line,
-    'File of PEM certificates to trust instead of the well-known authorities',
+    'File of PEM certificates to trust instead of the default certificate authorities',
   ),
   deflate: optional(
     'deflate',
@@ -211,13 +211,13 @@ export const BRIDGE = {
   ),
   debug: optional('debug', false, flag, 'Logs every poll, as log_level = "debug" does'),
   logLevel: optional('log_level', 'info', logLevel, 'Lowest level that is logged'),
-  logFormat: optional('log_format', 'text', oneOf(...LOG_FORMATS), 'Form of log lines'),
+  logFormat: optional('log_format', 'text', oneOf(...LOG_FORMATS), 'Format of log lines'),
 };
 
 /** A configuration file of the bridge. */
 export const BRIDGE_FILE = table('a table', {
   ...BRIDGE,
-  components: required('components', components, 'What is polled, one table a component'),
+  components: required('components', components, 'The components to poll, one table each'),
 });
 
 /** Adds warnings about settings that are valid but probably not intended. @param url the address to poll */

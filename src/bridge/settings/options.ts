@@ -20,7 +20,7 @@ export const OPTIONS = {
   logFormat: valueOption(
     '--log-format <format>',
     BRIDGE.logFormat.rule,
-    'Form of log lines: text, logfmt or json',
+    'Format of log lines: text, logfmt or json',
     {
       setting: BRIDGE.logFormat.key,
       shownDefault: String(BRIDGE.logFormat.fallback),

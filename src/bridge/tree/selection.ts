@@ -95,7 +95,7 @@ export function unmatchedPatterns(
   ) =>
     patterns
       .filter((pattern) => ![...found].some(compile(pattern)))
-      .map((pattern) => `${key}: ${quoted(pattern)} fits nothing in this tree`);
+      .map((pattern) => `${key}: ${quoted(pattern)} matches nothing in this tree`);
   return [
     ...idle('classes', classes, compileWildcard, classNames),
     ...idle('exclude_classes', excludeClasses, compileWildcard, classNames),

@@ -29,9 +29,13 @@ function expression(source: string): RegExp {
   try {
     return new RegExp(`^(?:${source})$`);
   } catch (thrown) {
-    throw new Fault('CONFIG_INVALID', `${JSON.stringify(source)} holds a class out of order`, {
-      cause: thrown,
-    });
+    throw new Fault(
+      'CONFIG_INVALID',
+      `${JSON.stringify(source)} has a character class with a range in descending order`,
+      {
+        cause: thrown,
+      },
+    );
   }
 }
 
@@ -192,7 +196,7 @@ export function compileSeedPrefix(text: string): SeedPrefix {
   if (text.startsWith('@'))
     throw new Fault(
       'CONFIG_INVALID',
-      `${JSON.stringify(text)} is no seed path, did you mean ${ROOT}?`,
+      `${JSON.stringify(text)} is not a seed path, did you mean ${ROOT}?`,
     );
   const segments = segmentsOf(text).map(compilePrefixSegment);
   return (found) =>

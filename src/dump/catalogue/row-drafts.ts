@@ -181,7 +181,7 @@ export class RowDrafts {
 
   #state(): RowDraft {
     const { name, type } = this.#free((n) => this.#plain('object_state', 'stateset', n));
-    const help = `Management state of ${this.#seen.className}, one series a state.`;
+    const help = `Management state of ${this.#seen.className}, one series per state.`;
     return { keys: { name, type, help, var: '@state' }, guesses: [] };
   }
 

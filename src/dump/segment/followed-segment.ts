@@ -146,7 +146,9 @@ function absence(name: string): Fault {
   const names = segmentNames();
   const pool = name.slice(0, name.lastIndexOf('.') + 1);
   const isOtherPool = names.length > 0 && !names.some((each) => each.startsWith(pool));
-  const hint = isOtherPool ? '; --context-id and --pool-name say what is before the key' : '';
+  const hint = isOtherPool
+    ? '; --context-id and --pool-name set the part of the name before the key'
+    : '';
   const existing = existingText(name, names);
   return new Fault('NATIVE_FAILED', `no segment ${name} in ${SHM_FOLDER}${existing}${hint}`);
 }

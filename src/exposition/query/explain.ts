@@ -122,9 +122,9 @@ export class MetricExplainer {
       const types = input?.types ?? [];
       if (input !== undefined && !types.includes(node.type)) return wrongType(node.type, types);
       if (isFramed(node.type) && row.isComputed && frames.of(node) === undefined)
-        return 'no whole copy of it could be had';
+        return 'no consistent copy of it could be made';
       if (row.linesOf(node) > MAX_LINES_A_ROW)
-        return `a row shows ${MAX_LINES_A_ROW} series of a value at most`;
+        return `a row shows at most ${MAX_LINES_A_ROW} series of a value`;
     }
     const refusal = registry.refusalOf(row.family);
     if (refusal !== '') return `left out: ${refusal}`;

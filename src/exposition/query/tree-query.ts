@@ -34,7 +34,7 @@ export interface QueryContext {
   readonly isClosed: () => boolean;
 }
 
-const LOST: TreeAnswer = { kind: 'no-tree', reason: 'its root was lost during the look' };
+const LOST: TreeAnswer = { kind: 'no-tree', reason: 'its root was lost during the query' };
 
 export class TreeQueryEvaluator {
   readonly #parts: QueryContext;

@@ -153,7 +153,7 @@ export const noValue = (reason: string, isSynced: boolean): ReadValue => ({
   isSynced,
 });
 const NOT_SYNCED = noValue('not synced', false);
-const NO_COPY = noValue('no whole copy', true);
+const NO_COPY = noValue('no consistent copy', true);
 
 const plain = (text: string): ReadValue => ({
   value: { kind: 'plain', text },

@@ -62,7 +62,7 @@ export function readHeader(file: SegmentFile): SegmentHeader {
   const order = bytes.readUInt32LE(HEADER.byteOrder);
   if (order !== BYTE_ORDER) throw incompatible(`its byte order mark is 0x${order.toString(16)}`);
   const major = bytes.readUInt16LE(HEADER.major);
-  if (major !== MAJOR) throw incompatible(`its version is ${major}, this reader knows ${MAJOR}`);
+  if (major !== MAJOR) throw incompatible(`its version is ${major}, allowed: ${MAJOR}`);
   const stated = bytes.readUInt32LE(HEADER.crc);
   const actual = crc32(bytes.subarray(0, HEADER.crc));
   if (stated !== actual)

@@ -185,19 +185,19 @@ export class SegmentSource implements Source {
     this.#lastId = id;
     // After a switch, the directory repeats known items.
     if (this.#tree.mark(id)) return undefined;
-    if (id <= this.#tree.highestId) throw corrupt(`id ${id} is there again, or came too late`);
+    if (id <= this.#tree.highestId) throw corrupt(`id ${id} is repeated, or out of order`);
     if (this.#tree.size >= this.#itemLimit) throw this.#tooMany();
     if (record.kind === 'object') {
       const { parentId } = record;
       const parent = this.#tree.object(parentId);
       if (parentId !== 0 && parent === undefined)
-        throw corrupt(`object ${id} hangs below object ${parentId}, which is not there`);
+        throw corrupt(`object ${id} has the parent ${parentId}, which does not exist`);
       if (isTooDeep(parent)) throw corrupt(`object ${id} is too deep below its root`);
       return this.#tree.addObject(record, parent);
     }
     const object = this.#tree.object(record.objectId);
     if (object === undefined)
-      throw corrupt(`variable ${id} belongs to object ${record.objectId}, which is not there`);
+      throw corrupt(`variable ${id} belongs to object ${record.objectId}, which does not exist`);
     return this.#tree.addVariable(record, object);
   }
 }

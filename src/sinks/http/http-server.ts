@@ -191,7 +191,7 @@ export function listen(options: ListenerOptions): Observable<ListenerEvent> {
 
 /** Answers 503 to a request that arrived, or waited for the guard, while the listener was closing. */
 export function refuseDuringShutdown(response: ServerResponse): void {
-  const text = 'the exporter is ending\n';
+  const text = 'the exporter is shutting down\n';
   const length = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length };
   response.writeHead(503, { ...length, Connection: 'close' }).end(text);
 }

@@ -52,7 +52,7 @@ const MERGED: readonly CleanRow[] = [
   merged(
     ['main', 'sessions', 'type'],
     /^sess_(?<of>.+)$/,
-    'What became of sessions. One session may be counted under several types.',
+    'Outcomes of sessions. One session may be counted under several types.',
   ),
   merged(
     ['main', 'session_closures', 'reason'],
@@ -237,7 +237,7 @@ export const CLEAN_NAMES: Naming = {
     childStart: start('child'),
     backendUp: (ident) => ({
       name: 'varnish_backend_up',
-      help: 'Whether the last probe of the backend was good; only for backends of which one ever was.',
+      help: 'Whether the last probe of the backend succeeded; only for backends that a probe has found healthy.',
       labels: labelsOf('vbe', ident),
     }),
   },

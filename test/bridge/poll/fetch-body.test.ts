@@ -112,7 +112,7 @@ describe('A poll of a component', function () {
       'unauthorized: status 401: it requires a security_key',
     );
     const wrong = messageOf(await ask(url, {}, 'Sesame 2'));
-    expect(wrong).to.equal('unauthorized: status 401: security_key is not the right one');
+    expect(wrong).to.equal('unauthorized: status 401: security_key is wrong');
   });
 
   it('accepts other content types of JSON, and an answer without a content type', async () => {

@@ -325,7 +325,7 @@ describe('The configuration of the bridge', () => {
         `${COMPONENT}seed_paths = ["a", "", "@rot", "b.{c", "{d~(}", "x"]`,
         [
           `c.toml:5:20: components[0].seed_paths[1]: found "", allowed: ${ITEM}`,
-          'c.toml:5:24: components[0].seed_paths[2]: "@rot" is no seed path, did you mean @root?',
+          'c.toml:5:24: components[0].seed_paths[2]: "@rot" is not a seed path, did you mean @root?',
           'c.toml:5:32: components[0].seed_paths[3]: "{c" has a stray brace, allowed: a name, {label} or {label~expression}',
           'c.toml:5:40: components[0].seed_paths[4]: "(" is not an expression that a label may have, allowed: letters, digits, _, - and classes such as [0-9], with at most 2 of + * ?',
         ],
@@ -361,13 +361,13 @@ describe('The configuration of the bridge', () => {
     for (const source of sources)
       it(`do not quote ${JSON.stringify(source)}, which may be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = "${source}"`)).to.deep.equal([
-          `c.toml:5:16: components[0].security_key: found a text that begins with neither, allowed: ${SOURCE}`,
+          `c.toml:5:16: components[0].security_key: found a string that begins with neither, allowed: ${SOURCE}`,
         ]));
 
     for (const key of ['12345678', '1.5', 'true', '2026-11-27', '["s3cret"]', '{ s3cret = 1 }'])
       it(`do not quote ${key} without quotes, which may be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = ${key}`)).to.deep.equal([
-          `c.toml:5:16: components[0].security_key: found a value that is no text, allowed: ${SOURCE}`,
+          `c.toml:5:16: components[0].security_key: found a value that is not a string, allowed: ${SOURCE}`,
         ]));
 
     const shown: readonly (readonly [toml: string, found: string])[] = [

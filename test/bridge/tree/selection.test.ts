@@ -252,10 +252,10 @@ describe('The list of unmatched patterns', () => {
         TREE,
       ),
     ).to.deep.equal([
-      'classes: "Usr" fits nothing in this tree',
-      'exclude_classes: "X*" fits nothing in this tree',
-      'seed_paths: "user" fits nothing in this tree',
-      'exclude_variables: "loginname" fits nothing in this tree',
+      'classes: "Usr" matches nothing in this tree',
+      'exclude_classes: "X*" matches nothing in this tree',
+      'seed_paths: "user" matches nothing in this tree',
+      'exclude_variables: "loginname" matches nothing in this tree',
     ]));
 
   it('is empty for empty lists', () => expect(unmatchedPatterns(ALL, TREE)).to.deep.equal([]));

@@ -193,7 +193,7 @@ describe('invalid filters', () => {
       `seed_path_groups[1]: found "helth" (did you mean "health"?), allowed for the application ads: ${groups}`,
       'seed_paths[0]: "{" has a stray brace, allowed: a name, {label} or {label~expression}',
       'seed_paths[2]: a seed path is empty, allowed: @root or names split by dots',
-      'seed_paths[3]: "@rot" is no seed path, did you mean @root?',
+      'seed_paths[3]: "@rot" is not a seed path, did you mean @root?',
     ]);
   });
 

@@ -329,7 +329,7 @@ describe('a tree query', () => {
       for (const each of root.variables) source.restless.add(each);
       expect(variablesOf(part())[0]?.value).to.deep.equal({
         kind: 'none',
-        reason: 'no whole copy',
+        reason: 'no consistent copy',
       });
     });
 
@@ -532,7 +532,7 @@ describe('a tree query', () => {
       runToEnd(view.closing());
       expect(runToEnd(steps)).to.deep.equal({
         kind: 'no-tree',
-        reason: 'its root was lost during the look',
+        reason: 'its root was lost during the query',
       });
     });
 

@@ -48,7 +48,7 @@ const INCOMPATIBLE: readonly Damage[] = [
   [
     'another major version, followed by any bytes',
     (bytes) => void bytes.writeUInt16LE(2, HEADER.major),
-    'its version is 2, this reader knows 1',
+    'its version is 2, allowed: 1',
   ],
   [
     'a required feature that is unknown',
@@ -180,27 +180,27 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'an unknown parent',
     field64(child, RECORD.owner, 9n),
-    'object 2 hangs below object 9, which is not there',
+    'object 2 has the parent 9, which does not exist',
   ],
   [
     'an object below itself',
     field64(child, RECORD.owner, 2n),
-    'object 2 hangs below object 2, which is not there',
+    'object 2 has the parent 2, which does not exist',
   ],
   [
     'a root below its child, which is a cycle',
     field64(root, RECORD.owner, 2n),
-    'object 1 hangs below object 2, which is not there',
+    'object 1 has the parent 2, which does not exist',
   ],
   [
     'a variable of an unknown object',
     field64(counter, RECORD.owner, 77n),
-    'variable 3 belongs to object 77, which is not there',
+    'variable 3 belongs to object 77, which does not exist',
   ],
   [
     'a variable of a variable',
     field64(text, RECORD.owner, 3n),
-    'variable 4 belongs to object 3, which is not there',
+    'variable 4 belongs to object 3, which does not exist',
   ],
   [
     'a slot beyond the slot capacity',

@@ -119,7 +119,7 @@ describe('A new active directory that lacks former items', () => {
     const { state, reason } = watch.poll().publisher;
     expect([state, reason]).to.deep.equal([
       'corrupt',
-      `Segment is corrupt: id ${child} is there again, or came too late`,
+      `Segment is corrupt: id ${child} is repeated, or out of order`,
     ]);
     forge.close();
   });

@@ -100,7 +100,7 @@ describe('a guard that still checks a request when the exporter ends', () => {
     await eventually('it is asked', () => asked$.observed);
     http.leave();
     const { status, text } = await answer;
-    expect([status, text]).to.deep.equal([503, 'the exporter is ending\n']);
+    expect([status, text]).to.deep.equal([503, 'the exporter is shutting down\n']);
   });
 });
 

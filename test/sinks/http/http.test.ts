@@ -564,7 +564,7 @@ describe('the HTTP responder', () => {
       http.leave();
       socket.write(GET('/metrics'));
       await eventually('the connection ends', () => socket.readableEnded);
-      expect(text()).to.match(/^HTTP\/1\.1 503 [^]*\r\nthe exporter is ending\n$/);
+      expect(text()).to.match(/^HTTP\/1\.1 503 [^]*\r\nthe exporter is shutting down\n$/);
     });
 
     it('finishes a running response after unsubscription, and then closes its connection', async () => {

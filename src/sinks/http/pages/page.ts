@@ -88,7 +88,7 @@ const SCRIPT = `
     } catch {
       wait = 3 * every;
       const note = document.getElementById('offline');
-      note.textContent = 'No answer from the exporter since ' + last.toLocaleTimeString() + '. What is shown is of then.';
+      note.textContent = 'No answer from the exporter since ' + last.toLocaleTimeString() + '. The page shows the values of that time.';
       note.hidden = false;
     } finally {
       isBusy = false;
