@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { argv, env } from 'node:process';
+import { SHARED_OBJECTS } from './release/native-modules.js';
 import { fetchNode } from './release/node-binary.js';
 import { run } from './release/run.js';
 
@@ -48,7 +49,8 @@ function test(major) {
   // npm's own configuration may name the headers of another version.
   const options = { cwd: tree, env: { ...env, PATH: path, npm_config_nodedir: nodedir } };
   console.log(`Node.js ${run(node, ['--version']).trim()}`);
-  run(node, ['scripts/release/native-modules.js'], options);
+  // Runs the scripts of the packages with native code, which compile it for this version.
+  run('npm', ['rebuild', '--silent', ...Object.keys(SHARED_OBJECTS), 'ref-napi'], options);
   const { status } = spawnSync(node, ['scripts/test.js', ...TESTS], {
     ...options,
     stdio: 'inherit',

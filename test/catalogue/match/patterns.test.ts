@@ -64,7 +64,7 @@ describe('the path pattern', () => {
     ['a.{b~(x+)+}', 'not an expression'],
     ['a.{b~x|y}', 'not an expression'],
     ['a.{b~a+b+c+}', 'at most 2 of + * ?'],
-    ['a.{b~[z-a]}', 'out of order'],
+    ['a.{b~[z-a]}', 'a range in descending order'],
     ['a.{b~}', 'not an expression'],
   ] as const;
   for (const [pattern, message] of refused)
