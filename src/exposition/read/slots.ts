@@ -111,14 +111,18 @@ export class SlotPages {
       : undefined;
   }
 
-  /** The present bits of a slot in the source, if its word says that it has a value. */
+  /**
+   * The present bits of a slot in the source, if it has a value. The word is read before and after the bits,
+   * because another node may use the slot in between (docs/segment-format.md, 9).
+   */
   readBits({ slot, incarnation }: SlotRef): bigint | undefined {
-    const [value, word] = [Buffer.alloc(8), Buffer.alloc(4)];
-    const isWhole =
-      this.#source.readSlots(slot, 1, value) === 1 && this.#source.readWords(slot, 1, word) === 1;
-    return isWhole && word.readUInt32LE() === syncedWord(incarnation)
-      ? value.readBigUInt64LE()
-      : undefined;
+    const word = syncedWord(incarnation);
+    const value = Buffer.alloc(8);
+    const isValid =
+      this.#readWord(slot) === word &&
+      this.#source.readSlots(slot, 1, value) === 1 &&
+      this.#readWord(slot) === word;
+    return isValid ? value.readBigUInt64LE() : undefined;
   }
 
   /** All pages that are read, grouped by copy. */
@@ -183,6 +187,12 @@ export class SlotPages {
     this.#last = undefined;
     this.#read.clear();
     this.#scratch.close();
+  }
+
+  /** The present word of a slot in the source; 0 if the source no longer has the slot. */
+  #readWord(slot: number): number {
+    const word = Buffer.alloc(4);
+    return this.#source.readWords(slot, 1, word) === 1 ? word.readUInt32LE() : 0;
   }
 
   #extentOf(page: number): PageExtent | undefined {

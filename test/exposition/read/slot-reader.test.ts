@@ -223,6 +223,23 @@ describe('a slot reader', () => {
     expect(probe.bits(asOf)).to.equal(7n);
   });
 
+  for (const copy of [1, 2, 3])
+    it(`reads no value of the former owner of a slot if the present owner sets its first value after copy ${copy}`, () => {
+      const source = new FakeSource();
+      const asOf = { slot: 9, incarnation: 2 };
+      const root = source.addObject('h.1.shop', 'Shop', { asOf });
+      source.setSlot({ slot: asOf.slot, incarnation: 1 }, 5n);
+      const { probe, track } = probeOf(source);
+      track(root);
+      let copies = 0;
+      source.afterCopy = () => {
+        if (++copies === copy) source.setSlot(asOf, 7n);
+      };
+      expect(probe.readBits(asOf)).to.be.oneOf([undefined, 7n]);
+      source.setSlot(asOf, 7n);
+      expect(probe.readBits(asOf)).to.equal(7n);
+    });
+
   it('returns no value of a different node under random changes between copies, and finally all values', () =>
     fc.assert(
       fc.property(
