@@ -4,8 +4,8 @@ import fc from 'fast-check';
 const SURROGATES = { from: 0xd800, count: 0x800 } as const;
 
 /**
- * Any character but a lone surrogate. The unit `binary` of fast-check generates the same characters, but fills a map
- * of 1.1 million entries in each process.
+ * Any Unicode character except a lone surrogate. fast-check's unit `binary` generates the same characters,
+ * but fills a map of 1.1 million entries in each process.
  */
 export const anyCharacter = fc.integer({ min: 0, max: 0x10ffff - SURROGATES.count }).map(
   (index) => String.fromCodePoint(index < SURROGATES.from ? index : index + SURROGATES.count),

@@ -9,13 +9,13 @@ interface Folder {
 }
 
 interface Issue {
-  /** The name of the issuer; self-signed without one. */
+  /** The name of the issuer. Default: the certificate signs itself. */
   readonly by?: string;
-  /** The lines of the extensions. */
+  /** The lines of the extensions section in openssl's configuration. */
   readonly extensions: readonly string[];
   readonly hasExpired?: boolean;
   readonly key?: 'ec' | 'rsa';
-  /** The name of an issued certificate whose key and subject the new one has. */
+  /** The name of an earlier certificate. The new one gets its key and its subject. */
   readonly like?: string;
 }
 
@@ -26,7 +26,7 @@ const NEW_KEY = {
   rsa: ['rsa:2048'],
 } as const;
 
-/** Certificates in a folder, with their keys: NAME.pem and NAME.key. */
+/** Creates certificates and their keys in a folder, as NAME.pem and NAME.key. */
 export class Authorities {
   readonly #folder: Folder;
 
@@ -51,7 +51,7 @@ export class Authorities {
     const named = ['-subj', `/CN=${like}`, '-out', at(`${name}.pem`)];
     openssl('req', '-x509', '-config', config, ...keyed, ...signed, ...named);
     if (!hasExpired) return;
-    // `req -x509` makes no expired certificate, but `x509 -req` does.
+    // `req -x509` cannot create an expired certificate; `x509 -req` can.
     const [csr, own] = [at(`${name}.csr`), ['-key', at(`${like}.key`), '-subj', `/CN=${like}`]];
     openssl('req', '-new', '-config', config, ...own, '-out', csr);
     const signer =

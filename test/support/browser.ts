@@ -17,7 +17,7 @@ export class Chromium {
   }
 
   static async start(): Promise<Chromium> {
-    // The sandbox of Chromium refuses to run as root, as in a container.
+    // Chromium's sandbox refuses to run as root, the usual user in a container.
     const chromiumSandbox = process.getuid?.() !== 0;
     return new Chromium(
       await chromium.launch({ executablePath: EXECUTABLE, chromiumSandbox, timeout: 45_000 }),

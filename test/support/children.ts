@@ -17,7 +17,7 @@ export class Children {
     return child;
   }
 
-  /** Starts a script and waits until it says that it is ready. */
+  /** Starts a script and waits for its first message, which says that it is ready. */
   async ready(script: string, ...args: readonly string[]): Promise<ChildProcess> {
     const child = this.start(script, ...args);
     await this.message(child);

@@ -1,5 +1,5 @@
-// A process that adds, removes and updates objects as fast as it can, for tests that kill it.
-// Arguments: context id, server key. The id of each variable is in its name and in its values.
+// A process that adds, removes and updates objects as fast as it can, for tests that kill it. Arguments:
+// context id, server key. Each variable has its id in its name and in its values.
 import process from 'node:process';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';

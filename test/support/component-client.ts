@@ -1,4 +1,4 @@
-// An HTTP client of a component: sends one request and returns everything that it received.
+// An HTTP client for components: sends one request and returns everything that it received.
 import { request as plainRequest } from 'node:http';
 import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -8,7 +8,7 @@ import { COMPONENT_TLS } from './component-certificates.js';
 export interface ReceivedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The received bytes, also of an incomplete body. */
+  /** The received bytes, even if the body is incomplete. */
   readonly body: Buffer;
   /** The body as UTF-8. */
   readonly text: string;
@@ -19,14 +19,14 @@ export interface ReceivedResponse {
 export interface Ask {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The client disconnects after this number of body bytes. */
+  /** Disconnects after this number of body bytes. */
   readonly atMost?: number;
-  /** The client disconnects after this time. */
+  /** Disconnects after this time. */
   readonly patienceMs?: number;
   readonly agent?: RequestOptions['agent'];
 }
 
-/** Never rejects: the result states the error; status 0 means that there was no response. */
+/** Sends a request. Never rejects: the result has the error, and status 0 if there was no response. */
 export function ask(url: string, options: Ask = {}): Promise<ReceivedResponse> {
   const { atMost = Infinity, patienceMs = 10_000, method = 'GET', headers = {} } = options;
   return new Promise((resolve) => {
@@ -69,7 +69,7 @@ export function unpacked({ headers, body }: ReceivedResponse): string {
   const encoding = headers['content-encoding'];
   if (encoding === undefined) return body.toString();
   if (encoding === 'gzip') return gunzipSync(body).toString();
-  // A zlib header has method 8 (deflate), and is a multiple of 31.
+  // A zlib header names method 8 (deflate), and its two bytes are a multiple of 31.
   const isWrapped = (body[0] ?? 0) % 16 === 8 && body.readUInt16BE(0) % 31 === 0;
   return (isWrapped ? inflateSync(body) : inflateRawSync(body)).toString();
 }

@@ -2,7 +2,7 @@
 import { parseExactly } from './exact-json.js';
 import type { ExactJson } from './exact-json.js';
 
-/** The kind of a variable by its vendor type, and its value; null if it has none. */
+/** The kind of a variable, which follows from its vendor type, and its value; null means no value. */
 export interface ReadVariable {
   readonly kind: 'counter' | 'gauge' | 'unknown';
   readonly value: bigint | number | boolean | string | null;
@@ -17,12 +17,12 @@ export interface ReadObject {
 
 const STATES = ['Init', 'Normal', 'Manual Recovery', 'Auto Recovery', 'Dead', 'Invalid'];
 
-/** Objects by id, parents first, in the order of the text. */
+/** Returns the objects by id in the order of the text, so parents precede their children. */
 export function readComponent(text: string): ReadonlyMap<string, ReadObject> {
   const objects = new Map<string, ReadObject>();
   const read = (json: ExactJson, parent: string | undefined): void => {
     const id = textOf(member(json, 'Instance'));
-    // The first of several objects with an id wins, with its descendants.
+    // If several objects have the same id, the first one and its descendants win.
     if (objects.has(id)) return;
     const state = member(json, 'State');
     const className = textOf(member(json, 'Class'));
@@ -40,7 +40,7 @@ export function readComponent(text: string): ReadonlyMap<string, ReadObject> {
 
 function variablesOf(json: ExactJson | undefined): ReadonlyMap<string, ReadVariable> {
   const variables = new Map<string, ReadVariable>();
-  // The last of several variables with a name wins.
+  // If several variables have the same name, the last one wins.
   for (const each of listOf(json))
     variables.set(
       textOf(member(each, 'Name')),

@@ -19,12 +19,14 @@ export async function eventually(
   throw new Error(`Waited ${longestMs} ms for: ${what}${state()}`);
 }
 
-/** A target, as far as a failed wait shows it. */
+/** The fields of a target that the message of a failed wait shows. */
 interface Awaited {
   status(): Pick<TargetStatus, 'isReady' | 'progress'>;
 }
 
-/** Resolves once the condition holds for a target; rejects with the present state of the target after the deadline. */
+/**
+ * Resolves once the condition holds for a target; rejects with the target's present state after the deadline.
+ */
 export const eventuallyFor = (
   target: Awaited,
   what: string,
@@ -32,7 +34,7 @@ export const eventuallyFor = (
   longestMs = LONGEST_MS,
 ): Promise<void> => eventually(what, holds, longestMs, () => stateOf(target.status()));
 
-/** Resolves once the target is ready; rejects with the reason for which it is not. */
+/** Resolves once the target is ready. Rejects after the deadline with the reason why it is not ready. */
 export const eventuallyReady = (target: Awaited, longestMs?: number): Promise<void> =>
   eventuallyFor(target, 'it is ready', () => target.status().isReady, longestMs);
 

@@ -3,7 +3,7 @@
 export type ExactJson =
   null | boolean | bigint | number | string | ExactJson[] | Map<string, ExactJson>;
 
-/** JSON.parse checks the strings and numbers that it matches. */
+/** A token. JSON.parse then checks the strings and numbers among them. */
 const TOKEN = /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|(true|false|null))/y;
 
 export function parseExactly(text: string): ExactJson {

@@ -1,4 +1,5 @@
-// The objects that a reader of a component must return, computed from the served tree without JSON.
+// The objects that a reader of a component must return. They are computed from the served tree, not from its
+// JSON.
 import type {
   ServedObject,
   ServedTree,

@@ -1,4 +1,4 @@
-// A partition that fails on request, as the thread of a partition may.
+// A partition that fails on request, as a partition's thread may.
 import { Subject, concat, defer, merge, mergeMap, of, throwError } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import type { FoundRoot } from '#app/model.js';
@@ -9,9 +9,11 @@ import type { HostedTarget, Partition } from '#app/targets/partitions/partition.
 
 export class FailingPartition implements Partition {
   readonly number: number;
-  /** While this message is not empty, every hosted target fails with it after its first report, before it has a root. */
+  /**
+   * If not empty, every hosted target fails with this message after its first report, before it has a root.
+   */
   trouble = '';
-  /** Targets that are hosted while this is true receive no refresh. */
+  /** If true, newly hosted targets receive no refresh. */
   isDeaf = false;
   readonly #inner: Partition;
   readonly #failure$ = new Subject<string>();

@@ -9,7 +9,7 @@ import type { HostedTarget, Partition } from '#app/targets/partitions/partition.
 
 export class FakePartition implements Partition {
   readonly number: number;
-  /** Whether hosted targets are ready at once; targets that are not ready move at once. */
+  /** Whether hosted targets report that they are ready. A target that is not ready moves at once. */
   isReady = false;
   readonly #report$ = new Map<string, Subject<Report>>();
 
@@ -31,7 +31,7 @@ export class FakePartition implements Partition {
     };
   }
 
-  /** Reports a refresh of the target with this server key that took `tookMs`, and what it counted. */
+  /** Reports a refresh of the target with this server key: it took `tookMs` and did the counted work. */
   refresh(key: string, tookMs: number, counts: Partial<Counts> = {}): void {
     this.#report$.get(key)?.next(this.#state(key, tookMs, counts));
   }

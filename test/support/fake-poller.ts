@@ -1,4 +1,4 @@
-// Polls a source in memory, a few changes at a time.
+// A poller that reads a source in memory and returns a few changes per poll.
 import type { StructureChange } from '#app/model.js';
 import type { PollResult, Poller } from '#app/streams/poller.js';
 import type { FakeSource } from './fake-source.js';
@@ -7,9 +7,9 @@ import { pollResult } from './poll-results.js';
 export class FakePoller implements Poller {
   readonly #source: FakeSource;
   readonly #unread: StructureChange[] = [];
-  /** The maximum number of changes of one poll. */
+  /** The maximum number of changes that one poll returns. */
   portion: number;
-  /** The number of notifications; a test raises it after a change. */
+  /** The publisher's notification count. A test raises it after a change. */
   notifications = 0;
 
   constructor(source: FakeSource, portion: number) {

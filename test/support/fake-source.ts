@@ -26,9 +26,9 @@ export interface FakeObject extends ManagedObject {
 export interface ObjectOptions {
   readonly parent?: FakeObject;
   readonly state?: ObjectState;
-  /** False: exists, but is not synced yet. */
+  /** False: the object exists, but is not synced yet. */
   readonly isSynced?: boolean;
-  /** The slot to use, free or not. */
+  /** The slot to use, even if another object uses it. Default: a free one. */
   readonly slot?: number;
   readonly asOf?: SlotRef;
   readonly labels?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export interface ObjectOptions {
 
 export interface VariableOptions {
   readonly type: ValueType;
-  /** Undefined: exists, but is not synced yet. */
+  /** Undefined: the variable exists, but is not synced yet. */
   readonly value?: FakeValue | undefined;
   readonly kind?: VariableKind;
   readonly unit?: string;
@@ -52,17 +52,17 @@ export class FakeSource implements Source {
   readonly generation = 'fake';
   frameBytes = Infinity;
   readonly roots = new Set<ManagedObject>();
-  /** Framed variables whose frame cannot be copied consistently. */
+  /** Framed variables whose frame changes during every copy, so that no copy is consistent. */
   readonly restless = new Set<Variable>();
-  /** Every call of readSlots, as first slot and count. */
+  /** The first slot and the count of every call of `readSlots`. */
   readonly slotReads: [number, number][] = [];
   /** Runs after each copy of slots or words. */
   afterCopy: () => void = () => undefined;
-  /** Slots from here on are missing, as beyond the end of a truncated file. */
+  /** The first slot that cannot be read, as if the file were truncated there. */
   end = Infinity;
   #values = new BigUint64Array(1024);
   #words = new Uint32Array(1024);
-  /** By the variable's id. */
+  /** The frames by variable id. */
   readonly #frames = new Map<number, Frame>();
   readonly #declarations = new Map<string, Declaration>();
   readonly #free: number[] = [];
@@ -107,7 +107,7 @@ export class FakeSource implements Source {
     return variable;
   }
 
-  /** Stores a value; that of a framed variable in its frame, while its slot counts updates. */
+  /** Stores a value. For a framed variable it stores the frame, and the slot counts the updates. */
   set(variable: Variable, value: FakeValue): void {
     const { slot } = variable;
     if (typeof value === 'string') this.#setFrame(variable, { type: 'string', text: value });
@@ -131,7 +131,7 @@ export class FakeSource implements Source {
     this.#words[slot] = (incarnation << 1) | Number(isSynced);
   }
 
-  /** Removes an item with its descendants, and frees the slots, in the order of the format. */
+  /** Removes an item and its descendants, and frees their slots in the order that the format requires. */
   remove(item: FakeObject | Variable): void {
     if (isVariable(item)) {
       (item.object.variables as Set<Variable>).delete(item);
@@ -177,7 +177,7 @@ export class FakeSource implements Source {
     return isUnstable ? undefined : this.#frames.get(variable.id);
   }
 
-  /** One object for equal declarations, as in the readers of all formats. */
+  /** Returns one shared object for equal declarations, as the readers of all formats do. */
   #shared(declaration: Declaration): Declaration {
     const key = JSON.stringify(declaration);
     const known = this.#declarations.get(key);

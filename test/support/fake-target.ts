@@ -38,18 +38,18 @@ export class FakeTarget implements Target {
   publisher: TargetStatus['publisher'] = { state: 'live', reason: 'publisher is live' };
   process: TargetStatus['process'];
   metrics: InternalMetric[] = [];
-  /** The series lines of its only family. */
+  /** The lines of its only family, without header lines. */
   text = 'demo_value 1\n';
-  /** Whether OpenMetrics forbids one of its values. */
+  /** Whether its page has a value that OpenMetrics forbids. */
   violatesOpenMetrics = false;
   metadata: FamilyMetadata = { name: 'demo_value', type: 'gauge', unit: '', help: 'A value.' };
-  /** The number of its pages that are not released yet. */
+  /** The number of its pages that have not been released yet. */
   held = 0;
   demands = 0;
   ages: TargetTimes = { sinceSeconds: 0, newest: undefined };
   /** Whether the status page can list its families. */
   hasText = true;
-  /** The answer to queries of its tree; `queries` records these. */
+  /** The answer to queries of its tree. `queries` records the queries. */
   answer: TreeAnswer = { kind: 'no-object' };
   readonly queries: TreeQuery[] = [];
 
@@ -67,7 +67,7 @@ export class FakeTarget implements Target {
     if (id !== '') this.lastRoot = { serverKey: this.serverKeys[0] ?? '', id };
   }
 
-  /** Makes it not ready, with this progress. */
+  /** Makes the target unready, with this progress. */
   wait(progress: SyncProgress): this {
     this.isReady = false;
     this.progress = progress;

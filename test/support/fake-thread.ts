@@ -1,4 +1,5 @@
-// Partition threads without a thread: with messages that the test sends, and with a partition in virtual time.
+// Stand-ins for partition threads: one sends the messages that the test chooses, the other runs a partition
+// in virtual time.
 import { EventEmitter } from 'node:events';
 import { Subject } from 'rxjs';
 import type { SchedulerLike, Subscription } from 'rxjs';
@@ -8,8 +9,8 @@ import type { ThreadWorker } from '#app/targets/threads/threaded-partition.js';
 import { schedulerOf } from './scheduler-of.js';
 
 /**
- * A worker thread that the test plays. As in Node.js, messages may arrive after `terminate()` and after an error, and the
- * event `exit` follows later, when the test emits it.
+ * A worker thread whose part the test plays. As in Node.js, messages may still arrive after `terminate()` and
+ * after an error. The event `exit` follows later, when the test emits it.
  */
 export class FakeWorker extends EventEmitter implements ThreadWorker {
   readonly received: ToThread[] = [];
@@ -28,11 +29,11 @@ export class FakeWorker extends EventEmitter implements ThreadWorker {
   }
 }
 
-/** The time that a message takes between the threads. */
+/** The time that a message takes from thread to thread. */
 export const MESSAGE_MS = 2;
-/** The time for which a thread goes on after `terminate()`. */
+/** The time for which a thread keeps running after `terminate()`. */
 const STOP_MS = 50;
-/** The time from the end of a thread to its event `exit`. It is longer than the delay of a restart. */
+/** The time between the end of a thread and its event `exit`. It is longer than the delay of a restart. */
 export const EXIT_MS = 6000;
 
 /** A worker thread whose partition runs in this thread, in virtual time. */
@@ -76,7 +77,7 @@ export class FakeThread extends EventEmitter implements ThreadWorker {
     this.#exitLater();
   }
 
-  /** Ends with an uncaught error; messages on the way arrive. */
+  /** Ends with an uncaught error. Messages that it has already sent still arrive. */
   fail(error: unknown): void {
     if (this.#isEnding) return;
     this.#subscription.unsubscribe();
@@ -84,7 +85,7 @@ export class FakeThread extends EventEmitter implements ThreadWorker {
     this.#exitLater();
   }
 
-  /** Sends no further message. */
+  /** Stops sending messages. */
   hang(): void {
     this.#isHanging = true;
   }

@@ -30,7 +30,7 @@ process.on('disconnect', () => process.exit());
 const work = () => {
   for (let round = 0; round < 2000; round++) {
     publish();
-    // A pause of random length lets readers get consistent copies, too.
+    // Pause for a random time, so that readers sometimes get a consistent copy.
     for (let pause = Math.random() * 3000; pause > 0; pause--) Math.sqrt(pause);
   }
   publisher.notify();

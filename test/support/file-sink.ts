@@ -1,4 +1,5 @@
-// A third kind of sink: appends a snapshot of every target to a file.
+// A sink beside HTTP, stdout and textfile, which shows that sinks can be added: appends a snapshot of every
+// target to a file.
 import { appendFile } from 'node:fs/promises';
 import { EMPTY, catchError, concatMap, from, interval, mergeMap, of, startWith } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -8,7 +9,7 @@ import type { Sink, SinkEvent } from '#app/sinks/sink.js';
 
 export interface FileSinkOptions {
   readonly path: string;
-  /** Renders the text: a sink imports no exposition. */
+  /** Renders the text. It is an option because sinks must not import from `exposition`. */
   readonly format: Format;
   readonly everyMs: number;
   readonly selfMetrics: SelfMetrics;
@@ -30,7 +31,7 @@ export function fileSink({ path, format, everyMs, selfMetrics }: FileSinkOptions
         release();
         return append(text);
       }),
-      // An error would end the service: skip a snapshot that cannot be written.
+      // Skip a snapshot that cannot be written: an error would end the service.
       catchError(() => of<SinkEvent>({ kind: 'skipped', reason: `cannot write ${path}` })),
     );
   return (registry) =>

@@ -1,16 +1,21 @@
-// Finds an unused TCP port, for a program that cannot report which port it chose.
+// Finds an unused TCP port for a program that cannot report which port it listens on.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ephemeral ports, which Linux assigns to connections and to listeners at port 0. */
+/**
+ * The range ends below the ephemeral ports, which Linux assigns to connections and to listeners at port 0.
+ */
 const FIRST = 15_000;
 const END = 31_000;
 const ATTEMPTS = 100;
-/** Mocha runs test files in parallel: each worker takes every sixteenth port. */
+/**
+ * Mocha runs test files in parallel. Each worker uses only every sixteenth port, so workers never choose the
+ * same one.
+ */
 const SHARES = 16;
 const share = (process.ppid + Number(process.env['MOCHA_WORKER_ID'] ?? 0)) % SHARES;
-/** Ports returned so far: a program may begin to listen much later. */
+/** Ports returned so far. They are not returned again, because a program may begin to listen much later. */
 const given = new Set<number>();
 
 export async function freePort(): Promise<number> {

@@ -1,18 +1,18 @@
-// Shared memory in buffers: tests change, truncate and replace its segments at any moment.
+// Shared memory in buffers. Tests can change, truncate and replace its segments at any moment.
 import { Fault } from '#app/errors.js';
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 
 let count = 0;
 
-/** The bytes of one segment; open files show each change. */
+/** The bytes of one segment. Readers that have it open see every change. */
 export class HeapSegment {
   readonly number = ++count;
   bytes: Buffer;
   ownership = { uid: 0, isWritableByAll: false };
   isLocked = true;
-  /** Answers whether the segment is locked; by default at once. */
+  /** Calls back with whether the segment is locked: at once, unless a test replaces this function. */
   askLock: SegmentFile['askLock'] = (answer) => answer(this.isLocked);
-  /** The number of reads so far, and their requested bytes. */
+  /** The number of reads so far, and the number of bytes that they asked for. */
   reads = 0;
   bytesAsked = 0;
   /** Called before every read, so that a test can change the segment at that moment. */
@@ -46,7 +46,7 @@ export class HeapMemory implements SharedMemory {
   /** The number of open files. */
   openFiles = 0;
 
-  /** Creates a segment with this name; a former segment of the name stays open to its readers. */
+  /** Creates a segment with this name. Readers of an earlier segment with the name keep that one open. */
   put(name: string, bytes: Uint8Array): HeapSegment {
     const segment = new HeapSegment(bytes);
     this.#segments.set(name, segment);
@@ -57,7 +57,7 @@ export class HeapMemory implements SharedMemory {
     this.#segments.delete(name);
   }
 
-  /** Makes `open` fail, as for a file without permission. */
+  /** Makes `open` fail with this reason, as for a file that the reader may not open. */
   refuse(name: string, reason: string): void {
     this.#refusals.set(name, reason);
   }

@@ -1,10 +1,10 @@
-// The rules in ARCHITECTURE.md about which folder of src may import which, and a check of them.
+// The rules in ARCHITECTURE.md about which folder may import which, and a check of them.
 import { posix } from 'node:path';
 
-/** What a folder may import beside itself, by folder. */
+/** The folders and files that each folder may import, in addition to its own files. */
 export type ImportRules = ReadonlyMap<string, readonly string[]>;
 
-/** Source files by their path below src or tools. */
+/** The text of each source file, by the file's path below src or tools. */
 export type SourceFiles = ReadonlyMap<string, string>;
 
 const HEADING = '| Folder | Holds | May import |';
@@ -19,7 +19,7 @@ const SHARED = [
   'thread-code',
 ];
 
-/** Reads the table of folders; a cell lists folders, or files of src with their ending. */
+/** Reads the table of folders. A cell lists folders, or files of src with their file extension. */
 export function importRules(architecture: string): ImportRules {
   const lines = architecture.split('\n');
   const start = lines.indexOf(HEADING);
@@ -34,14 +34,16 @@ export function importRules(architecture: string): ImportRules {
   return rules;
 }
 
-/** The files that a file imports, types included, by their path below src or tools. */
+/**
+ * Returns the paths, below src or tools, of the files that a file imports, including its type-only imports.
+ */
 export const importsOf = (file: string, source: string): string[] =>
   [...source.matchAll(/(?:from|import\() ?'(\.|#app\/)([^']+)\.js'/g)].map(
     ([, start = '', path = '']) =>
       posix.join(start === '.' ? posix.dirname(file) : '', `${start === '.' ? '.' : ''}${path}.ts`),
   );
 
-/** One sentence for each import that the rules do not allow, and each folder without a rule. */
+/** Returns one sentence for each import that the rules forbid, and for each folder without a rule. */
 export function forbiddenImports(files: SourceFiles, rules: ImportRules): string[] {
   const top = (file: string) => file.replace(/\.ts$/, '').split('/')[0] ?? '';
   return [...files].flatMap(([file, source]) => {
@@ -54,7 +56,7 @@ export function forbiddenImports(files: SourceFiles, rules: ImportRules): string
   });
 }
 
-/** The first cycle of imports, as a path; undefined where there is none. */
+/** Returns the first import cycle as a path, or undefined if there is none. */
 export function importCycle(files: SourceFiles): string | undefined {
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): string | undefined => {

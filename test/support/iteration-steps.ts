@@ -1,4 +1,4 @@
-// iterationSteps(): how many items of maps and sets a function visits.
+// iterationSteps() counts how many items of maps and sets a function visits.
 
 type Iterating = (this: unknown, ...args: unknown[]) => Iterator<unknown>;
 

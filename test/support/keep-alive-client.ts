@@ -1,4 +1,4 @@
-// A client that sends many requests over one connection, a batch at a time, and reads the answers.
+// A client that sends many requests over one connection in batches, and reads the answers of each batch.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** Below the number of requests that the server answers concurrently. */
+/** The requests of one batch: fewer than the server answers concurrently. */
 const BATCH = 48;
 
 export class KeepAliveClient {
@@ -42,7 +42,7 @@ export class KeepAliveClient {
     this.#socket.destroy();
   }
 
-  /** Removes the next complete answer from the received text. */
+  /** Removes the next complete answer from the received text and returns it. */
   #take(): RawAnswer | undefined {
     const [head = '', status, length] =
       /^HTTP\/1\.1 (\d+)[^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/.exec(this.#received) ?? [];

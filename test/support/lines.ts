@@ -22,7 +22,7 @@ export const cellLine = (labels: string, cell: number, opcode: number, suffix = 
   opcode,
 });
 
-/** The cells of slots, as a `SlotReader` stores them. */
+/** Cells in the kernel's memory, filled as a `SlotReader` fills them. */
 export class Cells {
   readonly #kernel: Kernel;
   readonly at: number;

@@ -11,8 +11,9 @@ export function marbles(body: (helpers: RunHelpers) => void): () => void {
 }
 
 /**
- * The first two values. The consumer leaves in the middle of the second emission, when the operator has state of the
- * first one. At the first emission, RxJS itself would end what an operator starts after it.
+ * The first two values. The consumer unsubscribes during the second emission, while the operator still has
+ * state from the first one. If it unsubscribed during the first emission, RxJS itself would end whatever the
+ * operator starts afterwards.
  */
 export const firstTwo = <T>(source$: Observable<T>): Observable<T> => source$.pipe(take(2));
 

@@ -4,8 +4,9 @@ export const MODES = ['logical', 'threaded'] as const;
 export type Mode = (typeof MODES)[number];
 
 /**
- * The mode of tests that need only one. It runs more code than the other: pages pass from the thread of a partition
- * to the listener. `test/targets/partitions/partition.contract.test.ts` shows that both modes behave alike.
+ * The mode for tests that need only one. Threaded mode runs more code, because pages pass from a partition's
+ * thread to the listener. `test/targets/partitions/partition.contract.test.ts` shows that both modes behave
+ * alike.
  */
 export const SPECIFIED_MODE: Mode = 'threaded';
 

@@ -7,7 +7,7 @@ import { SAMPLE, SAMPLE_AT, SAMPLE_BYTES } from './sample-segment.js';
 
 type Damage = (segment: HeapSegment) => void;
 
-/** A damage just before read number `moment`; 0 is before the segment is opened. */
+/** Damage to a segment just before its read number `moment`; 0 means before the segment is opened. */
 export interface Mutation {
   readonly moment: number;
   readonly damage: Damage;
@@ -15,7 +15,7 @@ export interface Mutation {
 }
 
 const directoryEnd = SAMPLE_AT.directory + SAMPLE.records * RECORD_SIZE;
-/** Offsets of used bytes, and sometimes any offset. */
+/** Offsets of bytes in use, and sometimes of any byte. */
 const place = fc.oneof(
   { weight: 2, arbitrary: fc.integer({ min: 0, max: HEADER.size - 1 }) },
   { weight: 2, arbitrary: fc.nat(7).map((word) => MUTABLE_OFFSET + word * 64) },

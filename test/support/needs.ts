@@ -1,7 +1,7 @@
 // Skips tests that cannot run on this machine, and adds the reason to their names.
 import { isInstalled } from './processes.js';
 
-/** Skips the test, or all tests of the suite of a `before` hook, unless a condition holds. */
+/** Skips the test unless a condition holds. In a `before` hook it skips all tests of the suite. */
 export function needs(context: Mocha.Context, holds: boolean, reason: string): asserts holds {
   if (holds) return;
   for (const test of testsOf(context)) test.title += ` (${reason})`;
@@ -23,7 +23,7 @@ export const needsRoot = (context: Mocha.Context): void => {
   needs(context, isRoot, 'the tests do not run as root');
 };
 
-/** Makes a call as user `nobody` if the tests run as root. */
+/** Calls a function as user `nobody` if the tests run as root. */
 export function asOrdinaryUser<T>(call: () => T): T {
   if (!isRoot) return call();
   process.seteuid?.(NOBODY);
@@ -34,7 +34,7 @@ export function asOrdinaryUser<T>(call: () => T): T {
   }
 }
 
-/** The tests that `skip()` skips: those of the suite in a `before` hook, otherwise the running one. */
+/** The tests that `skip()` skips: all tests of the suite in a `before` hook, otherwise the running test. */
 function testsOf({ test, currentTest }: Mocha.Context): readonly Mocha.Runnable[] {
   const tests: Mocha.Runnable[] = [];
   if (test?.title.startsWith('"before all" hook') === true)

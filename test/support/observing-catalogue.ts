@@ -1,10 +1,13 @@
-// A catalogue of application `demo` that observes the values of variable `lag` of its root.
+// A catalogue of application `demo` that observes the values of its root's variable `lag`.
 import type { CatalogueText } from '#app/catalogue/catalogue.js';
 
 const row = (name: string, type: string, more: string): string =>
   `{ name = "demo_${name}", type = "${type}", help = "H.", var = "lag", observe = true, ${more} }`;
 
-/** Series `demo_lag_seconds` (buckets 1 and 2, values in tenths) and `demo_lag`, and `demo_x`. */
+/**
+ * Defines histogram `demo_lag_seconds` (buckets 1 and 2, values in tenths), summary `demo_lag` and gauge
+ * `demo_x`.
+ */
 export const observing = (scale = 0.1): CatalogueText => ({
   file: 'demo.toml',
   text: `app = "demo"

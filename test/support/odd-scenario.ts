@@ -4,7 +4,7 @@ const ROOT = 'desk.example.com.1.adh';
 const THREAD = `${ROOT}.1.sourceThread`;
 const POOL = `${ROOT}.serviceGenerator.srcPrdServicePool`;
 
-/** Beyond 2^53 as a decimal string. */
+/** Integers beyond 2^53 are decimal strings. */
 type Integer = number | string;
 
 const u64 = (value: Integer, kind = 'unknown') => ({ type: 'u64', kind, value });
@@ -41,10 +41,10 @@ export const ODD_SCENARIO: {
     { id: ROOT, class: 'ManagedProcess.SrcDist', variables: process(412) },
     // A root whose id looks like that of a child.
     { id: THREAD, class: 'ManagedProcess.SrcDist', variables: process(412) },
-    // A root that is no process.
+    // A root that is not a process.
     { id: 'desk.example.com.1.ads.dacs', class: 'DacsConnectionMgr', variables: {} },
     {
-      // Its id has several more parts than that of its parent.
+      // The id has several parts more than the parent's id.
       id: `${ROOT}.0.rrcpTransport.0.srcSide.rrcp.send.transmissionBus`,
       parent: ROOT,
       class: 'rrcpTransmissionBus',
@@ -154,7 +154,7 @@ export const ODD_SCENARIO: {
       state: 'invalid',
       variables: { open: bool(false), shut: bool(true) },
     },
-    // Many similar objects, so that every oddity applies to some.
+    // Many similar objects, so that every oddity affects some of them.
     ...Array.from({ length: 40 }, (_, n) => ({
       id: `${THREAD}.source.${n}`,
       parent: THREAD,

@@ -1,11 +1,11 @@
-// A strict parser of OpenMetrics 1.0 text, independent of the product: throws at each violation.
+// A strict parser of OpenMetrics 1.0 text that shares no code with the product. It throws at each violation.
 
 export interface ReadFamily {
   readonly name: string;
   readonly type: string;
   readonly unit: string;
   readonly help: string;
-  /** Name, labels and value of each sample, in order. */
+  /** The name, labels and value of each sample, in order. */
   readonly samples: readonly ReadSample[];
 }
 
@@ -21,7 +21,7 @@ interface Growing {
   readonly samples: ReadSample[];
 }
 
-/** The endings of the samples of a type; every name with one of them belongs to the family. */
+/** Suffixes of the sample names of each type. A family owns its name with each suffix of its type. */
 const ENDINGS: Readonly<Record<string, readonly string[]>> = {
   unknown: [''],
   gauge: [''],
@@ -101,7 +101,7 @@ function unescaped(text: string, line: string): string {
 const numberOf = (text: string): number =>
   /inf/i.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : Number(text);
 
-/** No family may have a name, or be able to make a sample, that is another's. */
+/** A family's name, and every sample name that its type allows, must not occur in another family. */
 function checkNames(families: readonly ReadFamily[]): void {
   const owners = new Map<string, string>();
   const claim = (name: string, owner: string) => {
@@ -122,7 +122,7 @@ function checkFamily({ name, type, unit, samples }: ReadFamily): void {
   }
   const series = samples.map((sample) => `${sample.name} ${keyOf(sample.labels)}`);
   ensure(new Set(series).size === series.length, `${name} has each series once`);
-  // What tells samples of one metric apart is not part of its identity.
+  // The label that distinguishes the samples of one metric does not belong to the metric's identity.
   const inner = { histogram: 'le', summary: 'quantile', stateset: name }[type];
   const metrics = new Map<string, ReadSample[]>();
   let last = '';
@@ -187,7 +187,8 @@ function checkHistogram(
     isOrdered(counts, (a, b) => a <= b),
     `${name} has cumulative buckets`,
   );
-  // A sum of observations that may be negative is no counter, so there is none; nor is there a count without a sum.
+  // If observations may be negative, their sum may fall, so OpenMetrics forbids `_sum`. It forbids `_count`
+  // without `_sum`.
   const hasSum = !bounds.some((bound) => bound < 0);
   const sums = values('_sum');
   ensure(sums.length === Number(hasSum), `${name} has ${hasSum ? 'a' : 'no'} sum`);

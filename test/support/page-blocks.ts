@@ -1,4 +1,5 @@
-// The fenced blocks of a page of the documentation, and the commands of those that show a terminal.
+// Finds the fenced code blocks of a documentation page, and the commands in blocks that show a terminal
+// session.
 
 /** A fenced block of a page. */
 export interface PageBlock {
@@ -7,15 +8,15 @@ export interface PageBlock {
   /** The line number of its first line in the page, from 1. */
   readonly line: number;
   readonly lines: readonly string[];
-  /** The heading above it. */
+  /** The heading above the block. */
   readonly heading: string;
-  /** The file to save it as: the last one of its language that the line of text above the block names. */
+  /** The file to save the block as: the last file of its language that the line of text above it names. */
   readonly file: string | undefined;
 }
 
-/** A command of a page, with what the page shows of its output. */
+/** A command of a page, and the part of its output that the page shows. */
 export interface PageCommand {
-  /** `#` for a command of root, otherwise `$`. */
+  /** `#` if root runs the command, otherwise `$`. */
   readonly prompt: '$' | '#';
   readonly line: number;
   readonly command: string;
@@ -54,7 +55,9 @@ export function pageBlocks(page: string): PageBlock[] {
   return blocks;
 }
 
-/** The commands of a block: those after `$ ` or `# ` of a terminal, or all of a script as one. */
+/**
+ * Returns the commands of a block: in a terminal session those after `$ ` or `# `; a script is one command.
+ */
 export function commandsOf({ language, line, lines }: PageBlock): PageCommand[] {
   if (language === 'sh') return [{ prompt: '$', line, command: lines.join('\n'), output: [] }];
   const commands: { -readonly [K in keyof PageCommand]: PageCommand[K] }[] = [];

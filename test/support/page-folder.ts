@@ -1,4 +1,5 @@
-// The folder in which a page's commands run: a copy of the sources or an empty folder, with the programs on PATH.
+// The folder in which a page's commands run. It is a copy of the sources or empty, and the programs are on
+// PATH.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,15 +8,15 @@ import { PROJECT } from './processes.js';
 import { ShellSession } from './shell-session.js';
 
 const SHM = '/dev/shm';
-/** Folders of the sources whose files name ports and server keys. */
+/** Source folders in whose files ports and server keys are replaced. */
 const REWORDED = ['examples', 'deploy'];
-/** Folders that are copied: also the one in which npx links the programs of the package. */
+/** Files and folders to copy. They include `dist`, where npx links the programs of the package. */
 const COPIED = [...REWORDED, 'dist', 'package.json'];
-/** Files that readers of the pages create in the folder of the sources; also in `.gitignore`. */
+/** Files that a reader who follows the pages creates in the source folder. They are also in `.gitignore`. */
 const MADE_BY_PAGES = ['try', 'license.json'];
 const PROGRAMS = ['shm_bridge', 'shm_dump', 'shm_exporter', 'shm_license', 'shm_simulator'];
 
-/** Runs a program that the packages of the folder have, or one of PROGRAMS, as npx does. */
+/** Stands in for npx: runs a program from the folder's packages, or one of PROGRAMS. */
 const NPX = `#!/bin/sh
 name=$1
 shift
@@ -23,10 +24,12 @@ shift
 exec "$name" "$@"
 `;
 
-/** Commands that would replace the packages of the sources: the folder of a page has only a link to them. */
+/**
+ * Commands that would replace the installed packages of the sources: the folder of a page only links to them.
+ */
 export const REPLACES_PACKAGES = /\bnpm (?:ci|i|install|uninstall|prune|update)\b/;
 
-/** Replaces whole words of a text: `9464` is not found within `19464`. */
+/** Replaces whole words of a text: for example `9464`, but not the same digits within `19464`. */
 export function reworded(text: string, words: ReadonlyMap<string, string>): string {
   let changed = text;
   for (const [word, other] of words) {
@@ -43,8 +46,8 @@ export class PageFolder {
   readonly #sessions: ShellSession[] = [];
 
   /**
-   * @param words the replacement of each word in the copied files
-   * @param npx `real`: the npx of the machine; `links`: a fast script that runs the linked programs
+   * @param words the words to replace in the copied files, and their replacements
+   * @param npx `real` for the machine's npx; `links` for a fast script that runs the linked programs
    */
   constructor(
     kind: 'sources' | 'empty',
@@ -79,7 +82,7 @@ export class PageFolder {
       HOME: join(this.#base, 'home'),
       PATH: `${join(this.#base, 'bin')}:${process.env['PATH'] ?? ''}`,
       npm_config_offline: 'true',
-      // Without this, npx would build the folder, which is built already.
+      // Without this setting, npx would build the folder again.
       npm_config_ignore_scripts: 'true',
       npm_config_update_notifier: 'false',
     });
@@ -87,10 +90,10 @@ export class PageFolder {
     return session;
   }
 
-  /** Ends all sessions, and removes the folder and leftover segments with server keys of the page. */
+  /** Ends all sessions. Removes the folder, and leftover segments that have the page's server keys. */
   async close(): Promise<void> {
     await Promise.all(this.#sessions.map((session) => session.end()));
-    // The server key is the last word of a replacement.
+    // If a replacement has several words, the last one is the server key.
     const keys = [...this.#words.values()].map((words) => words.split(/[ =]/).at(-1) ?? words);
     const isOurs = (name: string) =>
       !this.#before.has(name) && keys.some((key) => name.endsWith(`.${key}`));

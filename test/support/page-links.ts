@@ -7,7 +7,7 @@ const CODE = /`[^`\n]*`/g;
 /** Links to other sites, which are not checked: a test has no network. */
 const ELSEWHERE = /^[a-z]+:/;
 
-/** The anchors of the headings; the second and later of equal headings have a number. */
+/** Returns the anchors of the headings. A repeated heading gets a number, from its second occurrence on. */
 export function anchorsOf(text: string): string[] {
   const seen = new Map<string, number>();
   return [...text.replace(FENCED, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => {
@@ -22,7 +22,10 @@ export function anchorsOf(text: string): string[] {
   });
 }
 
-/** All links of a page within the project, as `file` or `file#heading`, and its broken links. */
+/**
+ * Returns all links of a page within the project, as `file` or `file#heading`, and the broken ones among
+ * them.
+ */
 export function linksOf(page: string): { all: string[]; broken: string[] } {
   const text = readFileSync(page, 'utf8').replace(FENCED, '').replace(CODE, '``');
   const links = [...text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)]

@@ -1,14 +1,14 @@
 // Compares the output that a page shows for a command with the real output.
 import { expect } from 'chai';
 
-/** Texts that differ between runs on every page: times, durations and identifiers. */
+/** Texts that differ between runs: times, durations and identifiers. */
 const VARIES = [
   /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g,
   /\b\d+(?:\.\d+)? m?s\b/g,
   /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g,
 ];
 
-/** The pattern of a line of a page with its line feed. */
+/** Converts a line of a page, including its line feed, to a pattern. */
 function patternOf(line: string): string {
   if (line === '…') return '(?:.*\\n)*?';
   const texts = line.split('…').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
@@ -20,8 +20,9 @@ export class PageOutput {
   readonly #varies: readonly RegExp[];
 
   /**
-   * @param lines of the page; `…` stands for anything within a line, or alone for any lines
-   * @param varies further texts that differ between runs, with the flag g
+   * @param lines the lines of the page; within a line, `…` stands for any text, and alone for any number of
+   * lines
+   * @param varies further patterns, with the flag g, of texts that differ between runs
    */
   constructor(lines: readonly string[], varies: readonly RegExp[] = []) {
     this.#varies = [...varies, ...VARIES];
@@ -33,13 +34,16 @@ export class PageOutput {
     return this.#lines.length > 0;
   }
 
-  /** Whether the output has each line of the page, in any order: the order of a log varies. */
+  /**
+   * Whether the output contains each line that the page shows, in any order, since the order of log lines
+   * varies.
+   */
   isIn(output: string): boolean {
     const compared = this.#compared(output);
     return this.#lines.every((line) => new RegExp(`^${patternOf(line)}`, 'm').test(compared));
   }
 
-  /** Fails with both texts if an output differs from the page. */
+  /** Fails and shows both texts if the output differs from the page. */
   check(output: string): void {
     const compared = this.#compared(output);
     const pattern = this.#lines.map(patternOf).join('');

@@ -12,27 +12,30 @@ import { needs, needsPrograms } from './needs.js';
 
 type ByBeginning<T> = Readonly<Record<string, T>>;
 
-/** The settings of the test of a page. A key of a table is the beginning of a block, or of a line with its prompt. */
+/**
+ * How to test a page. The key in a `ByBeginning` table is the beginning of a block, or of a prompt and its
+ * command.
+ */
 export interface PageTable {
-  /** The working directory of its commands. Default: the folder of the sources. */
+  /** The working directory of the page's commands. Default: the source folder. */
   readonly folder?: 'sources' | 'empty';
-  /** `real`: the npx of the machine. Default: a fast script that runs the linked programs. */
+  /** `real` for the machine's npx. Default: a fast script that runs the linked programs. */
   readonly npx?: 'real' | 'links';
   /** Required programs; the page is skipped if one is not installed. */
   readonly needs?: readonly string[];
-  /** Commands that run before the first command of the page, and their output once they are ready. */
+  /** Commands to run before the page's first command, and what each prints once it is ready. */
   readonly given?: ByBeginning<RegExp>;
   /** Words of the page and their replacements in the test: ports, server keys, an editor. */
   readonly words?: () => Promise<Readonly<Record<string, string>>>;
-  /** Commands that run until a signal, and their output once the next command may run. */
+  /** Commands that run until a signal ends them, and what each prints once the next command may run. */
   readonly stays?: ByBeginning<RegExp>;
-  /** Headings at which all running commands are ended. */
+  /** Headings at which all running commands end. */
   readonly endsAt?: readonly string[];
-  /** Blocks that no command uses, and their checks. */
+  /** Blocks that no command uses, and a check of each. */
   readonly checks?: ByBeginning<(text: string, folder: PageFolder) => void | Promise<void>>;
-  /** Blocks and commands that cannot run on a bare machine, with the reason. */
+  /** Blocks and commands that cannot run on a bare machine, and the reason. */
   readonly unrun?: ByBeginning<string>;
-  /** Further texts that differ between runs in outputs, with the flag g. */
+  /** Further patterns, with the flag g, of texts that differ between runs. */
   readonly varies?: readonly RegExp[];
 }
 
@@ -40,7 +43,7 @@ const TERMINALS = ['console', 'sh'];
 const textOf = ({ lines }: PageBlock): string => `${lines.join('\n')}\n`;
 const shown = ({ prompt, command }: PageCommand): string => `${prompt} ${command}\n`;
 
-/** The entry of a table that a text begins with; the longest of several. */
+/** Returns the entry whose key is the longest beginning of the text. */
 const entryOf = <T>(table: ByBeginning<T> = {}, text: string): [string, T] | undefined =>
   Object.entries(table)
     .filter(([beginning]) => text.startsWith(beginning))
@@ -57,7 +60,7 @@ export function readsPage(page: string, table: PageTable): void {
     });
     before(() => reader.open());
     after(() => reader.close());
-    // The steps after a failed one cannot succeed.
+    // After a failed step, skip the rest: they depend on it.
     let hasFailed = false;
     beforeEach(function () {
       needs(this, !hasFailed, 'an earlier step of the page failed');
@@ -173,7 +176,7 @@ class PageReader {
     });
   }
 
-  /** The terminal; a new one at each heading of `endsAt`. */
+  /** Returns the terminal. It opens a new one at each heading of `endsAt`. */
   async #sessionAt(heading: string): Promise<ShellSession> {
     const isNew = heading !== this.#heading && this.#table.endsAt?.includes(heading) === true;
     this.#heading = heading;

@@ -10,7 +10,7 @@ import type { Mutation } from './mutations.js';
 import { readTree } from './read-tree.js';
 import { SAMPLE_BYTES, SAMPLE_CAPACITY } from './sample-segment.js';
 
-/** One read of the header, one of the words, and five attempts of four reads each. */
+/** One read of the header, one of the words, and five attempts to read the directory with four reads each. */
 const MAX_READS_PER_POLL = 22;
 const MAX_READS_PER_FRAME = 10;
 const POLLS = 3;
@@ -24,7 +24,10 @@ export function applyMutations(segment: HeapSegment, mutations: readonly Mutatio
   segment.beforeRead = () => applyAt(segment.reads + 1);
 }
 
-/** Polls a damaged copy of the sample; fails if a poll breaks a limit. Returns the publisher status of each poll. */
+/**
+ * Polls a damaged copy of the sample and returns the publisher status of each poll. Fails if a poll exceeds a
+ * limit.
+ */
 export function pollDamaged(
   sample: Uint8Array,
   mutations: readonly Mutation[],

@@ -4,7 +4,7 @@ import type { PollResult } from '#app/streams/poller.js';
 
 let lastId = 0;
 
-/** A root without children and variables, with this identity in its record. */
+/** A root without children and variables whose record has this identity. */
 export function root(name: string, identity: Partial<RootIdentity> = {}): ManagedObject {
   const id = ++lastId;
   return {
@@ -21,7 +21,7 @@ export function root(name: string, identity: Partial<RootIdentity> = {}): Manage
   };
 }
 
-/** A source with these roots and without values; a test may change `roots`. */
+/** A source with these roots and no values. A test may change `roots`. */
 export function sourceOf(...roots: readonly ManagedObject[]): Source & {
   readonly roots: Set<ManagedObject>;
 } {

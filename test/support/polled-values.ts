@@ -17,8 +17,8 @@ export function pollAll(poller: Pick<Poller, 'poll'>): PollResult {
 }
 
 /**
- * The values of all variables from one copy, by the path of the object below the root and the name of the variable.
- * Numbers are signed 64-bit integers; a variable without a value is undefined.
+ * Copies all values once. The key is the object's path below the root and the variable's name, with a blank
+ * between them. Numbers are signed 64-bit integers; a variable without a value is undefined.
  */
 export function valuesOf({
   source,
@@ -44,7 +44,7 @@ export function* objectsBelow(object: ManagedObject): Generator<ManagedObject> {
 /** More slots than the source of any test has. */
 const SLOTS = 32_768;
 
-/** Copies all values, then all words; returns a function that reads the value of a variable from the copy. */
+/** Copies all values, then all words. Returns a function that reads a variable's value from the copy. */
 function copied(source: Source): (variable: Variable) => bigint | string | undefined {
   const slots = Buffer.alloc(SLOTS * 8);
   const words = Buffer.alloc(SLOTS * 4);

@@ -1,14 +1,14 @@
-// Starts a process with the PID of an ended one.
+// Starts a process that gets the PID of one that has ended.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-/** Root writes the last PID here; the next process gets the one after it. */
+/** Root can write a PID to this file. Linux then gives the next process the PID after it. */
 const LAST_PID = '/proc/sys/kernel/ns_last_pid';
-/** Another process or thread may take the PID first. */
+/** More than one attempt is needed, because another process or thread may take the PID first. */
 const ATTEMPTS = 50;
 
-/** A process that sleeps for half a minute, or undefined if the PID is not available. */
+/** Starts a process that sleeps for half a minute. Returns undefined if it cannot get the PID. */
 export function processWithPid(pid: number): ChildProcess | undefined {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     try {

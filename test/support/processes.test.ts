@@ -1,4 +1,4 @@
-// The programs of a test suite are as before when mocha retries a test.
+// Before mocha retries a test, the test programs of its suite return to their state before the test.
 import { existsSync, mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { TestPrograms } from './processes.js';

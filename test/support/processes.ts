@@ -12,7 +12,10 @@ import { uniqueName } from './test-run.js';
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const SHM = '/dev/shm';
 const HOUR_MS = 3_600_000;
-/** Longer than the 5 s within which every program ends. */
+/**
+ * Processes that have not ended after this time are killed. It exceeds the 5 s within which every program
+ * ends.
+ */
 const MAX_TO_END_MS = 8000;
 
 const PROGRAMS = {
@@ -34,8 +37,9 @@ export interface Ended {
 const [MIN_PROBE_MS, MAX_PROBE_MS] = [5, 60];
 
 /**
- * Calls `probe` until it returns a value; rejects with `what` after the deadline. The time between two calls is a tenth
- * of the time waited, within bounds: a long wait takes little processor time, and a short one ends soon.
+ * Calls `probe` until it returns a value; rejects with `what` after the deadline. The pause between two calls
+ * is a tenth of the time waited so far, within bounds. So a long wait uses little processor time, and a short
+ * one ends promptly.
  */
 export async function waitFor<T>(
   what: string,
@@ -84,7 +88,7 @@ export class Running {
     return this.#stderr;
   }
 
-  /** The first match in all of stderr so far; fails if none comes in time. */
+  /** Resolves with the first match in all of stderr so far. Fails if there is none before the deadline. */
   line(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray> {
     const match = () => {
       const found = pattern.exec(this.#stderr);
@@ -95,7 +99,7 @@ export class Running {
     return waitFor(`stderr has ${pattern.source}`, match, withinMs);
   }
 
-  /** The URL where an exporter serves metrics. */
+  /** The URL at which an exporter serves metrics. */
   async url(): Promise<string> {
     const [, url = ''] = await this.line(/metrics at (http:\S+)/);
     return url;
@@ -127,17 +131,19 @@ export class Running {
 }
 
 export interface StartOptions {
-  /** A file or named pipe for stdout, which a shell opens before it starts the program. */
+  /** A file or named pipe for stdout. A shell opens it before it starts the program. */
   readonly stdoutTo?: string;
-  /** A descriptor for both stdout and stderr; by default they are pipes that the test reads. */
+  /** A descriptor for both stdout and stderr. By default they are pipes that the test reads. */
   readonly outputs?: number;
-  /** A program that starts this one, such as a tracer, with its arguments. */
+  /** A program that runs this one, such as a tracer, and its arguments. */
   readonly under?: readonly string[];
-  /** `pipe`: for `type()` and `send()`. Default: no stdin. */
+  /** `pipe` is required by `type()` and `send()`. Default: no stdin. */
   readonly stdin?: 'pipe' | 'ignore';
 }
 
-/** What existed before a test began: counts of processes and publishers, and the names of files and segments. */
+/**
+ * The state before a test begins: counts of processes and publishers, and the names of files and segments.
+ */
 interface Baseline {
   readonly running: number;
   readonly published: number;
@@ -155,7 +161,10 @@ export class TestPrograms {
     open.add(this);
   }
 
-  /** Made at its first use: the hooks of a suite without a test to run are not called, so none would remove it. */
+  /**
+   * Created at its first use. Mocha calls no hooks of a suite whose tests are all filtered out, so nothing
+   * would remove a folder that was created earlier.
+   */
   #folder: string | undefined;
   readonly #running: Running[] = [];
   readonly #published: Published[] = [];
@@ -181,7 +190,7 @@ export class TestPrograms {
     return this.command([process.execPath, join(PROJECT, PROGRAMS[program]), ...args], options);
   }
 
-  /** Starts any command line; the end of the suite stops it. */
+  /** Starts any command line. The process is stopped at the end of the suite. */
   command(
     words: readonly string[],
     { stdoutTo, outputs, under = [], stdin = 'ignore' }: StartOptions = {},
@@ -194,26 +203,29 @@ export class TestPrograms {
     return running;
   }
 
-  /** Publishes a scenario, given as an object or as the path of its file, from this process. */
+  /** Publishes a scenario from this process. The scenario is an object or the path of a file. */
   publish(scenario: object | string, ...args: readonly string[]): Published {
     return this.simulate('--scenario', this.#scenario(scenario), ...args);
   }
 
-  /** Publishes the tree that the simulator would publish with these arguments, from this process. */
+  /** Publishes, from this process, the tree that the simulator would publish with these arguments. */
   simulate(...args: readonly string[]): Published {
     const published = new Published('--context-id', this.contextId, ...args);
     this.#published.push(published);
     return published;
   }
 
-  /** Starts shm_simulator and waits until it has published: for trees that end, or that take much processor time. */
+  /**
+   * Starts shm_simulator and waits until it has published. Use it if the publisher must end or needs much
+   * processor time.
+   */
   async simulator(...args: readonly string[]): Promise<Running> {
     const simulator = this.start('simulator', ['--context-id', this.contextId, ...args]);
     await simulator.line(/^ready$/m);
     return simulator;
   }
 
-  /** Starts shm_simulator with a scenario, and waits until it has published that. */
+  /** Starts shm_simulator with a scenario, and waits until it has published the tree. */
   simulatorOf(scenario: object, ...args: readonly string[]): Promise<Running> {
     return this.simulator('--scenario', this.#scenario(scenario), ...args);
   }
@@ -223,25 +235,25 @@ export class TestPrograms {
     return this.write(`scenario-${++count}.json`, JSON.stringify(scenario));
   }
 
-  /** The path of a valid license of the evaluation key, issued once. */
+  /** The path of a valid license, signed with the evaluation key and written at the first use. */
   get license(): string {
     this.#license ??= this.issue('license.json', -1, 47);
     return this.#license;
   }
 
-  /** Writes a license of the evaluation key. Its term begins `fromHours` from now and ends `toHours` from now. */
+  /** Writes a license signed with the evaluation key, valid from `fromHours` to `toHours` after now. */
   issue(name: string, fromHours: number, toHours: number): string {
     const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
     const term = { issuedAt: at(fromHours), expiresAt: at(toHours) };
     return this.write(name, issueLicense({ licensee: 'T', ...term }));
   }
 
-  /** Writes a configuration file; by default it serves HTTP on a free port of the loopback address. */
+  /** Writes a configuration file. By default, it serves HTTP on a free port of the loopback address. */
   config(settings: Readonly<Record<string, unknown>> = {}, more = ''): string {
     return this.write(`config-${++count}.toml`, this.settings(settings) + more);
   }
 
-  /** The text of the file that `config` writes. */
+  /** The text that `config` writes. */
   settings(settings: Readonly<Record<string, unknown>> = {}): string {
     const all = {
       context_id: this.contextId,
@@ -259,7 +271,7 @@ export class TestPrograms {
     return this.start('exporter', ['--config', this.config(settings), ...args]);
   }
 
-  /** The names of this context's files in /dev/shm, hidden ones too. */
+  /** The names of this context's files in /dev/shm, including hidden ones. */
   segments(): string[] {
     const prefix = `${this.contextId}.`;
     return readdirSync(SHM).filter((name) => name.replace(/^\./, '').startsWith(prefix));
@@ -276,7 +288,7 @@ export class TestPrograms {
     this.#baseline = { running, published, files, segments };
   }
 
-  /** Removes everything that came after the recorded baseline, before a test is retried. */
+  /** Before a retry, removes everything that is newer than the recorded baseline. */
   async restoreBaseline(): Promise<void> {
     const { running, published, files, segments } = this.#baseline;
     await this.#end(this.#running.slice(running));
@@ -294,7 +306,7 @@ export class TestPrograms {
     for (const each of this.#running) each.signal('SIGKILL');
   }
 
-  /** Sends SIGTERM, so that processes can remove their files; kills those that have not ended after a while. */
+  /** Sends SIGTERM, so that processes can remove their files. Kills those that do not end in time. */
   async #end(processes: readonly Running[]): Promise<void> {
     const signalAll = (signal: NodeJS.Signals) => {
       for (const each of processes) each.signal(signal);
@@ -326,12 +338,13 @@ process.once('exit', () => {
   }
 });
 
-// An interrupted test run also emits `exit`: mocha's workers do not handle signals.
+// Mocha's workers do not handle signals. Exit, so that the handlers of `exit` also run when a test run is
+// interrupted.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 /**
- * The test programs of the suite that calls this. The end of the suite, or of an interrupted run, removes them.
- * Before mocha retries a test, everything that the first attempt made is removed.
+ * The test programs of the suite that calls this function. They are removed at the end of the suite, or when
+ * the run is interrupted. Before mocha retries a test, everything that its first attempt created is removed.
  */
 export function testPrograms(): TestPrograms {
   const made = new TestPrograms();

@@ -1,4 +1,4 @@
-// A publisher together with the values that readers must see: the oracle of the round-trip tests.
+// A publisher, together with the values that readers must see: the oracle of the round-trip tests.
 import { OBJECT_STATES } from '#app/model.js';
 import { VALUE_TYPES } from '#app/published.js';
 import type { ObjectState, ValueType, VariableKind } from '#app/model.js';
@@ -29,7 +29,7 @@ interface KnownObject extends Omit<Mutable<PlainObject>, 'variables' | 'children
   readonly children: KnownObject[];
 }
 
-/** One random step: `pick` selects the object or variable, the other fields the change. */
+/** One random step: `pick` selects the object or variable, and the other fields say what changes. */
 export interface Step {
   readonly action: keyof typeof ACTIONS;
   readonly pick: number;
@@ -77,7 +77,7 @@ const chosen = <T>(from: readonly T[], pick: number): T | undefined => from[pick
 function add(model: PublishedModel, step: Step, parent: KnownObject | undefined): void {
   const state: ObjectState = chosen(OBJECT_STATES, step.number) ?? 'normal';
   const isSynced = step.number % 2 === 0;
-  // Any ids: readers go by parentage.
+  // Ids do not have to extend the parent's id, because readers use the parent links only.
   const options = { state, synced: isSynced, foreignId: true };
   const className = `Class${step.number % 3}`;
   const identity =
@@ -120,14 +120,14 @@ function addVariable(model: PublishedModel, step: Step): void {
   owner.variables.push({ ...facts, handle, maxTextBytes, owner });
 }
 
-/** The value before the first store: histograms and summaries have no observations. */
+/** The value before the first store. Histograms and summaries have no observations yet. */
 function firstValue(type: ValueType, schema: readonly number[]): PlainValue {
   if (type === 'histogram') return { type, sum: 0, counts: new BigUint64Array(schema.length + 1) };
   if (type !== 'summary') return undefined;
   return { type, count: 0n, sum: 0, values: new Float64Array(schema.length).fill(NaN) };
 }
 
-/** Truncates a text to complete characters of at most `maxBytes` bytes. */
+/** Truncates a text to at most `maxBytes` bytes without splitting a character. */
 function cut(text: string, maxBytes: number): string {
   let kept = '';
   for (const character of text)
@@ -136,7 +136,7 @@ function cut(text: string, maxBytes: number): string {
   return kept;
 }
 
-/** Stores the value of a step, and returns the value that a reader must read. */
+/** Stores the value of a step and returns the value that a reader must then read. */
 function store({ handle, type, schema, maxTextBytes }: KnownVariable, step: Step): PlainValue {
   if (handle instanceof PublishedText) {
     handle.set(step.text);

@@ -1,4 +1,4 @@
-// A tree that this process publishes as shm_simulator would with the same arguments.
+// A tree that this process publishes, as shm_simulator would with the same arguments.
 import { merge } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
@@ -20,7 +20,7 @@ export class Published {
   readonly #stage: SimulationStage;
   readonly #run: Subscription;
 
-  /** @param words the arguments of shm_simulator; the scenario must not have a step that ends the process */
+  /** @param words the arguments of shm_simulator; its scenario must not have a step that ends the process */
   constructor(...words: readonly string[]) {
     const given = parseOptions(words, '');
     if (given.kind !== 'given') throw new Error(`No tree: ${given.text}`);
@@ -57,7 +57,7 @@ export class Published {
     return live(publisher, tree, rate, changeFraction);
   }
 
-  /** Runs a step of a scenario now. */
+  /** Runs a scenario step at once. */
   go(step: object): void {
     const steps = [{ after_ms: 0, ...step }];
     const scenario = parseScenario(JSON.stringify({ objects: [], steps }), 'step');

@@ -8,7 +8,7 @@ export class Publishers {
   readonly contextId = uniqueName();
   readonly #made: Publisher[] = [];
 
-  /** A publisher that is not placed yet, without a heartbeat unless the options set one. */
+  /** Returns a publisher that is not placed yet and has no heartbeat unless the options set one. */
   make(serverKey: string, options: Partial<PublisherOptions> = {}): Publisher {
     const publisher = new Publisher({
       failIfBusy: true,
@@ -23,7 +23,7 @@ export class Publishers {
     return publisher;
   }
 
-  /** A placed publisher with one root that has no children or variables. */
+  /** Returns a placed publisher with one root that has no children or variables. */
   withRoot(serverKey: string, root: string, options: Partial<PublisherOptions> = {}): Publisher {
     const publisher = this.make(serverKey, options);
     publisher.addRoot(root, 'Root');

@@ -1,4 +1,4 @@
-// A process that builds a segment, places it on command, and reports the result.
+// A process that builds a segment, places it under its final name on command, and reports the result.
 // Arguments: context id, server key. Runs until it is killed or its parent ends.
 import process from 'node:process';
 import { Fault } from '#app/errors.js';

@@ -1,10 +1,10 @@
-// A tree of managed objects that random steps change, with the lines that a page must show for it.
+// A tree of managed objects that random steps change, and the lines that a page must show for it.
 import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from './fake-source.js';
 import type { FakeObject } from './fake-source.js';
 
 export const ROOT = 'h.1.shop';
-/** The path of the variable that `named` returns. */
+/** The path, below the root, of the variable whose value `named` returns. */
 export const PATH = 'o3.a';
 const CLASSES = ['Till', 'Floor'] as const;
 /** `a` and `b` are numbers, `c` is a text. */
@@ -24,7 +24,7 @@ export type TreeStep = readonly [
 export class RandomTree {
   readonly source = new FakeSource();
   readonly root = this.source.addObject(ROOT, 'Shop');
-  /** Names of removed objects, for reuse. */
+  /** Names of removed objects, which new objects reuse. */
   readonly #free: string[] = [];
   readonly #values = new Map<Variable, bigint | string>();
   #count = 0;
@@ -77,7 +77,10 @@ export class RandomTree {
     });
   }
 
-  /** The lines that a page may show earlier: an earlier variable of a name until the later one is bound. */
+  /**
+   * The lines that a page may show before that. Of two variables with one name, the earlier one may be on the
+   * page until the later one is bound.
+   */
   get mayShow(): string[] {
     return this.objects.flatMap(({ variables }) =>
       [...variables].flatMap((variable) => this.#line(variable)),
@@ -94,7 +97,7 @@ export class RandomTree {
     };
   }
 
-  /** The value of the variable that the highlighted path names. */
+  /** The value of the variable at PATH. */
   get named(): bigint | undefined {
     const owners = this.objects.filter(({ name }) => name === `${ROOT}.o3`);
     const last = [...(owners[0]?.variables ?? [])].filter(({ name }) => name === 'a').at(-1);
@@ -106,7 +109,7 @@ export class RandomTree {
     const value = this.#values.get(variable);
     if (value === undefined) return [];
     const { className, name: id } = variable.object;
-    // The name omits a class with the name of the application.
+    // The metric name omits the class if it equals the application.
     const words = className === 'Shop' ? [] : [className.toLowerCase()];
     const name = ['shop', ...words, variable.name].join('_');
     const label = `object="${id === ROOT ? '@root' : id.slice(ROOT.length + 1)}"`;

@@ -1,4 +1,4 @@
-// Descriptors for stdout and stderr, with readers that do not read, or not yet.
+// Descriptors for stdout and stderr whose readers never read, or read late.
 import ffi from 'ffi-napi';
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs';
@@ -23,22 +23,22 @@ const CTRL_S = '\u0013';
 const CTRL_Q = '\u0011';
 
 export interface Reader {
-  /** The descriptor for the writer. */
+  /** The descriptor that the program writes to. */
   readonly fd: number;
-  /** What has been written and not yet read, without waiting. */
+  /** Returns the output that has not been read yet, without waiting. */
   read(): string;
-  /** Fills it, or stops it, so that the next write waits. */
+  /** Makes the next write wait: fills the descriptor, or stops the terminal. */
   stop(): void;
   /** Lets a stopped terminal continue. */
   go(): void;
   close(): void;
 }
 
-/** The flags of an open file, which all programs share that have inherited it. */
+/** The flags of an open file. All programs that inherited the file share them. */
 export const flagsOf = (fd: number): number =>
   parseInt(/^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '', 8);
 
-/** Reads everything from a non-blocking descriptor that is there. */
+/** Reads everything that a non-blocking descriptor holds. */
 function readAll(fd: number): string {
   const parts: Buffer[] = [];
   try {
@@ -54,7 +54,7 @@ function readAll(fd: number): string {
   return Buffer.concat(parts).toString();
 }
 
-/** Opens a descriptor again: the new one has flags of its own. */
+/** Opens the file of a descriptor again, so that the new descriptor has its own flags. */
 const again = (fd: number, flags: number): number =>
   openSync(`/proc/self/fd/${fd}`, flags | constants.O_NONBLOCK | constants.O_NOCTTY);
 
@@ -120,7 +120,10 @@ function socketReader(): Reader {
   };
 }
 
-/** @param stop called before the terminal is filled: the system may handle typed keys later */
+/**
+ * @param stop stops the terminal by typed keys; called before the terminal is filled, since the system may
+ * handle the keys late
+ */
 function terminal(stop: (keyboard: number) => void): Reader {
   const { O_RDWR, O_NOCTTY, O_NONBLOCK } = constants;
   const master = openSync('/dev/ptmx', O_RDWR | O_NOCTTY | O_NONBLOCK);
@@ -146,7 +149,7 @@ function terminal(stop: (keyboard: number) => void): Reader {
   };
 }
 
-/** Readers by their names. */
+/** Creates readers, by what they do. */
 export const READERS: Readonly<Record<string, () => Reader>> = {
   'a pipe that is not read': () => pipeReader(...madeBy((pair) => libc.pipe2(pair as never, 0))),
   'a named pipe that is not read': fifoReader,

@@ -1,4 +1,4 @@
-// Targets over real segments in the states that a test specifies, and a listener that serves them.
+// Targets on real segments in the states that a test chooses, and a listener that serves them.
 import type { Scope } from '#app/model.js';
 import { eventually } from './eventually.js';
 import { LiveTargets } from './live-targets.js';
@@ -23,7 +23,7 @@ export class RoutingTargets {
     this.#http = new ServingHttp(this.#live.targets, { scope });
   }
 
-  /** Resolves with the origin of the listener once every target has its state. */
+  /** Brings every target into its state, and resolves with the origin of the listener. */
   async set(): Promise<string> {
     const leave = this.#publish();
     await this.#reached((standing) => standing === 'lost' || standing === 'ready', true);
@@ -39,7 +39,7 @@ export class RoutingTargets {
     this.#publishers.closeAll();
   }
 
-  /** Publishes the roots; returns a function that removes the roots of lost targets. */
+  /** Publishes the roots. Returns a function that removes the roots of the targets to be lost. */
   #publish(): () => void {
     const leaving: (() => void)[] = [];
     const seen = this.configured.filter(({ standing }) => standing !== 'without a segment');

@@ -1,4 +1,4 @@
-// The bytes of a small complete segment, and functions that alter them and correct the CRCs.
+// The bytes of a small, complete segment, and functions that alter them and correct the CRCs.
 import { crc32 } from 'node:zlib';
 import {
   HEADER,
@@ -11,7 +11,7 @@ import { Segments } from './segments.js';
 
 export const SAMPLE_CAPACITY = { records: 16, stringBytes: 2048, slots: 24, frameBytes: 2048 };
 
-/** The indexes of the records; the id of a record before the tombstone is its index + 1. */
+/** The indexes of the records. Up to the tombstone, a record's id is its index + 1. */
 export const SAMPLE = {
   ...{ root: 0, child: 1, counter: 2, text: 3, histogram: 4, summary: 5, gone: 6, tombstone: 7 },
   ...{ records: 8 },
@@ -21,7 +21,10 @@ export const SAMPLE = {
 export const SAMPLE_AT = { directory: 4096, strings: 8192, frames: 28_672 } as const;
 export const SAMPLE_BYTES = 32_768;
 
-/** A live segment without a heartbeat: a root, a child, a variable of each shape, and a removed one. */
+/**
+ * Returns a live segment without a heartbeat. It has a root, a child, a variable of each shape, and a removed
+ * variable.
+ */
 export function sampleSegment(): Buffer {
   const segments = new Segments();
   try {
@@ -59,7 +62,7 @@ export function alterRecord(bytes: Buffer, index: number, change: (record: Buffe
   record.writeUInt32LE(crc32(record.subarray(RECORD.index)), RECORD.crc);
 }
 
-/** Stores one of the mutable 8-byte words of the header page. */
+/** Stores one of the 8-byte words in the mutable part of the header page. */
 export function alterWord(bytes: Buffer, field: keyof typeof MUTABLE, value: bigint): void {
   bytes.writeBigUInt64LE(value, MUTABLE_OFFSET + MUTABLE[field]);
 }

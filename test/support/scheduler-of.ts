@@ -1,4 +1,4 @@
-// A scheduler in virtual time: an iteration of the event loop takes `iterationMs`.
+// A scheduler in virtual time. Each iteration of the event loop takes `iterationMs`.
 import type { SchedulerLike } from 'rxjs';
 import { Scheduler } from '#app/streams/scheduler.js';
 

@@ -23,7 +23,7 @@ export class Segments {
 
   path = (serverKey: string): string => `${SHM_FOLDER}/${this.name(serverKey)}`;
 
-  /** The current content of the file of a segment. */
+  /** Reads the segment's file. */
   bytes = (serverKey: string): Buffer => readFileSync(this.path(serverKey));
 
   /** A publisher whose segment has no name yet. */
@@ -57,7 +57,7 @@ export class Segments {
     return poller;
   }
 
-  /** The file names of these segments in /dev/shm, also temporary ones. */
+  /** The names of these segments' files in /dev/shm, including temporary files. */
   files = (): string[] => readdirSync(SHM_FOLDER).filter((file) => file.includes(this.contextId));
 
   clear(): void {
@@ -67,7 +67,7 @@ export class Segments {
   }
 }
 
-/** Call inside `describe`; cleans up after each test. */
+/** Call inside `describe`: removes all segments after each test. */
 export function freshSegments(): Segments {
   const segments = new Segments();
   afterEach(() => segments.clear());

@@ -20,14 +20,17 @@ import { schedulerOf } from './scheduler-of.js';
 import { Publishers } from './publishers.js';
 import { VirtualClock } from './virtual-clock.js';
 
-/** Options of a served target beside its definition. */
+/** Options of a served target in addition to its definition. */
 interface ServedOptions {
   readonly kernel?: Kernel;
   readonly memory?: SharedMemory;
   readonly unixMs?: () => number;
 }
 
-/** Call inside `describe`: returns publishers and the function that serves a target, both until the end of the test. */
+/**
+ * Call inside `describe`: returns publishers and a function that serves a target. Both are closed after each
+ * test.
+ */
 export function freshServed() {
   const publishers = new Publishers();
   let served: Served | undefined;
@@ -92,7 +95,7 @@ export class Served {
     return new LogicalPartition(number, thread, queue, makeKernel);
   }
 
-  /** The answer to one demand, without a passage of time. */
+  /** The answer to one demand, while virtual time stands still. */
   ask(scope?: Scope, form?: keyof Encodings): DemandAnswer {
     return this.answer((answer) => answer, scope, form);
   }
@@ -106,7 +109,7 @@ export class Served {
     return answer;
   }
 
-  /** The application series of one demand, without header lines. */
+  /** The lines of the application's series in the answer to one demand, without header lines. */
   series(): string[] {
     return this.answer(seriesOf);
   }
@@ -121,7 +124,7 @@ export class Served {
   }
 }
 
-/** The lines of a page that are series of the application `demo`. */
+/** Returns the lines of a page that are series of application `demo`. */
 export function seriesOf(answer: DemandAnswer): string[] {
   if (answer.kind === 'waiting') return [];
   const page = TEXT.page(answer);

@@ -20,7 +20,7 @@ export interface Answered {
   readonly text: string;
 }
 
-/** Call inside `describe`: returns the function that serves targets until the end of the test. */
+/** Call inside `describe`: returns a function that serves targets until the end of the test. */
 export function freshServing() {
   const started: ServingHttp[] = [];
   afterEach(() => {

@@ -15,7 +15,7 @@ export interface Started {
   readonly output: () => string;
 }
 
-/** The exit status of a command, and its output, stdout and stderr. */
+/** The exit status of a command and its output, both stdout and stderr. */
 export interface Ran {
   readonly status: number;
   readonly output: string;
@@ -24,17 +24,17 @@ export interface Ran {
 export class ShellSession {
   readonly #shell: ChildProcessWithoutNullStreams;
   readonly #notes: string;
-  /** The exit statuses that the shell reports, one per command. */
+  /** The exit statuses that the shell has reported, one per command. */
   readonly #statuses: number[] = [];
   #count = 0;
 
   /**
-   * @param folder where it begins
-   * @param notes a folder for the texts of commands and their outputs
+   * @param folder the working directory at the start
+   * @param notes a folder for files with the commands and their output
    */
   constructor(folder: string, notes: string, env: NodeJS.ProcessEnv) {
     this.#notes = notes;
-    // A new process group, which contains the background processes of the commands, too.
+    // A new process group. It includes the processes that the commands start in the background.
     const options = { cwd: folder, env, detached: true } as const;
     this.#shell = spawn('bash', ['--noprofile', '--norc'], options);
     const lines = createInterface({ input: this.#shell.stdout });
@@ -42,7 +42,7 @@ export class ShellSession {
     this.#shell.stdin.on('error', () => undefined);
   }
 
-  /** Runs a command to its end in the shell itself, so that `cd` and variables last. */
+  /** Runs a command to its end in the shell itself, so that the effects of `cd` and variables persist. */
   async run(command: string): Promise<Ran> {
     const [script, output] = this.#note(command);
     const before = this.#statuses.length;
@@ -61,7 +61,7 @@ export class ShellSession {
     return { status, output: text() };
   }
 
-  /** Starts a command in the background, as in another terminal. */
+  /** Starts a command in the background, as a user would in another terminal. */
   start(command: string): Started {
     const [script, output] = this.#note(command);
     writeFileSync(output, '');
@@ -89,7 +89,7 @@ export class ShellSession {
     if (this.#members().length > 0) process.kill(-(this.#shell.pid ?? 0), signal);
   }
 
-  /** Processes of the session that have not ended. */
+  /** The processes of the session that have not ended. */
   #members(): string[] {
     return readdirSync('/proc').filter((pid) => {
       const [, state, group] = /\) (\w) \d+ (\d+)/.exec(/^\d/.test(pid) ? statOf(pid) : '') ?? [];
@@ -98,7 +98,7 @@ export class ShellSession {
   }
 }
 
-/** The status of a process from /proc; '' once it has ended. */
+/** Returns the status of a process from /proc, or '' once the process has ended. */
 function statOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,4 +1,5 @@
-// Loaded before a program: divides its intervals of half a minute or more by the `times` of the URL, as in `?times=5`.
+// A module that is loaded before a program. It divides intervals of half a minute or more by the number in
+// its own URL, as in `?times=5`.
 const HALF_A_MINUTE_MS = 30_000;
 const times = Number(new URL(import.meta.url).searchParams.get('times'));
 

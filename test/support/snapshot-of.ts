@@ -1,4 +1,4 @@
-// Creates a snapshot from the families of a test.
+// Creates a snapshot from families that a test defines.
 import { bytesOf } from '#app/bytes.js';
 import { samplesIn } from '#app/exposition/text/family-text.js';
 import type { FamilyMetadata, FamilyText, Snapshot } from '#app/model.js';

@@ -4,7 +4,7 @@ import { Scheduler } from '#app/streams/scheduler.js';
 import type { VirtualClock } from './virtual-clock.js';
 
 export class StepQueue extends TaskQueue {
-  /** Iterations that wait for `step()`; undefined after `free()`. */
+  /** The iterations that wait for `step()`; undefined after `free()`. */
   #waiting: (() => void)[] | undefined = [];
   readonly #clock: VirtualClock;
 
@@ -29,7 +29,7 @@ export class StepQueue extends TaskQueue {
     while (this.step());
   }
 
-  /** Runs all further iterations without `step()`. */
+  /** From now on, iterations run as virtual time advances, without `step()`. */
   free(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;

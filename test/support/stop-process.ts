@@ -1,5 +1,5 @@
-// Stops other processes and waits until they have stopped. One thread of a process handles SIGSTOP: while it waits
-// for a processor, the other threads keep running.
+// Stops other processes and waits until they have stopped. Only one thread of a process handles SIGSTOP.
+// Until that thread gets a processor, the other threads keep running.
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from './eventually.js';
 

@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Returns a path in the folder, which exists only while the suite runs: mocha also loads test files to list them. */
+/**
+ * Returns a function that returns paths in the folder. The folder exists only while the suite runs, because
+ * mocha also loads test files to list them.
+ */
 export type SuiteFolder = (...names: readonly string[]) => string;
 
 export function suiteFolder(prefix: string): SuiteFolder {

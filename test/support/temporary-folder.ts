@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Gives the tests of a `describe` a folder; `write` puts a file into it and returns its path. */
+/**
+ * Call inside `describe`: gives each test a folder. `write` puts a file into it and returns the file's path.
+ */
 export function temporaryFolder() {
   let folder = '';
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'shm-config-'))));

@@ -1,4 +1,4 @@
-// Runs a program on a terminal of util-linux's `script`, and returns the content of the screen.
+// Runs a program in a pseudo-terminal made by util-linux's `script`, and returns the content of the screen.
 import type { Running, TestPrograms } from './processes.js';
 import { waitFor } from './processes.js';
 
@@ -15,7 +15,7 @@ export class Terminal {
   /** @param line a shell command that runs the program */
   constructor(programs: TestPrograms, line: string, { rows = ROWS } = {}) {
     this.#rows = rows;
-    // `stty -g` prints the settings before and after the program, each on a line.
+    // `stty -g` prints the terminal's settings on a line of their own, before and after the program.
     const script = `stty cols ${COLUMNS} rows ${rows}; stty -g; ${line}; echo status=$?; stty -g`;
     const words = ['script', '-qec', `sh -c '${script}'`, '/dev/null'];
     this.running = programs.command(words, { stdin: 'pipe' });
@@ -25,12 +25,12 @@ export class Terminal {
     this.running.send(keys);
   }
 
-  /** The output of the program. */
+  /** The output of the program so far. */
   get sent(): string {
     return this.running.stdout;
   }
 
-  /** The output of each `stty -g`. */
+  /** The terminal's settings, as each `stty -g` printed them. */
   get settings(): readonly string[] {
     return [...this.sent.matchAll(/^[0-9a-f:]{40,}(?=\r$)/gm)].map(([text]) => text);
   }
@@ -55,11 +55,11 @@ export interface Screen {
   /** Whether the alternate screen is active. */
   readonly isAlternate: boolean;
   readonly hasCursor: boolean;
-  /** How often the screen was cleared, which flickers. */
+  /** How often the program cleared the screen. Clearing makes it flicker. */
   readonly cleared: number;
 }
 
-/** The screen after this output; supports only the sequences that the program sends. */
+/** Returns the screen after this output. It knows only the control sequences that the program sends. */
 export function screenOf(sent: string, rows: number): Screen {
   const grid = Array.from({ length: rows }, () => ' '.repeat(COLUMNS));
   const bright = new Set<string>();

@@ -1,4 +1,4 @@
-// The names of this test run: `scripts/test.js` finds by them the segments that the run left behind.
+// Names for this test run. By them, `scripts/test.js` finds the segments that the run left behind.
 import { randomBytes } from 'node:crypto';
 import { pid } from 'node:process';
 
@@ -7,5 +7,5 @@ export const TEST_RUN = process.env['TEST_RUN'] ?? randomBytes(4).toString('hex'
 
 let count = 0;
 
-/** A name that no other call, process or run returns. */
+/** Returns a name that no other call, process or run returns. */
 export const uniqueName = (): string => `test_${TEST_RUN}_${pid}_${++count}`;

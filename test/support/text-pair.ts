@@ -1,4 +1,5 @@
-// An exposition text, and beside it what it should say: a renderer that knows no blocks, no memory and no last time.
+// An exposition text beside a naive renderer of the same lines. The naive one has no blocks, no memory limit
+// and no state from earlier renders.
 import { expect } from 'chai';
 import { crcTables } from '#app/exposition/compress/crc.js';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
@@ -19,7 +20,7 @@ import { Cells, cellLine, fixedLine } from './lines.js';
 import { unpacked } from './unpacked.js';
 
 export const VALUES = 50;
-/** Enough for all that a test makes; many kernels are alive at once. */
+/** WebAssembly pages per kernel: enough for any test, but bounded, since many kernels exist at once. */
 const MAX_PAGES = 4096;
 export const metadata = (name: string, type: MetricType = 'gauge'): FamilyMetadata => ({
   name,
@@ -28,7 +29,7 @@ export const metadata = (name: string, type: MetricType = 'gauge'): FamilyMetada
   help: `About ${name}.`,
 });
 
-/** Unsorted names with their family indexes; families with equal indexes are sorted by name. */
+/** Families, not in the order of a page: a page sorts them by family index, then by name. */
 export const FAMILIES: readonly (readonly [name: string, familyIndex: number])[] = [
   ['shop_b', 1],
   ['shop_a', 1],
@@ -41,10 +42,10 @@ export const HUNDREDS = Array.from(
   (_, index) => [`shop_${(index * 7) % 300}`, index % 3] as const,
 );
 
-/** Suffixes of the family name in lines of histograms. */
+/** Suffixes of the metric name, as in the lines of histograms. */
 const SUFFIXES = ['', '', '', '_sum', '_count'];
 
-/** Labels of all kinds, similar and dissimilar to the labels of the line before. */
+/** Labels that resemble the labels of the line before, and labels that do not. */
 export const LABELS: readonly ((nodeId: number, seriesIndex: number) => string)[] = [
   (nodeId) => `{nodeId="${nodeId}",text="${'é'.repeat(nodeId % 7)}"}`,
   (nodeId, seriesIndex) =>
@@ -67,14 +68,14 @@ export const ENCODINGS = {
   both: { text: true, deflated: true },
 };
 
-/** Accepts a stream of any compression ratio. */
+/** Lets the kernel compress lines, whatever their number. */
 const ALWAYS = () => true;
 
 /** An exposition text, and a naive model of its content. */
 export class TextPair {
   readonly kernel: Kernel;
   readonly values: Cells;
-  /** Labels that many lines share. */
+  /** Label texts in the kernel's memory that many lines share, by their content. */
   readonly shared = new Map<string, StoredText>();
   readonly before: number;
   readonly text: ExpositionText;
@@ -83,7 +84,7 @@ export class TextPair {
 
   readonly labels: typeof LABELS;
   readonly families: typeof FAMILIES;
-  /** The text of each family in its first snapshot. */
+  /** The text of each family object in the first snapshot that has it. */
   readonly #firstTexts = new WeakMap<FamilyText, string>();
 
   constructor(labels = LABELS, families = FAMILIES) {
@@ -91,7 +92,7 @@ export class TextPair {
     this.families = families;
     this.kernel = new Kernel({ maxPages: MAX_PAGES });
     this.values = new Cells(this.kernel, VALUES);
-    // The tables of the CRC stay with the kernel.
+    // Install the CRC tables before `before` is measured: they stay allocated as long as the kernel exists.
     this.kernel.installCrcTables(crcTables());
     this.before = this.kernel.arena.used;
     this.text = new ExpositionText(this.kernel, undefined, ALWAYS);
@@ -111,7 +112,7 @@ export class TextPair {
       value === undefined
         ? fixedLine(own, seriesIndex, suffix)
         : cellLine(own, this.values.of(value), OPCODE.f64, suffix);
-    // Every other line shares its labels with those that have the same.
+    // Lines of every other node that have equal labels share one stored text.
     const isShared = nodeId % 2 === 0;
     const all = isShared ? { ...line, labels: this.sharedText(labelsOf(line)) } : line;
     this.text.put(metadata(name), familyIndex, { nodeId, seriesIndex }, all);
@@ -138,7 +139,7 @@ export class TextPair {
       .join('');
   }
 
-  /** The same, each family below its header. */
+  /** The expected lines, with each family below its header. */
   get expectedPage(): string {
     return this.#lines()
       .map(([name, lines]) => (lines === '' ? '' : headerText(metadata(name)) + lines))
@@ -159,7 +160,7 @@ export class TextPair {
       ]);
   }
 
-  /** Renders and compares. With `isHeld`, holds the snapshot and compares its families in `close()`. */
+  /** Renders and compares. If `isHeld`, also holds the snapshot, which `close()` compares again. */
   render(isHeld = false, encodings: Encodings = ENCODINGS.text): Snapshot {
     const snapshot = runToEnd(this.text.rendering(encodings));
     const { expected } = this;
@@ -181,7 +182,7 @@ export class TextPair {
     return snapshot;
   }
 
-  /** Renders with memory for this number of buffers only. */
+  /** Renders; the allocation after the first `memory` ones fails. */
   renderWithout(memory: number, encodings: Encodings): void {
     const { arena } = this.kernel;
     const allocate = arena.allocate.bind(arena);
@@ -211,7 +212,7 @@ export class TextPair {
     if (shown !== expectedPage) expect(shown).to.equal(expectedPage);
   }
 
-  /** Checks that a family object has the same text in each snapshot. */
+  /** Checks that a family object has the same text in every snapshot that has it. */
   #expectSame({ families }: Snapshot): void {
     for (const family of families) {
       const text = Buffer.concat(family.buffers).toString();
@@ -235,7 +236,7 @@ export class TextPair {
   }
 }
 
-/** Checks that the text ranges of each family are its header and its lines. */
+/** Checks that the text ranges of each family consist of its header and its lines. */
 function expectHeaders({ families }: Snapshot): void {
   for (const { metadata, buffers, textRanges } of families) {
     const lines = Buffer.concat(buffers).toString();

@@ -1,10 +1,10 @@
-// Runs an exporter under strace, and returns its system calls that name a path.
+// Runs an exporter under strace, and returns its system calls that name a certain path.
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Running, TestPrograms } from './processes.js';
 
-/** System calls that neither change nor lock anything, nor query a lock. */
+/** System calls that change nothing, take no lock and query no lock. */
 const HARMLESS =
   /^(openat|read|pread64|fstat|newfstatat|statx|lstat|stat|getdents64|close|inotify_add_watch|fcntl|readlink)$/;
 
@@ -18,7 +18,8 @@ export class TracedExporter {
   constructor(programs: TestPrograms, config: string) {
     this.#folder = programs.path('trace');
     mkdirSync(this.#folder);
-    // One file per thread: in a common file, a call that another thread interrupts would have two lines.
+    // strace writes one file per thread. In a common file it would split a call in two lines when another
+    // thread interrupts it.
     const under = ['strace', '-ff', '-y', '-s', '0', '-o', join(this.#folder, 'thread')];
     this.#running = programs.start('exporter', ['--config', config], { under });
   }
@@ -27,7 +28,7 @@ export class TracedExporter {
     return this.#running.url();
   }
 
-  /** Ends the exporter, and returns the calls that name a path. */
+  /** Ends the exporter, and returns the calls that name this path. */
   async callsTo(path: string): Promise<string[]> {
     // strace ends with the traced process.
     process.kill(childOf(this.#running.pid), 'SIGTERM');
@@ -38,7 +39,7 @@ export class TracedExporter {
   }
 }
 
-/** Fails if a call does more than open, examine and read. */
+/** Fails if a call does more than open, examine or read a file. */
 export function expectToReadOnly(calls: readonly string[]): void {
   for (const call of calls) {
     const [name = ''] = /^\w+/.exec(call) ?? [];

@@ -1,4 +1,4 @@
-// A query for the whole tree, with the changes of a test.
+// A query for the whole tree, with the fields that a test changes.
 import type { TreeQuery } from '#app/model.js';
 
 export const treeQuery = (changed: Partial<TreeQuery> = {}): TreeQuery => ({

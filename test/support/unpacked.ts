@@ -6,7 +6,7 @@ import { deflateBlockOf, joined } from '#app/exposition/compress/deflate-stream.
 
 export function unpacked({ families }: Pick<Snapshot, 'families'>): string {
   const blocks = families.flatMap(({ deflateBlocks }) => deflateBlocks ?? []);
-  // Each block follows a line feed: that of a header, or that of the block before it.
+  // The first match in a block refers to the line feed before it. Precede the first block with one, too.
   const { buffers, crc, bytes } = joined([deflateBlockOf(Buffer.from('\n')), ...blocks]);
   const text = inflateRawSync(Buffer.concat([...buffers, deflateRawSync(Buffer.alloc(0))]));
   expect({ crc, bytes }).to.deep.equal({ crc: crc32(text), bytes: text.length });

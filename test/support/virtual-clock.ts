@@ -6,7 +6,7 @@ export class VirtualClock extends VirtualTimeScheduler {
     super(undefined, 0);
   }
 
-  /** Runs all actions that are due within the next `ms` milliseconds, and advances the time by these. */
+  /** Runs all actions that are due within the next `ms` milliseconds, and advances the time by `ms`. */
   advance(ms: number): void {
     const end = this.frame + ms;
     this.maxFrames = end;

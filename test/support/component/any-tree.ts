@@ -1,4 +1,4 @@
-// Served trees of any shape, for property tests.
+// Arbitrary served trees, for property tests.
 import fc from 'fast-check';
 import { OBJECT_STATES } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
@@ -20,7 +20,7 @@ const anyVariable = fc.record({
   text: fc.oneof(anyText, fc.integer().map(String)),
 });
 
-/** Objects; each is a root, or a child of the earlier object that `above` selects. */
+/** Creates objects. Each is a root, or a child of the earlier object that `above` selects. */
 export const anyTree = fc.array(
   fc.record({
     name: anyText,
@@ -33,7 +33,7 @@ export const anyTree = fc.array(
 );
 type Planned<T> = T extends fc.Arbitrary<infer P> ? P : never;
 
-/** Adds a number to each id and name, since those of a real publisher are unique. */
+/** Adds a number to each id and name to make them unique, as a real publisher's are. */
 export function served(plan: Planned<typeof anyTree>): ServedTree {
   const tree = new ServedTree();
   const made: PublishedObject[] = [];
@@ -61,7 +61,7 @@ function addVariable(
   else if (type === 'f64') tree.addVariable(object, name, type, { kind }).set(double);
   else if (type === 'bool') tree.addVariable(object, name, type).set(integer % 2n === 0n);
   else if (type === 'integer') {
-    // A reader takes a negative counter for a wrapped one.
+    // A reader takes a negative counter for a wrapped one, so such a counter is unsigned.
     const isNegative = BigInt.asIntN(64, integer) < 0n;
     const own = isUnsigned || (kind === 'counter' && isNegative) ? 'u64' : 'i64';
     tree.addVariable(object, name, own, { kind }).set(integer);

@@ -15,21 +15,21 @@ import { OddityFilter } from './oddities.js';
 import type { OddityName } from './oddities.js';
 
 export interface TestComponentOptions extends ComponentOptions {
-  /** Status for requests without the key. Default 401. */
+  /** The status for requests without the right key. Default 401. */
   readonly refusalStatus?: 401 | 403;
-  /** Encoding for clients that accept deflate: zlib-wrapped, raw deflate or gzip. Default zlib. */
+  /** The encoding for clients that accept deflate: zlib-wrapped, raw deflate or gzip. Default zlib. */
   readonly compression?: Compression;
-  /** Chunks in place of a Content-Length. Default false. */
+  /** Sends chunks instead of a Content-Length. Default false. */
   readonly isChunked?: boolean;
   /** Keeps connections open for further requests. Default false. */
   readonly keepsAlive?: boolean;
   /** Default `application/json`. */
   readonly contentType?: string;
-  /** Delay before every answer. Default 0. */
+  /** The delay before every answer. Default 0. */
   readonly latencyMs?: number;
-  /** Delay of the fault `slow`. Default 4000. */
+  /** The delay of the fault `slow`. Default 4000. */
   readonly slowMs?: number;
-  /** Delay between two bytes of the fault `drip`. Default 200. */
+  /** The delay between two bytes of the fault `drip`. Default 200. */
   readonly dripMs?: number;
   /** Default none. */
   readonly oddities?: Iterable<OddityName>;
@@ -58,7 +58,7 @@ export const DEFAULTS = {
 /** The answer to a request, independent of the connection. */
 export interface HttpAnswer {
   readonly status: number;
-  /** Without Content-Length and Connection. */
+  /** All headers except Content-Length and Connection. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -97,12 +97,12 @@ export class Component {
     this.#oddities = new OddityFilter(options.oddities);
   }
 
-  /** The roots as they are now, without oddities. */
+  /** The present roots, without oddities. */
   roots(): readonly VendorObject[] {
     return Array.from(this.tree.roots, vendorObject);
   }
 
-  /** Objects of the tree as JSON, with oddities. */
+  /** Writes objects of the tree as JSON, with oddities. */
   text(objects: readonly VendorObject[]): string {
     return this.#oddities.text(this.#oddities.tree(objects));
   }
@@ -129,7 +129,7 @@ export class Component {
   }
 }
 
-/** One request and its answer, which stops when the client disconnects. */
+/** One request and its answer. The answer stops when the client disconnects. */
 export class HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -147,9 +147,9 @@ export class HttpExchange {
     response.once('close', () => {
       this.#over.abort();
     });
-    // A client that disconnects is no error here.
+    // A client may disconnect at any time, so this is not an error.
     response.on('error', () => undefined);
-    // Nothing else reads a request's body; without this, one would block the connection.
+    // Discard the request's body: nothing else reads it, and an unread body would block the connection.
     request.resume();
   }
 
@@ -174,7 +174,7 @@ export class HttpExchange {
     await pipeline([source, ...through, this.response]);
   }
 
-  /** Sends the status and headers; without a length, the body is chunked. */
+  /** Sends the status and headers. Without a length, the body is chunked. */
   head({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>, length?: number): void {
     this.response.writeHead(status, {
       ...headers,
@@ -184,7 +184,7 @@ export class HttpExchange {
     this.response.flushHeaders();
   }
 
-  /** Closes the connection after these bytes, whatever length the head declared. */
+  /** Closes the connection after these bytes, even if the head declared another length. */
   hangUpAfter(bytes: Buffer): void {
     if (bytes.length > 0) this.response.write(bytes);
     this.response.socket?.destroySoon();
@@ -195,7 +195,7 @@ export class HttpExchange {
     this.response.destroy();
   }
 
-  /** Ends an exchange after an error, which is mostly a client that disconnected. */
+  /** Ends an exchange after an error. Usually the client has disconnected. */
   fail(error: unknown): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) response.destroy();

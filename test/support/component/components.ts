@@ -7,7 +7,7 @@ import { ODD_SCENARIO } from '../odd-scenario.js';
 import type { TestComponentOptions } from './component.js';
 import { TestComponent } from './test-component.js';
 
-/** The tree of a scenario in the format of its file. */
+/** Builds a tree from a scenario, which has the format of a scenario file. */
 export function treeOf(scenario: object): ServedTree {
   const tree = new ServedTree();
   stageOf(tree, parseScenario(JSON.stringify(scenario), 'scenario'));
@@ -24,13 +24,13 @@ export class RecordingComponent extends TestComponent {
     this.requests = requests;
   }
 
-  /** The number of clients that followed the redirection of the fault `redirect`. */
+  /** The number of requests that followed the redirection of the fault `redirect`. */
   get followed(): number {
     return this.requests.filter(({ url }) => url?.startsWith('/moved') === true).length;
   }
 }
 
-/** Call inside `describe`: returns the function that serves a tree until the end of the test. */
+/** Call inside `describe`: returns a function that serves a tree until the end of the test. */
 export function freshComponents() {
   const servers: RecordingComponent[] = [];
   afterEach(async () => {

@@ -17,10 +17,10 @@ const ROOT = 'desk.example.com.1.adh';
 const OBJECTS = expectedObjects(treeOf(ODD_SCENARIO));
 const MEGABYTE = 2 ** 20;
 
-/** The depth of the last object in the text of an answer. */
+/** The number of levels down to the last object in the text of an answer. */
 const depthOf = (text: string): number => text.split('"Children":[').length - 1;
 
-/** The expected response for each fault, given the body of the correct answer. */
+/** Checks the response for each fault, given the body of the correct answer. */
 const EXPECTED: Readonly<Record<FaultName, (seen: ReceivedResponse, right: Buffer) => void>> = {
   refuse: ({ status, error }) => expect([status, error]).to.deep.equal([0, 'ECONNREFUSED']),
   reset: ({ status, error }) => expect([status, error]).to.deep.equal([0, 'ECONNRESET']),
@@ -140,7 +140,7 @@ describe('the component fault', function () {
     expect(status).to.equal(200);
     expect(readComponent(text)).to.deep.equal(OBJECTS);
   };
-  /** Faults whose answers take longer than a test may. */
+  /** Whether the answer of a fault takes longer than a test may. */
   const isEndless = (name: FaultName) => name === 'hang' || name === 'drip';
 
   for (const name of FAULT_NAMES)

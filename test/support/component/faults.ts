@@ -1,4 +1,4 @@
-// The faults of a component by name. Each sends a wrong answer, a late one, or none.
+// The faults of a component by name. Each sends a wrong answer, a late answer, or none.
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, createDeflate } from 'node:zlib';
@@ -6,7 +6,7 @@ import { NO_CONTENT, plainAnswer } from './component.js';
 import type { HttpAnswer, Component, HttpExchange } from './component.js';
 import { oddJson, otherRun } from './odd-json.js';
 
-/** @param earlier the number of answers with this fault so far */
+/** @param earlier the number of answers that had this fault before */
 type FaultyAnswer = (
   exchange: HttpExchange,
   component: Component,
@@ -26,7 +26,10 @@ const drip: FaultyAnswer = async (exchange, component) => {
   exchange.response.end();
 };
 
-/** Ends the connection after a share of the body, whose declared length is `excess` too large. */
+/**
+ * Closes the connection after a share of the body. The declared length is `excess` larger than the whole
+ * body.
+ */
 const truncated =
   (share: number, excess = 0): FaultyAnswer =>
   async (exchange, component) => {
@@ -35,7 +38,10 @@ const truncated =
     exchange.hangUpAfter(answer.body.subarray(0, Math.floor(answer.body.length * share)));
   };
 
-/** Declares half of the length, and sends the rest once the client has a complete body. */
+/**
+ * Declares half of the length, and sends the other half once the client has what it takes for a complete
+ * body.
+ */
 const shortLength: FaultyAnswer = async (exchange, component) => {
   const { body, ...head } = await component.answer(exchange.request);
   const half = Math.floor(body.length / 2);
@@ -56,7 +62,7 @@ const OBJECTS_PER_CHUNK = 1000;
 
 const head = (id: string): string => `{"Instance":${JSON.stringify(id)},"Class":"Filler",`;
 
-/** 100 MB of valid JSON: one object, with the same variable many times. */
+/** 100 MB of valid JSON: one object with the same variable repeated many times. */
 function* hugeBody(): Generator<Buffer> {
   yield Buffer.from(`[${head('huge.1.adh')}"Children":[],"Variables":[`);
   const chunk = Buffer.from('{"Name":"filler","Type":"Numeric","Value":1},'.repeat(1000));
@@ -91,7 +97,7 @@ function deepBody(): string {
 const nanBody = (id: string): string =>
   `[${head(id)}"Variables":[{"Name":"load","Type":"Numeric","Value":NaN}],"Children":[]}]`;
 
-/** A text that is not UTF-8: an incomplete character. */
+/** A text that is not UTF-8, because it ends in an incomplete character. */
 const brokenTextBody = (id: string): Buffer =>
   Buffer.concat([
     Buffer.from(`[${head(id)}"Variables":[{"Name":"name","Type":"String","Value":"Z`),
@@ -99,7 +105,7 @@ const brokenTextBody = (id: string): Buffer =>
     Buffer.from('rich"}],"Children":[]}]'),
   ]);
 
-/** The target of redirections, which gives the correct answers, too. */
+/** The path that the fault `redirect` redirects to. It gives the correct answers. */
 const MOVED = '/moved';
 
 /** Answers with these bytes, labelled as JSON. */
@@ -136,7 +142,7 @@ const firstId = (component: Component): string => component.roots()[0]?.Instance
 const brotli = promisify<Buffer, Buffer>(brotliCompress);
 
 export const FAULTS = {
-  /** Does not listen. The server implements this and `reset`. */
+  /** Does not listen. The server itself implements this fault and `reset`. */
   refuse: (exchange) => {
     exchange.drop();
   },
@@ -174,7 +180,7 @@ export const FAULTS = {
   empty: bodyOf(() => ''),
   empty_array: bodyOf(() => '[]'),
   null: bodyOf(() => 'null'),
-  /** The first root without the array. */
+  /** The first root as an object, without an array around it. */
   object: bodyOf((component) => {
     const [root] = component.roots();
     return root === undefined ? '{}' : oddJson(root);
@@ -186,7 +192,7 @@ export const FAULTS = {
   /** 100 MB once inflated. */
   huge_deflate: (exchange, component) =>
     exchange.stream(jsonHead(component, DEFLATE), Readable.from(hugeBody()), createDeflate()),
-  /** A zlib header, then a block of a type that does not exist. */
+  /** A zlib header, followed by a deflate block of an invalid type. */
   bad_deflate: (exchange, component) => {
     const body = Buffer.alloc(1000, 0xff);
     body.writeUInt16BE(0x789c);
@@ -199,14 +205,14 @@ export const FAULTS = {
     exchange.stream(jsonHead(component), Readable.from(manyObjects())),
   bad_utf8: bodyOf((component) => brokenTextBody(firstId(component))),
   nan: bodyOf((component) => nanBody(firstId(component))),
-  /** Has more text after the array. */
+  /** Sends more text after the array. */
   trailing: bodyOf((component) => `${component.text(component.roots())}]trailing`),
   /** The correct answer, late. */
   slow: async (exchange, component) => {
     await exchange.pause(component.options.slowMs);
     exchange.send(await component.answer(exchange.request));
   },
-  /** Alternates between this component and another at the same address. */
+  /** Answers alternately as this component and as another one at the same address. */
   other_component: async (exchange, component, earlier) => {
     const roots = component.roots();
     const shown = earlier % 2 === 0 ? roots : roots.map(otherRun);

@@ -1,34 +1,34 @@
-// Writes the JSON of a component, also with irregular formatting.
+// Writes the JSON of a component, optionally with irregular formatting.
 import { VENDOR_TYPES, valueJson } from '#app/simulator/component/vendor-json.js';
 import type { VendorObject, VendorVariable } from '#app/simulator/component/vendor-json.js';
 
-/** The variables that identify a run of a process, with values of another run. */
+/** The variables that identify a run of a process. The values belong to a different run. */
 const OTHER: readonly VendorVariable[] = [
   { Name: 'processID', Type: VENDOR_TYPES.number, Value: 99_999n },
   { Name: 'time', Type: VENDOR_TYPES.text, Value: 'Tue Jan  6 09:30:00 2026' },
 ];
 const OTHER_NAMES = OTHER.map(({ Name }) => Name);
 
-/** The root as another run of the process would show it. */
+/** The root as a different run of the same process would show it. */
 export const otherRun = (root: VendorObject): VendorObject => ({
   ...root,
   Variables: [...root.Variables.filter(({ Name }) => !OTHER_NAMES.includes(Name)), ...OTHER],
 });
 
-/** A pseudo-random integer from 0 to below `end` that depends on the text only. */
+/** A pseudo-random integer, at least 0 and below `end`, that depends on the text only. */
 export function choice(about: string, end: number): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < about.length; at++)
     hash = Math.imul(hash ^ about.charCodeAt(at), 0x01000193);
-  // FNV-1a gives texts with the same end similar low bits: mix them.
+  // FNV-1a gives texts with the same ending similar low bits. Mix the bits.
   hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
   return ((hash ^ (hash >>> 13)) >>> 0) % end;
 }
 
-/** True for about one text in `one`. */
+/** True for about one in `one` texts. */
 export const isChosen = (about: string, one: number): boolean => choice(about, one) === 0;
 
-/** Irregularities of the text of a tree; the plain text has none. */
+/** Which irregularities the text of a tree has. Plain text has none. */
 export interface TextOddities {
   /** Writes some empty lists as null, and omits others. */
   readonly missing_lists: boolean;
@@ -107,7 +107,7 @@ class JsonWriter {
     return this.#record(members, about, depth);
   }
 
-  /** Adds a list, or with `missing_lists` null or nothing for an empty one. */
+  /** Adds a list. With `missing_lists`, an empty list becomes null or is omitted. */
   #addList(
     members: Member[],
     name: string,
@@ -139,7 +139,7 @@ class JsonWriter {
   #quoted(text: string): string {
     const plain = JSON.stringify(text);
     if (!this.#oddities.formatting) return plain;
-    // Half of the texts have escapes that they do not need.
+    // Half of the texts get escapes that JSON does not require.
     const hasExtraEscapes = isChosen(`escape ${text}`, 2);
     return plain.replace(ESCAPABLE, (each) =>
       each.length === 1 && (hasExtraEscapes || each > '~') ? escaped(each) : each,
@@ -147,7 +147,7 @@ class JsonWriter {
   }
 }
 
-/** An escape, or a character that may be written as one. */
+/** An escape that exists already, or a character that JSON allows to escape. */
 const ESCAPABLE = /\\u....|\\.|[/a-e]|[^ -~]/g;
 
 const escaped = (character: string): string =>
@@ -156,8 +156,8 @@ const escaped = (character: string): string =>
     : `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /**
- * The JSON of one object or of a list.
- * @param oddities default: none, for a text without blanks
+ * Returns the JSON of one object or of a list.
+ * @param oddities default: none, which also means no blanks
  */
 export const oddJson = (
   content: VendorObject | readonly VendorObject[],

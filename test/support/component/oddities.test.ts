@@ -17,7 +17,7 @@ function text(tree: ServedTree, ...oddities: readonly OddityName[]): string {
 }
 
 const odd = treeOf(ODD_SCENARIO);
-/** How often a pattern is in the odd scenario's text. */
+/** Counts the matches of a pattern in the text of the odd scenario. */
 const count = (pattern: RegExp, ...oddities: readonly OddityName[]): number =>
   [...text(odd, ...oddities).matchAll(pattern)].length;
 

@@ -1,4 +1,5 @@
-// Irregularities in the JSON of real components, by name. A correct reader reads the same tree with any of them.
+// Irregularities that occur in the JSON of real components, by name. With any of them, a correct reader reads
+// the same tree.
 import { VENDOR_TYPES } from '#app/simulator/component/vendor-json.js';
 import type {
   VendorObject,
@@ -17,7 +18,10 @@ function withRepeatedVariables(object: VendorObject): VendorObject {
   return { ...object, Variables: [...earlier, ...Variables] };
 }
 
-/** Adds second occurrences after the first ones, in the parent or below the last root. */
+/**
+ * Repeats some objects. The second occurrence follows the first one in the same parent, or is below the last
+ * root.
+ */
 function withRepeatedObjects(roots: readonly VendorObject[]): readonly VendorObject[] {
   const strays: VendorObject[] = [];
   const inside = (objects: readonly VendorObject[], isTop: boolean): readonly VendorObject[] => {
@@ -51,7 +55,7 @@ const altered = (variable: VendorVariable): VendorVariable => ({
   Value: another(variable.Value),
 });
 
-/** Another value of the same type; one of the same size where the type depends on the size. */
+/** Returns another value of the same type. Where a type depends on the size of its values, the size stays. */
 function another(value: VendorValue): VendorValue {
   switch (typeof value) {
     case 'bigint':
@@ -67,7 +71,7 @@ function another(value: VendorValue): VendorValue {
   }
 }
 
-/** `about` identifies the variable. */
+/** @param about a text that identifies the variable */
 type OddVariable = (variable: VendorVariable, about: string) => VendorVariable;
 
 const { counter, gauge, number, large, flag, text } = VENDOR_TYPES;
@@ -78,7 +82,9 @@ const wrapped: OddVariable = (variable) => {
   return Type === counter && isPast ? { ...variable, Value: Value - 2n ** 32n } : variable;
 };
 
-/** The limits are twice the value, and must have 64 bits. */
+/**
+ * The limits of a range are up to twice the value and must fit into 64 bits, so larger values get no range.
+ */
 const LIMIT = 2n ** 62n;
 
 const ranged: OddVariable = (variable, about) => {
@@ -102,7 +108,7 @@ const configured: OddVariable = (variable, about) =>
     ? { ...variable, Type: `${variable.Type} Config` }
     : variable;
 
-/** Types that the JSON value shows as well. */
+/** Vendor types that a reader can also infer from the JSON value. */
 const EVIDENT: readonly string[] = [flag, text, number, large];
 
 const strange: OddVariable = (variable, about) =>
@@ -117,41 +123,45 @@ const numeric: OddVariable = (variable, about) => {
   return /^(0|-?[1-9]\d{0,18})$/.test(Value) ? { ...variable, Value: BigInt(Value) } : variable;
 };
 
-/** The changes of an oddity to a tree; those to the text are in `TextOddities`. */
+/** The changes that an oddity makes to a tree. The changes to its text are in `TextOddities`. */
 interface SimulatedOddity {
   readonly roots?: (roots: readonly VendorObject[]) => readonly VendorObject[];
   readonly object?: (object: VendorObject) => VendorObject;
   readonly variable?: OddVariable;
 }
 
-/** In the order in which they apply: values change before their types. */
+/**
+ * Oddities in the order in which they apply: an oddity that changes values precedes one that changes types.
+ */
 export const ODDITIES = {
-  /** Some variables occur twice in their object: the later one wins. */
+  /** Some variables occur twice in their object; a reader must use the later one. */
   repeated_variables: { object: withRepeatedVariables },
-  /** Some instances occur twice: the first in the text wins. */
+  /** Some objects occur twice; a reader must use the first one in the text. */
   repeated_objects: { roots: withRepeatedObjects },
-  /** Counters from 2^31 to 2^32 - 1 are negative: readers must add 2^32. */
+  /** Counters from 2^31 to 2^32 - 1 are written as negative numbers; a reader must add 2^32. */
   wrapped_counters: { variable: wrapped },
-  /** Some gauges are "Numeric Range" with a text such as "42 (0..100)", or the number. */
+  /**
+   * Some gauges have the type "Numeric Range"; the value is a text such as "42 (0..100)", or just the number.
+   */
   numeric_ranges: { variable: ranged },
-  /** Some types have unknown names: the JSON value shows the type. */
+  /** Some types have unknown names; a reader must infer the type from the JSON value. */
   unknown_types: { variable: strange },
   /** Some types have the suffix " Config". */
   config_types: { variable: configured },
-  /** Some texts that are numbers, such as "42", are sent as numbers. */
+  /** Some texts that look like numbers, such as "42", are sent as numbers. */
   numeric_texts: { variable: numeric },
-  /** Empty lists may be null or missing. */
+  /** Some empty lists are null or missing. */
   missing_lists: {},
-  /** Unknown members beside the known ones, and unknown states. */
+  /** Objects have unknown members beside the known ones, and unknown states. */
   unknown_members: {},
-  /** Extra blanks and escapes, and members in another order. */
+  /** The text has extra blanks and escapes, and members in another order. */
   formatting: {},
 } as const satisfies Record<string, SimulatedOddity>;
 
 export type OddityName = keyof typeof ODDITIES;
 export const ODDITY_NAMES = Object.keys(ODDITIES) as readonly OddityName[];
 
-/** Applies a set of oddities, to the same items each time. */
+/** Applies a set of oddities. The same oddity always affects the same items. */
 export class OddityFilter {
   readonly #oddities: readonly SimulatedOddity[];
   readonly #ofText: TextOddities;

@@ -1,8 +1,8 @@
-// What each fault of a component is to whoever polls it.
+// How a bridge that polls a component classifies each fault of the component.
 import type { FailureReason } from '#app/bridge/poll/fetch-body.js';
 import type { FaultName } from './faults.js';
 
-/** The reason that is counted and told; `tree` where there is a tree all the same. */
+/** The reason that the bridge counts and logs; `tree` if the answer still has a valid tree. */
 export const REASON_OF: Readonly<Record<FaultName, FailureReason | 'tree'>> = {
   refuse: 'refused',
   reset: 'cut',

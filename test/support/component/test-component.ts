@@ -1,4 +1,4 @@
-// The HTTP server of a component for tests, which can fail and write its JSON irregularly.
+// The HTTP server of a component for tests. It can fail on request and write irregular JSON.
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -14,7 +14,7 @@ import type { FaultName } from './faults.js';
 const ADDRESS = '127.0.0.1';
 const MAX_CONNECTIONS = 512;
 
-/** A listening socket that can be closed, with all its connections, and opened again. */
+/** A listener that can be closed, together with all its connections, and opened again. */
 class Listener {
   readonly #tls: TlsPair | undefined;
   readonly #onRequest: RequestListener;
@@ -81,7 +81,9 @@ class Listener {
   }
 }
 
-/** The attempts to listen on the port again after a fault released it. */
+/**
+ * How often, and at which interval, to try to listen on the port again after the fault `refuse` released it.
+ */
 const REOPENING = { attempts: 100, everyMs: 50 };
 
 /** Serves a component on 127.0.0.1, with or without a fault. */
@@ -106,19 +108,19 @@ export class TestComponent {
 
   /** Listens on a port; 0 takes a free one. */
   async listen(port: number): Promise<void> {
-    // A fault that was set before closes the listener, since there was no port.
+    // If a fault was set before, wait for its effect: without a port, it could only close the listener.
     await this.#settled.catch(() => undefined);
     this.#port = await this.#listener.open(port);
     if (this.#fault === 'refuse') await this.#listener.shut();
   }
 
-  /** The address above `/sharedmem`: scheme, address, port and base. */
+  /** The address without the path `/sharedmem`: scheme, address, port and base. */
   get url(): string {
     const { tls, base } = this.#component.options;
     return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${this.#port ?? 0}${base}`;
   }
 
-  /** The fault from now on; undefined for none. */
+  /** The present fault; undefined if there is none. */
   get fault(): FaultName | undefined {
     return this.#fault;
   }
@@ -129,13 +131,13 @@ export class TestComponent {
     if (fault === 'reset') this.#listener.reset();
     if (fault === 'refuse') void this.#listener.shut();
     this.#settled = this.#settled.catch(() => undefined).then(() => this.#settle());
-    // Callers get the error from `settled`.
+    // Prevents an unhandled rejection: callers get the error from `settled`.
     this.#settled.catch(() => undefined);
   }
 
   /**
-   * Resolves once the server listens, or has stopped, as the fault requires. Rejects if
-   * another process took the port meanwhile.
+   * Resolves once the server listens or has stopped, as the present fault requires. Rejects if another
+   * process took the port in the meantime.
    */
   get settled(): Promise<void> {
     return this.#settled;
