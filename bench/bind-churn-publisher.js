@@ -1,4 +1,4 @@
-// The publisher of bind-churn.js: a large tree, and objects that come and go when it is told to.
+// The publisher of bind-churn.js: a large tree, to which it adds and from which it removes objects on command.
 import { setInterval } from 'node:timers';
 import { Publisher } from '../dist/native/publisher/publisher.js';
 
@@ -32,7 +32,7 @@ for (let i = 0; i < Number(objects); i++) {
 }
 publisher.place();
 
-/** So many come and so many go in a second, in steps of 10 ms; the oldest goes, wherever it is. */
+/** Adds and removes `perSecond` objects each second, in steps of 10 ms. Removes the oldest object first. */
 function churn(perSecond) {
   let at = 0;
   setInterval(() => {

@@ -1,5 +1,5 @@
-// For how long is the event loop of an exporter held while it binds a large tree, and objects come and
-// go meanwhile? Usage: bind-churn.js [objects [variables of each]]
+// Measures for how long an exporter blocks its event loop while it binds a large tree that changes meanwhile.
+// Usage: bind-churn.js [objects [variables of each]]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,11 +12,11 @@ import { startExporter } from './exporter.js';
 
 const OBJECTS = process.argv[2] ?? '200000';
 const VARIABLES = process.argv[3] ?? '1';
-/** Objects come and go on for so long after the target is ready. */
+/** How long the tree continues to change after the target is ready. */
 const AFTER_MS = 3000;
 const watch = new URL('turn-watch.js', import.meta.url).pathname;
 
-/** Binds a tree once; what the publisher is told makes it change meanwhile. */
+/** Binds a tree once. The publisher gets the message `told`, if any, after `delayMs`, and changes the tree. */
 async function measure(kind, told, delayMs = 0) {
   const folder = mkdtempSync(join(tmpdir(), 'shm-churn-'));
   const contextId = `churn${process.pid}${kind}`;
@@ -55,7 +55,7 @@ async function measure(kind, told, delayMs = 0) {
 const rows = {
   'at rest': await measure('wide'),
   '1,000 adds and removes a second': await measure('wide', { churn: 1000 }),
-  // Late enough that a part of it is bound.
+  // The delay is long enough for the exporter to bind a part of the tree first.
   'half of it removed meanwhile': await measure('halved', { removeHalf: true }, 1500),
 };
 const rounded = (row) =>

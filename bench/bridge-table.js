@@ -1,4 +1,4 @@
-// What was measured of the bridge, a line a fact and a column a way to poll.
+// Prints the measurements of the bridge: one row per figure, one column per way to poll.
 const ROWS = [
   ['series on the page', ({ series, wrong }) => `${series}${wrong > 0 ? `, ${wrong} WRONG` : ''}`],
   ['polls', ({ polls }) => polls],

@@ -1,4 +1,4 @@
-// What does the bridge cost with a large tree, and does the exporter that serves it notice?
+// Measures the cost of the bridge for a large tree, and its effect on the exporter that serves the tree.
 // Usage: bridge.js [seconds] [objects] [variables] [ways]; PROFILE=<folder> keeps CPU profiles of the bridge.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,11 +15,11 @@ import { cpuOf, memoryOf } from './usage.js';
 const [seconds = '60', objects = '5000', variables = '100000', ways = 'http,deflate,https'] =
   process.argv.slice(2);
 const INTERVAL_MS = 5000;
-/** So long the page is scraped before there is a bridge, and after the last step. */
+/** How long the page is scraped before the bridge starts. */
 const ALONE_S = 20;
 const SETTLE_MS = 2 * INTERVAL_MS;
 const APP = 'bench';
-/** Targets: application and server key. */
+/** Each target: its application and server key. */
 const BRIDGED = [APP, '1'];
 const OWN = ['shm_bridge', '1'];
 const DIRECT = [APP, '2'];
@@ -53,7 +53,7 @@ function startBridge(url, way) {
     `interval_ms = ${INTERVAL_MS}`,
     `deflate = "${way === 'deflate' ? 'always' : 'never'}"`,
     ...(way === 'https' ? [`ca_file = "${script('../test/support/tls/component.cert.pem')}"`] : []),
-    // What the defaults allow takes longer to send than they give it.
+    // The default timeouts are too short for the transfer of such a large body.
     ...(isLarge ? ['request_timeout_ms = 60000', 'stale_after = 100', 'lost_after = 1000'] : []),
   ];
   const config = join(folder, `${way}.toml`);
@@ -115,14 +115,14 @@ function scrape({ port }, [app, key], wantsText = false) {
   });
 }
 
-/** What the bridge says of itself, by the names of its metrics. */
+/** Reads the bridge's own metrics. The returned function gives the value of a metric by name. */
 async function ownValues(exporter) {
   const { text } = await scrape(exporter, OWN, true);
   return (name) =>
     Number(new RegExp(`^shm_bridge_component_${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
 }
 
-/** Scrapes once in each second, at any moment of it, so that no grid of polls is kept or met. */
+/** Scrapes once a second at a random moment, so that scrapes do not synchronize with polls. */
 async function scrapeFor(exporter, target, endMs, times) {
   while (Date.now() < endMs) {
     const nextMs = Date.now() + 1000;
@@ -141,7 +141,7 @@ async function stepFor(trees, endMs) {
   }
 }
 
-/** Looks once a poll. */
+/** Records the bridge's figures once per poll interval. */
 async function watchFor(bridge, exporter, endMs, seen) {
   while (Date.now() < endMs) {
     await sleep(INTERVAL_MS);
@@ -159,7 +159,7 @@ const at = (list, q) => list.toSorted((a, b) => a - b)[Math.ceil(q * list.length
 const spread = (list) => ({ median: at(list, 0.5), most: at(list, 1) });
 const latency = (times) => ({ p50: at(times, 0.5), p99: at(times, 0.99) });
 
-/** The series of the application, in any order. */
+/** The lines of the application's series, sorted. */
 async function seriesOf(exporter, target) {
   const { text } = await scrape(exporter, target, true);
   return text

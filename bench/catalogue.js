@@ -1,9 +1,9 @@
-// The catalogue of the workload, as a file.
+// Writes the catalogue of the workload.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FAMILIES, kindOf, nameOf } from './workload.js';
 
-/** Writes it into a folder; returns its path. */
+/** Writes the catalogue into a folder and returns the file's path. */
 export function writeCatalogue(folder) {
   const path = join(folder, 'bench.toml');
   const metrics = Array.from({ length: FAMILIES }, (_, family) => {

@@ -1,9 +1,8 @@
-// What a scrape costs that comes after a rest: on a fresh connection, with caches that other work has
-// swept, plainly and with gzip, beside a server that only sends the bytes, and one that does the work and
-// nothing else (work.js). How many bytes gzip sends, beside zlib at its fastest. And what comes before any
-// scrape: the time until the exporter is ready, and its memory. Usage: cold.js [series…].
-// BENCH_SCRAPES_BEFORE is a number of scrapes before those that count, half of them with gzip: V8 compiles
-// a function for speed after it has run for long.
+// Measures cold scrapes: each uses a new connection, after a pause and with flushed processor caches, plain or with
+// gzip. Two servers give the baseline: floor.js only sends bytes, work.js only does the work of a scrape. Also
+// compares the bytes that gzip sends with those of zlib at level 1, and measures the time until the exporter is
+// ready and its memory. Usage: cold.js [series…]. BENCH_SCRAPES_BEFORE is the number of warm-up scrapes, half of
+// them with gzip: V8 optimizes a function only after it has run for a while.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,14 +18,14 @@ import { agent, scrape } from './scrape.js';
 
 const SIZES = process.argv.slice(2).map(Number);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);
-/** Rounds before those that count: code is compiled, and each form is there. */
+/** Rounds that are not measured, until V8 has compiled the code and the exporter has each encoding of the page. */
 const FIRST_ROUNDS = 3;
 const SCRAPES_BEFORE = Number(process.env.BENCH_SCRAPES_BEFORE ?? 0);
-/** So many scrapes see the same values. */
+/** The number of warm-up scrapes between two changes of the values. */
 const SCRAPES_A_CHANGE = 4;
 const SHARES = [0, 0.01, 0.1, 1];
 const REST_MS = 30;
-/** More than the caches of a processor hold. */
+/** Larger than the processor's caches; filling it flushes them. */
 const swept = Buffer.alloc(48 << 20);
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
@@ -44,7 +43,7 @@ function cpuMs(pid) {
 const residentMb = (pid) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Milliseconds from the first packet of a connection to the last byte of the body, and the bytes. */
+/** The milliseconds from the first packet of a connection to the last byte of the body, and the number of bytes. */
 async function coldScrape(port, encoding) {
   const room = Buffer.alloc(1 << 20);
   const startedAt = process.hrtime.bigint();
@@ -121,7 +120,7 @@ async function measure(series) {
     const rows = SHARES.map(() => kinds.map(() => []));
     const zlibBytes = [];
     for (const [index, share] of SHARES.entries()) {
-      // One kind after the other: a form is made only while it is asked for.
+      // Measure one kind after the other: the exporter renders an encoding only while scrapers request it.
       for (const [which, kind] of kinds.entries())
         for (let round = -FIRST_ROUNDS; round < ROUNDS; round++) {
           for (const source of [publisher, work.child]) {

@@ -1,13 +1,14 @@
-// A tree as large servers have it, for anything that takes objects: the same everywhere after as many steps.
+// A tree like that of a large server, published through any publisher. After the same number of steps, all trees
+// are equal.
 import { generator } from './workload.js';
 
 export const ROOT = 'bench-host.1.bench';
 const GROUPS = 50;
-/** Of every step's values. */
+/** The share of values that change in each step. */
 const CHANGED = 0.05;
-/** Objects that go, and as many that come, at each step. */
+/** The share of objects that each step removes and replaces. */
 const MOVED = 0.002;
-/** Twenty variables in the mix of types that an ADS 3.8 has. */
+/** Twenty variables with the mix of types in an ADS 3.8. */
 const MIX = [
   ...Array(7).fill({
     type: 'i64',
@@ -34,11 +35,11 @@ export class ComponentTree {
   #each;
   #random = generator(1);
   #groups = [];
-  /** Objects that may go, each with its variables. */
+  /** The objects that a step may remove, each with its variables. */
   #leaves = [];
   #last = 0;
 
-  /** @param publisher a segment's, or a tree that is served */
+  /** @param publisher the publisher of a segment, or a `ServedTree` */
   constructor(publisher, objects, variables) {
     this.#publisher = publisher;
     this.#each = Math.round(variables / objects);
@@ -51,7 +52,7 @@ export class ComponentTree {
     while (this.#leaves.length + GROUPS + 1 < objects) this.#leaves.push(this.#add());
   }
 
-  /** Five seconds in the life of a component. */
+  /** Applies the changes of five seconds in a component. */
   step() {
     const moved = Math.round(this.#leaves.length * MOVED);
     for (let i = 0; i < moved; i++) {

@@ -1,4 +1,4 @@
-// A real exporter process with a license of a day, for the benchmarks.
+// Starts a real exporter process, with a license for one day, for the benchmarks.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ let count = 0;
 
 /**
  * Starts an exporter that serves HTTP on a free port; resolves when `targets` targets are ready.
- * @param lines of the configuration, beside those that every benchmark needs
- * @param dist the build that it is started from: programs in `bin`, or a module `cli.js`
- * @param options of Node, none with a blank
+ * @param lines configuration lines in addition to those of every benchmark
+ * @param dist the folder of the build, with programs in `bin` or a module `cli.js`
+ * @param options options of Node.js, none with a space
  */
 export async function startExporter(folder, lines, targets = 1, dist = DIST, options = []) {
   const license = join(folder, 'license.json');
@@ -28,12 +28,12 @@ export async function startExporter(folder, lines, targets = 1, dist = DIST, opt
     'metrics_port = 0',
   ];
   write(lines);
-  // As its users start it, or from single modules.
+  // Start the bundled program, as users do. A build without bundles has only separate modules.
   const built = join(dist, 'bin/shm_exporter.js');
   const [program, ...words] = existsSync(built)
     ? [built]
     : [process.execPath, join(dist, 'cli.js')];
-  // Node 20 reads a file of certificates at each start, if there is one, for 50 ms.
+  // Clear NODE_EXTRA_CA_CERTS: with it, Node.js 20 reads the certificates at each start, which takes 50 ms.
   const child = spawn(program, [...words, '--config', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, NODE_OPTIONS: options.join(' '), NODE_EXTRA_CA_CERTS: '' },

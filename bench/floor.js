@@ -1,4 +1,4 @@
-// The floor: a Node server that only sends the bytes that it was given.
+// The floor of the benchmarks: a Node.js server that only sends the bytes of a file.
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 

@@ -1,5 +1,5 @@
-// What the exporter uses while nobody scrapes it: many targets, each on a publisher that updates its
-// values ten times a second and says so. Usage: idle.js [publishers] [values] [seconds]
+// Measures the processor time of an exporter that nobody scrapes. It has many targets, whose publishers update and
+// notify ten times a second. Usage: idle.js [publishers] [values] [seconds]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,11 +11,11 @@ import { startExporter } from './exporter.js';
 import { cpuOf } from './usage.js';
 
 const UPDATE_MS = 100;
-/** Until its code is compiled, and V8 has collected what the start left. */
+/** The time for V8 to compile the code and to collect the garbage of the start. */
 const WARM_MS = 60_000;
 const [role, ...given] = process.argv.slice(2);
 
-/** All publishers in one process: what they use is not looked at. */
+/** Runs all publishers in one process, which is not measured. */
 async function publish(contextId, publishers, values) {
   const { Publisher } = await import('../dist/native/publisher/publisher.js');
   const all = Array.from({ length: publishers }, (_, index) => {

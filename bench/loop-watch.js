@@ -1,7 +1,7 @@
-// Loaded into a program before its own code: tells its parent for how long its event loop was held.
+// Preloaded into a program: tells the parent process for how long the program blocked its event loop.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** What the histogram adds to a delay: the rest between two looks, in ms. */
+/** The sampling interval in ms, which the histogram adds to each delay. */
 const RESOLUTION = 10;
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
 delays.enable();
@@ -9,5 +9,5 @@ process.on('message', () => {
   process.send({ holdMs: Math.max(0, delays.max / 1e6 - RESOLUTION) });
   delays.reset();
 });
-// The channel alone keeps no program alive.
+// The channel must not keep the program running.
 process.channel.unref();

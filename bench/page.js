@@ -1,10 +1,10 @@
-// One scrape of a page.
+// Fetches a page.
 import { Agent, get } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 
 const agent = new Agent({ keepAlive: true });
 
-/** Status and text of a page of this host, which may come as gzip. */
+/** The status and the text of a page of this host; decompresses gzip. */
 export const fetchPage = (port, path, encoding = 'identity') =>
   new Promise((resolve, reject) => {
     const headers = { 'accept-encoding': encoding };

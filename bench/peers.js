@@ -1,6 +1,6 @@
-// The same workload beside other programs, where ../shared/peers is, with a compiler and ISA-L for the
-// handwritten C++: its own harness, in a copy of its folder. Beside them, a server that does the work of a scrape and
-// nothing else. Usage: peers.js [series] [further options]
+// Compares the exporter with other programs on one workload. Runs the harness of ../shared/peers, if that folder
+// exists, in a copy of the folder. Its C++ program needs a compiler and ISA-L. A server that only does the work of
+// a scrape (work-peer.js) is one of the programs. Usage: peers.js [series] [further options]
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

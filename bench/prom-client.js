@@ -1,4 +1,4 @@
-// The same series in prom-client's registry, served as its documentation shows.
+// Serves the series of the workload from prom-client's registry, as its documentation shows.
 import { createServer } from 'node:http';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';

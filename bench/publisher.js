@@ -1,4 +1,4 @@
-// A real publisher process: stores the workload's values in a segment when it is told to.
+// A real publisher process, which stores the workload's values in a segment on command.
 import { Publisher } from '../dist/native/publisher/publisher.js';
 import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';
 
@@ -16,7 +16,7 @@ const publisher = new Publisher({
 const root = publisher.addRoot('bench-host.1.bench', 'Bench');
 const handles = new Array(values.all.length);
 for (let entity = 0; entity < values.entities; entity++) {
-  // A seed path has one segment a label here, so dots become underscores on the way.
+  // Here a seed path has one segment per label. Dots separate segments, so replace those in labels by underscores.
   const path = Object.values(entityLabels(entity))
     .map((text) => text.replaceAll('.', '_'))
     .join('.');

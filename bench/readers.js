@@ -1,5 +1,6 @@
-// What readers of shared metrics do when their publisher is killed, stopped, cut short or in an update.
-// Varnish's and PCP's are Debian's (apt-get install varnish pcp); those that are not there are left out.
+// Shows how readers of shared memory behave when the publisher is killed or stopped, when its file is truncated, or
+// during an update. Needs the Debian packages varnish and pcp for their readers; skips those that are not
+// installed.
 // Usage: readers.js [varnish|pcp|ours] [cut|killed|stopped|update]
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +16,7 @@ import { fetchPage } from './page.js';
 const [onlyReader = '', onlyFault = ''] = process.argv.slice(2);
 const folder = fs.mkdtempSync(join(tmpdir(), 'shm-readers-'));
 const MAX_MS = 10_000;
-/** How a program ended, how many lines it wrote, and the last one of its errors. */
+/** Describes how a program ended, the number of lines that it printed, and its last error line. */
 const ended = ({ status, signal, stdout, stderr }) => {
   const lines = stdout.split('\n').filter((line) => line.trim() !== '').length;
   const said = stderr.trim().split('\n').at(-1) ?? '';
@@ -42,7 +43,7 @@ const varnish = {
     const counters = join(work, '_.vsm_child');
     return {
       faults: {
-        // The server maps its file, too: it is stopped, so that it does not end first.
+        // The server maps the files too. Stop it, so that the truncation does not crash it.
         cut() {
           signal('SIGSTOP');
           for (const file of fs.readdirSync(counters).filter((each) => each.includes('Stat')))
@@ -71,7 +72,7 @@ function mmvFile(pid) {
   bytes.writeUInt32LE(1, 4);
   bytes.writeBigUInt64LE(77n, 8);
   bytes.writeBigUInt64LE(77n, 16);
-  // Two tables of contents; the flag says that the process must be there.
+  // The file has two sections. Flag 2 says that the values are valid only while the process runs.
   [2, 2, pid, 123].forEach((value, index) => bytes.writeUInt32LE(value, 24 + 4 * index));
   const contents = (at, type, count, offset) => {
     bytes.writeInt32LE(type, at);
@@ -123,7 +124,7 @@ const pcp = {
           fs.closeSync(open);
         },
       },
-      /** One reader that goes on, as pmcd's does. */
+      /** Awaits the one reader that keeps the file open, as pmcd does. */
       async read() {
         const [status, signal] = await over;
         return ended({ status, signal, ...words });

@@ -1,5 +1,5 @@
-// How long does one scrape take, beside prom-client and beside a server that only sends the bytes?
-// Rounds are interleaved in one run, so that ratios hold on a noisy machine. Usage: run.js [series]
+// Compares the scrape times of the exporter, of prom-client and of a server that only sends the bytes. They take
+// turns in each round, so that noise of the machine affects all alike. Usage: run.js [series]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ async function startOurs() {
     `context_id = "${contextId}"`,
     'app = "bench"',
     'server_keys = ["1"]',
-    // Every scrape here is later than this after the one before, so that each renders what changed.
+    // Scrapes are further apart than this, so that each one renders the changed values.
     'render_min_interval_ms = 1',
     `catalogue_files = ["${catalogue}"]`,
   ]);
@@ -51,7 +51,7 @@ async function startOurs() {
   return exporter;
 }
 
-/** Every series of the page has the value that the publisher stored. */
+/** Checks that every series of the page has the value that the publisher stored. */
 function check(body, truth) {
   const entities = truth.length / FAMILIES;
   const values = new Map();
@@ -74,7 +74,7 @@ function check(body, truth) {
 const peakMb = ({ pid }) =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** What gzip adds to our scrapes, beside the same scrapes without, in turns. */
+/** Compares scrapes with and without gzip, in turns. */
 async function zipped(port, teller) {
   const wishes = [{}, { 'accept-encoding': 'gzip' }];
   const times = SHARES.map(() => wishes.map(() => []));
@@ -83,7 +83,7 @@ async function zipped(port, teller) {
     for (const [index, share] of SHARES.entries())
       for (let turn = 0; turn < wishes.length; turn++) {
         const which = (turn + round + 2) % wishes.length;
-        // The last text was asked for in the same way, so that nothing changed is a page that is there.
+        // Request the same encoding first, so that the exporter still has the page if no value changes.
         await scrape(port, false, wishes[which]);
         await tell(teller, { change: share });
         await sleep(SETTLE_MS);
@@ -98,7 +98,7 @@ async function zipped(port, teller) {
   return { bytes, shares };
 }
 
-/** What compressing a page takes at several levels, in turns. */
+/** The time and the size of zlib's compression of a page at several levels, in turns. */
 async function levelsOf(body) {
   const levels = [1, 3, 6].map((level) => ({ level, bytes: 0, times: [] }));
   for (let round = 0; round < 5; round++)
@@ -127,10 +127,10 @@ async function main() {
   for (let round = -2; round < ROUNDS; round++)
     for (const [index, share] of SHARES.entries())
       for (let turn = 0; turn < peers.length; turn++) {
-        // Who comes first changes from round to round; nobody always follows the same peer.
+        // Each round starts with another peer.
         const peer = peers[(turn + round + 2) % peers.length];
         await tell(peer.teller, { change: share });
-        // The publisher's garbage collection is not part of a scrape.
+        // Let the publisher collect its garbage first: that is not part of a scrape.
         await sleep(SETTLE_MS);
         const { ms } = await scrape(peer.port);
         if (round >= 0) times.get(peer.name)[index].push(ms);

@@ -1,5 +1,5 @@
-// The work of a scrape and nothing else, on the workload of the benchmarks: values and words are copied from a
-// file, compared and rendered. No targets, no directory, no checks, no streams of events.
+// Does only the work of a scrape, on the workload of the benchmarks: copies values and words from a file, compares
+// and renders them. It has no targets, no directory, no checks and no event streams.
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { Kernel, OPCODE } from '../dist/exposition/wasm/kernel.js';
 import { CELL_BYTES } from '../dist/exposition/wasm/layout.js';
@@ -9,7 +9,7 @@ import { ExpositionText } from '../dist/exposition/text/exposition-text.js';
 import { labelsPart, labelsText } from '../dist/exposition/text/text-syntax.js';
 import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';
 
-/** Values that one read copies. */
+/** The number of values that one read copies. */
 const SPAN = 8192;
 
 export class ScrapeWork {
@@ -20,7 +20,7 @@ export class ScrapeWork {
   #cells;
   #copied;
   #file;
-  /** What a publisher keeps: values, and behind them the words. */
+  /** The content of the publisher's file: all values, then all words. */
   #image;
   #release = () => undefined;
 
@@ -39,13 +39,13 @@ export class ScrapeWork {
     this.#store();
   }
 
-  /** As a publisher does, which the work of a scrape has no part in. */
+  /** Changes a share of the values, as a publisher does. This is not part of a scrape. */
   change(share) {
     this.#values.change(share, (index, value) => this.#set(index, value));
     this.#store();
   }
 
-  /** Copies what the file has now, and compares it. */
+  /** Copies the file's values and words, and marks the cells that changed. */
   copy() {
     const [words, out] = [this.#copied + SPAN * 8, this.#copied + SPAN * 12];
     const valueWindow = this.#kernel.view(this.#copied, SPAN * 8);
@@ -59,7 +59,7 @@ export class ScrapeWork {
     }
   }
 
-  /** The page of the values that were copied last; who sends it releases it. */
+  /** The page of the values that were copied last. The caller releases it after sending. */
   page(encodings) {
     this.#release();
     const snapshot = this.#rendered(encodings);
@@ -103,7 +103,7 @@ export class ScrapeWork {
 
   #set(index, value) {
     const family = Math.floor(index / this.#values.entities);
-    // As a publisher keeps them: the variables of one object side by side.
+    // Like a publisher, store the variables of an object side by side.
     const at = ((index % this.#values.entities) * FAMILIES + family) * 8;
     if (kindOf(family) === 'counter') this.#image.writeBigUInt64LE(BigInt(value), at);
     else this.#image.writeDoubleLE(value, at);

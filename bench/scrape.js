@@ -1,9 +1,9 @@
-// One scrape over a connection that is kept.
+// Scrapes over a persistent connection.
 import { Agent, get } from 'node:http';
 
 export const agent = new Agent({ keepAlive: true });
 
-/** Milliseconds from the request to the last byte, and the body when it is wanted. */
+/** The milliseconds from the request to the last byte, the number of bytes and, with `wantsBody`, the body. */
 export function scrape(port, wantsBody = false, headers = {}) {
   return new Promise((resolve, reject) => {
     const startedAt = process.hrtime.bigint();

@@ -1,18 +1,18 @@
-// Publishers with four roots each, whose values say whose they are. Objects come and go.
+// Publishers with four roots each. Each value names the object that it belongs to. Objects are added and removed.
 import { clearInterval, setInterval } from 'node:timers';
 import { Publisher } from '../dist/native/publisher/publisher.js';
 
 export const APPS = ['soaka', 'soakb', 'soakc', 'soakd'];
 export const TICK_MS = 100;
-/** A value is the number of its object times this, plus the tick at which it was stored. */
+/** A value is the number of its object times `TICKS`, plus the tick at which it was stored. */
 export const TICKS = 10_000_000;
-/** An object's value is stored anew every so many ticks. */
+/** The number of ticks between two stores of an object's value. */
 export const ROTATION = 10;
 /** The first publishers are larger, so that partitions are not evenly loaded. */
 const objectsOf = (key) => (key <= 5 ? 400 : 40);
-/** The tree in which an object goes and another one comes at a tick: the trees take turns. */
+/** The index of the tree in which an object is replaced at a tick: the trees take turns. */
 const churnedAt = (tick) => (tick - 1) % APPS.length;
-/** The number of the newest object of a tree once a tick is over; the first objects have 1 and up. */
+/** The number of the newest object of a tree after a tick. Objects are numbered from 1. */
 export const newestAt = (app, key, tick) =>
   objectsOf(key) +
   Math.floor((Math.max(0, tick) + APPS.length - 1 - APPS.indexOf(app)) / APPS.length);
@@ -48,8 +48,8 @@ class Tree {
   }
 
   /**
-   * One object goes, another one comes in its place. The newest stays: a page between the two steps
-   * would not show it, nor the one that comes.
+   * Replaces an object by a new one. Never removes the newest: a page rendered between the two steps would show
+   * neither the newest object nor its successor.
    */
   churn(tick) {
     const newest = this.#items.findIndex(({ number }) => number === this.#last);
@@ -79,7 +79,7 @@ function run(contextId, count) {
       pid: process.pid,
       realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
       heartbeatMs: 1000,
-      // So little that the directories change roles every minute or so.
+      // Small enough that the directory fills up, and the publisher switches to the other one, about once a minute.
       capacity: { records: 48 * objectsOf(key), slots: 24 * objectsOf(key), stringBytes: 1 << 18 },
     });
     const trees = APPS.map((app) => new Tree(publisher, app, key));
@@ -94,7 +94,7 @@ function run(contextId, count) {
       for (const tree of trees) tree.tick(tick);
       publisher.notify();
     }
-    // With a listener, an end that comes first is no error.
+    // The callback receives the error of a closed channel; without a callback the process would fail.
     process.send({ tick }, () => undefined);
   }, TICK_MS);
   process.on('disconnect', () => {

@@ -1,8 +1,8 @@
-// Four targets on each of many publishers for minutes: no wrong value, no lost readiness, no growing memory.
+// Runs four targets on each of many publishers for minutes. Fails on a wrong value, lost readiness or growing memory.
 // Usage: soak.js [--seconds 300] [--mode logical|threaded] [--assignment hash|least_loaded] [--publishers 50]
-//   [--lag 6]     ticks that a page may be old: the spacing of renders, and the publisher's own pace
-//   [--reload 0]  every target gets a new definition every so many seconds; 0 means never
-// Exits with 1 when something was wrong.
+//   [--lag 6]     the maximum age of a page in ticks: covers the interval of renders and the publisher's own pace
+//   [--reload 0]  seconds between reloads that give every target a new definition; 0 means never
+// Exits with status 1 if it found a problem.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ const [seconds, publisherCount, maxLag, reloadSeconds] = [
   values.reload,
 ].map(Number);
 const SCRAPERS = 4;
-/** Each scraper rests this long between two scrapes: about 50 scrapes a second in all. */
+/** The pause of each scraper between two scrapes; together they make about 50 scrapes a second. */
 const REST_MS = 60;
 const folder = mkdtempSync(join(tmpdir(), 'shm-soak-'));
 const contextId = `soak${process.pid}`;
@@ -60,7 +60,7 @@ const targetLines = (timeZone) =>
       `[[targets]]\napp = "${app}"\nserver_key = "${key}"\npublisher_time_zone = "${timeZone}"`,
   );
 
-/** Everything about a page that cannot be true. */
+/** Finds values of a page that contradict each other, or the publisher. */
 function faults(text, { app, key, clock: before }, published, isScoped) {
   const found = [];
   const at = (name) =>
@@ -82,7 +82,8 @@ function faults(text, { app, key, clock: before }, published, isScoped) {
     if (own !== key) found.push(`an item of key ${own} on the page of ${key}`);
   const least = newestAt(app, key, published - maxLag);
   if (newest < least) found.push(`the newest item is ${newest}, published was ${least}`);
-  // The page may lack what came after the request, and show what went; one may go before the other comes.
+  // Objects that are added or removed after the request may be missing from the page, or still on it. A page may
+  // also be rendered after a removal and before the addition that follows.
   const since = newestAt(app, key, clock + 1) - least;
   if (Math.abs(items - at('count')) > since)
     found.push(`${items} items, published are ${at('count')}, ${since} of them since the request`);
@@ -108,7 +109,7 @@ async function scrape(port, published) {
     return;
   }
   const { clock, items, found } = faults(text, target, published, isScoped);
-  // A slower scrape of the same target may have begun earlier.
+  // A slower scrape of the same target may have begun before this one.
   target.clock = Math.max(target.clock, clock) - maxLag;
   series += items;
   wrong.push(...found.map((what) => `${name}: ${what}`));
@@ -125,7 +126,7 @@ let tick = 0;
 publishers.on('message', (message) => (tick = message.tick));
 await once(publishers, 'message');
 const exporter = await startExporter(folder, [...lines, ...targetLines('UTC')], targets.length);
-// On a busy machine targets may take long to get ready, which is no fault.
+// Ignore warnings before this point: on a busy machine targets may take a long time to become ready.
 const startLog = exporter.log.length;
 try {
   const { port } = exporter;
@@ -157,7 +158,7 @@ try {
     median(memory.slice(i * eighth, (i + 1) * eighth)),
   );
   const [early, last] = [eighths[2], eighths[7]];
-  // In the first minutes the heap finds its size.
+  // Skip the first quarter: V8 still adjusts the size of the heap.
   if (memory.length >= 120 && last > early * (memory.length > 2400 ? 1.05 : 1.1))
     wrong.push(`memory grew from ${early} to ${last} KiB`);
   const summary = {

@@ -1,5 +1,6 @@
-// How long does a start take, from the process to a ready target? With a checkout of another version the two
-// take turns, so that the ratio holds on a noisy machine. Usage: start.js [series] [starts] [CHECKOUT]
+// Measures the time from the start of the process until its target is ready. With a checkout of another version,
+// the two versions take turns, so that noise of the machine affects both alike. Usage: start.js [series] [starts]
+// [CHECKOUT]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

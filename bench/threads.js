@@ -1,4 +1,5 @@
-// When do threads pay? A large and a small target in one process, in both execution modes by turns.
+// Measures when threads are worth their cost. A large and a small target share a process; the two execution modes
+// take turns.
 // Usage: threads.js [series of the large target]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +32,7 @@ async function publish(series, serverKey) {
   return { change, close };
 }
 
-/** One scrape of a target: milliseconds from the request to the last byte. */
+/** Scrapes a target; returns the milliseconds from the request to the last byte, and whether the target is ready. */
 function scrape({ port }, agent, key) {
   return new Promise((resolve, reject) => {
     const startedAt = process.hrtime.bigint();
@@ -52,7 +53,7 @@ const at = (list, q) => list.toSorted((a, b) => a - b)[Math.ceil(q * list.length
 const rss = ({ child }) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024;
 
-/** Scrapes the small target every few milliseconds while `work` goes on. */
+/** Scrapes the small target every few milliseconds while `work` runs. */
 async function smallWhile(exporter, agent, work) {
   const times = [];
   let isOver = false;
@@ -85,7 +86,7 @@ async function round(exporter, large) {
   return { alone: alone.ms, idle, beside };
 }
 
-/** The small target while the publisher of the large one starts anew and is bound. */
+/** Scrapes the small target while the publisher of the large one restarts and the exporter binds its tree. */
 async function binding(exporter) {
   const agent = new Agent({ keepAlive: true });
   const large = await publish(SERIES, '1');

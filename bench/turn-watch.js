@@ -1,15 +1,15 @@
-// Loaded into an exporter before its own code: at its end it says on stderr for how long its event
-// loop was held, and what it cost, once its programs were loaded.
+// Preloaded into an exporter: at its exit, prints to stderr for how long it blocked its event loop after the start,
+// and the processor time that it used.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers';
 
-/** The rest between two looks, in ms. */
+/** The sampling interval in ms. */
 const RESOLUTION = 1;
-/** To load and start it takes 0.2 s, in long turns. */
+/** The start takes about 200 ms and blocks the event loop for long; do not measure it. */
 const START_MS = 400;
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
 setTimeout(() => delays.enable(), START_MS).unref();
-// At its end Node waits until V8 has compiled what it began to.
+// Stop measuring at SIGTERM: at its exit, Node.js waits for compilations that V8 has begun.
 process.once('SIGTERM', () => delays.disable());
 
 const heldMs = (ns) => Math.max(0, ns / 1e6 - RESOLUTION);

@@ -1,5 +1,5 @@
-// What an update of a value costs a publisher, in C, TypeScript and Python.
-// Usage: update.js [millions of updates]; C needs cc, Python needs python3. Results are nanoseconds of one update.
+// Measures how long a publisher takes to update a value, in C, TypeScript and Python.
+// Usage: update.js [millions of updates]; C needs cc, Python needs python3. Results are nanoseconds per update.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

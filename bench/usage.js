@@ -1,20 +1,20 @@
-// What a process uses, as /proc tells it.
+// The memory and processor time of a process, from /proc.
 import { readFileSync } from 'node:fs';
 
-/** Clock ticks of the kernel in a second, as it counts them for programs. */
+/** The unit of times in /proc/PID/stat: clock ticks per second (USER_HZ). */
 const HERTZ = 100;
 
-/** Resident memory in MB: its own, what it touched of segments, and the most that it ever was. */
+/** Resident memory in MB: private and file pages, pages of segments, and the peak of the total. */
 export function memoryOf(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mb = (key) => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
   return { own: mb('RssAnon') + mb('RssFile'), segment: mb('RssShmem'), peak: mb('VmHWM') };
 }
 
-/** Processor time so far, in s. */
+/** The processor time used so far, in seconds. */
 export function cpuOf(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name before may hold blanks and brackets.
+  // The second field, the name in parentheses, may itself contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / HERTZ;
 }

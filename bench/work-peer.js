@@ -1,5 +1,5 @@
-// The server of work-server.js, as the harness of ../shared/peers starts it: with as many series, of which as many
-// change when it says so. Its values and labels are its own, so the harness finds its text wrong, and a tenth shorter.
+// Runs work-server.js for the harness of ../shared/peers, which sets the number of series and of changes. The
+// server uses its own values and labels, so the harness reports a wrong text, which is a tenth shorter.
 // Usage: work-peer.js PORT
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

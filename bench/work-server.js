@@ -1,5 +1,5 @@
-// A server that does the work of a scrape and nothing else: what is between it and the exporter is what targets,
-// checks and streams of events cost.
+// A server that only does the work of a scrape. An exporter's scrape takes longer by the cost of targets, checks
+// and event streams.
 import { createServer } from 'node:http';
 
 export const serverOf = (work) =>

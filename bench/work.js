@@ -1,4 +1,5 @@
-// The server of work-server.js, whose values change when its parent says so. Usage: fork it with the number of series.
+// Runs work-server.js; its values change when the parent process sends a message. Usage: fork it with the number of
+// series.
 import { ScrapeWork } from './scrape-work.js';
 import { serverOf } from './work-server.js';
 

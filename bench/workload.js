@@ -1,4 +1,4 @@
-// The workload: N series in 50 families with three labels of realistic length, and how values move.
+// The workload: N series in 50 families, with three labels of realistic length, and the changes of their values.
 
 export const FAMILIES = 50;
 
@@ -9,14 +9,14 @@ export const entityLabels = (entity) => ({
   service: `SERVICE_${String(entity % 25).padStart(3, '0')}`,
 });
 
-/** 60 % integer counters, 20 % gauges with 3 decimals, 20 % gauges with 53 bits. */
+/** 60 % integer counters, 20 % gauges with 3 decimals, 20 % gauges with all 53 bits of a double. */
 export const kindOf = (family) =>
   family % 5 < 3 ? 'counter' : family % 5 === 3 ? 'decimal' : 'float';
 
 export const nameOf = (family) =>
   `bench_family_${String(family).padStart(2, '0')}_${kindOf(family) === 'counter' ? 'total' : 'value'}`;
 
-/** A seeded generator, the same sequence in every process. */
+/** A seeded random generator: the same sequence in every process. */
 export function generator(seed) {
   let state = seed >>> 0;
   return () => {
@@ -25,7 +25,7 @@ export function generator(seed) {
   };
 }
 
-/** The values of all series, in the order family by family, and how a share of them changes. */
+/** The values of all series, family by family. */
 export class Values {
   constructor(series) {
     this.entities = Math.floor(series / FAMILIES);
@@ -40,7 +40,7 @@ export class Values {
     return kind === 'decimal' ? Math.round(this.random() * 1e6) / 1000 : this.random() * 1000;
   }
 
-  /** Changes a share of the values, spread at random; calls back with each that changed. */
+  /** Changes a random share of the values; calls `changed` for each of them. */
   change(share, changed) {
     for (let i = 0; i < this.all.length; i++) {
       if (share < 1 && this.random() >= share) continue;
