@@ -11,25 +11,37 @@ export interface BudgetLimits {
   readonly bytes?: number;
   /** The maximum number of milliseconds since the budget was made. */
   readonly ms?: number;
-  /** Steps that `ms` does not limit, so that work advances even while the thread is often preempted. */
+  /**
+   * The number of first steps that `ms` does not limit, so that work advances even on a thread that is often
+   * preempted.
+   */
   readonly leastSteps?: number;
-  /** Steps between two reads of the clock, for steps as short as a read; by default each check reads it. */
+  /**
+   * The number of steps between two clock reads. Set it if a step is as short as a clock read. By default, each
+   * check reads the clock.
+   */
   readonly stepsPerClockRead?: number;
 }
 
-/** Counts the steps of work done for one target. All its parts share one instance. */
+/** Counts the steps of work done for one target. All parts of the target share one instance. */
 export class Cost {
   steps = 0;
 }
 
-/** A budget is spent when it reaches one of its limits. A check before each item overdraws it by one item at most. */
+/**
+ * A budget is spent when it reaches one of its limits. If each item is preceded by a check, work exceeds a limit by
+ * one item at most.
+ */
 export class Budget {
   readonly #limits: Required<BudgetLimits>;
   readonly #nowMs: () => number;
   readonly #startMs: number;
   #steps = 0;
   #bytes = 0;
-  /** The milliseconds until the last read of the clock, and the number of steps at the next read. */
+  /**
+   * The milliseconds from the start to the last clock read, and the number of steps at which the clock is read
+   * again.
+   */
   #passedMs = 0;
   #nextRead = 0;
 
@@ -57,12 +69,12 @@ export class Budget {
     this.#bytes += bytes;
   }
 
-  /** The bytes that were spent. */
+  /** The number of bytes spent so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The steps until the limit; the time may end before. */
+  /** The number of steps left before the step limit. The time limit may be reached earlier. */
   get stepsLeft(): number {
     return this.#limits.steps - this.#steps;
   }
@@ -71,7 +83,7 @@ export class Budget {
     return this.#hasSpent(1);
   }
 
-  /** Whether half of it is spent, for work that must leave the other half to later work. */
+  /** Whether half of the budget is spent. Work that must leave the other half to later work stops then. */
   get isHalfSpent(): boolean {
     return this.#hasSpent(0.5);
   }

@@ -7,7 +7,7 @@ export function bytesOf(buffers: readonly Uint8Array[]): number {
   return bytes;
 }
 
-/** Copies each run of buffers of fewer than `small` bytes into one buffer. */
+/** Joins neighbouring buffers that are shorter than `small` bytes; keeps longer ones without a copy. */
 export function joinSmall(buffers: readonly Uint8Array[], small: number): Uint8Array[] {
   const all: Uint8Array[] = [];
   let run: Uint8Array[] = [];

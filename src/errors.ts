@@ -1,9 +1,8 @@
 // All named failures, with the exit status of each.
 
 /**
- * Exit statuses: 1 unexpected; 2 usage or configuration; 3 license; 4 listener, shared memory, or the
- * file of the only snapshot; 5 a target that was not ready for the only snapshot; 6 a license that
- * becomes valid later.
+ * Exit statuses: 1 unexpected; 2 usage or configuration; 3 license; 4 listener, shared memory, or the file of the
+ * snapshot of --once; 5 a target that was not ready for that snapshot; 6 a license that becomes valid later.
  */
 export const FAULTS = {
   USAGE: { exit: 2 },
@@ -40,7 +39,7 @@ export class Fault extends Error {
   }
 }
 
-/** Whether Node.js throws this for a call that the operating system refused, such as ENOENT or EMFILE. */
+/** Whether a thrown value is the error of a failed system call, such as ENOENT or EMFILE. */
 export const isSystemError = (thrown: unknown): boolean =>
   thrown instanceof Error && 'syscall' in thrown;
 

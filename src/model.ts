@@ -99,7 +99,7 @@ export type Frame =
  * and slots, but no offsets or files.
  */
 export interface Source {
-  /** Bytes of all frames. Frames of a valid publisher do not overlap, so one copy of each is no larger. */
+  /** The size of the area with all frames. Valid frames do not overlap, so one copy of each takes no more bytes. */
   readonly frameBytes: number;
   /** Unique for each generation; ids are valid within one generation only. */
   readonly generation: string;
@@ -148,9 +148,9 @@ export interface Verdict {
 /** The process of the publisher, as it states itself. */
 export interface PublisherProcess {
   readonly pid: number;
-  /** Whether it belongs to another PID namespace; undefined if this user may not read that. */
+  /** Whether the process belongs to another PID namespace; undefined if the exporter's user may not read that. */
   readonly isElsewhere?: boolean;
-  /** When it made its segment, in Unix milliseconds. */
+  /** When the process created its segment, in Unix milliseconds. */
   readonly startedUnixMs: number;
 }
 
@@ -185,11 +185,11 @@ export interface Sample {
 /** The samples of one family, as text and parsed. */
 export interface FamilyText {
   readonly metadata: FamilyMetadata;
-  /** The sample lines in order, without the header: it depends on the format. */
+  /** The sample lines in order, without the header, which depends on the format. */
   readonly buffers: readonly Uint8Array[];
   /** The same lines as a string, if a string was rendered. */
   readonly text?: string | undefined;
-  /** The memory of the same lines and their header of text 0.0.4, if the kernel wrote them as text. */
+  /** The same lines with their text 0.0.4 header, as ranges of memory; absent unless the kernel wrote them as text. */
   readonly textRanges?: TextRanges | undefined;
   /** Bytes of the sample lines. */
   readonly bytes: number;
@@ -233,7 +233,7 @@ export interface Snapshot {
   readonly encodings: Encodings;
   /** Whether the kernel compressed the lines, so that each family has deflate blocks. */
   readonly isDeflated?: boolean | undefined;
-  /** Whether a family has, or has had since the family began, a value that OpenMetrics forbids. */
+  /** Whether any family has a value that OpenMetrics forbids, or has had one since the family was added. */
   readonly violatesOpenMetrics?: boolean | undefined;
   /** Keeps its bytes valid until the returned function is called. */
   hold(): () => void;
@@ -262,7 +262,10 @@ export interface ReadyAnswer {
   readonly kind: 'ready';
   /** The application's metrics. */
   readonly snapshot: Snapshot;
-  /** The families that the scope selects; undefined without a scope. The same list for the same snapshot and scope. */
+  /**
+   * The families that the scope selects; undefined without a scope. Answers with the same snapshot and scope share
+   * a list.
+   */
   readonly selected?: readonly FamilyText[] | undefined;
   /** The metrics about the target itself at the time of the demand. Spec 2.5. */
   readonly internal: readonly FamilyText[];
@@ -284,8 +287,8 @@ export interface Body {
 export interface Page extends Body {
   readonly contentType: string;
   /**
-   * Returns the page as gzip, at once if the kernel compressed the lines. The result replaces the page: release only the
-   * result. Undefined if the page must not be compressed.
+   * Compresses the page with gzip; no promise is needed if the kernel compressed the lines. The result replaces the
+   * page: release only the result. A page that must not be compressed lacks this method.
    */
   gzip?(): Body | Promise<Body>;
 }
@@ -345,8 +348,9 @@ export interface TargetTimes {
 }
 
 /**
- * `stated`: the publisher states the time; `notified`: the publisher made its last notification then; `earlier`: it made
- * its last notification before the exporter first read their number, and the age is the time since that read.
+ * `stated`: the publisher states the time; `notified`: the publisher made its last notification then; `earlier`:
+ * the publisher has not notified since the exporter first read its notification count, and the age is the time
+ * since that read.
  */
 export type NewestBy = 'stated' | 'notified' | 'earlier';
 

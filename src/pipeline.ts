@@ -59,8 +59,9 @@ export type HostingUpdate =
   | ProcessedInput;
 
 /**
- * From shared memory to rendered text. Runs in a partition while subscribed. A refresh is answered only below a choice,
- * so an operator that holds a root back emits a choice without root, with the reason.
+ * Copies values from shared memory and renders them. Runs in a partition while subscribed. Only the stream of the
+ * current root choice answers refreshes. So an operator that withholds a root must still emit a choice: one without
+ * a root, with the reason.
  */
 export const hostingPipeline = (parts: HostingParts): Observable<HostingUpdate> => {
   const { pool, formerRoot } = parts;
@@ -90,14 +91,14 @@ export interface ServingParts {
   readonly command: (refresh: Refresh) => void;
 }
 
-/** From demands and reports to refreshes and answers. Runs in the main thread, in both execution modes. */
+/** Turns demands into refreshes, and reports into answers. Runs in the main thread, in both execution modes. */
 export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> => {
   const { nowMs, scheduler } = parts;
   const intervalMs = () => parts.definition().renderMinIntervalMs;
   return merge(parts.demand$, parts.report$).pipe(
     throttleRenders(intervalMs, nowMs, scheduler), // refresh now, later, or not at all
     mergeMap(({ report, refresh }) => {
-      const events = report === undefined ? [] : parts.answer(report); // to the sinks, each by its scope
+      const events = report === undefined ? [] : parts.answer(report); // answers each demand within its scope
       if (refresh !== undefined) parts.command(refresh);
       return events;
     }),

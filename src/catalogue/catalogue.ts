@@ -32,7 +32,7 @@ const FILE_KEYS = ['app', 'classes', 'seed_path_groups'];
 
 /**
  * Reads a catalogue file; `file` is its name in messages. docs/catalogue.md describes the format.
- * @param kinds the kinds of rows that it may hold
+ * @param kinds the kinds of rows that the file may have
  * @throws Fault CONFIG_INVALID with one line for each error
  */
 export function parseCatalogue(text: string, file: string, kinds = ROW_KINDS): Catalogue {

@@ -56,7 +56,7 @@ const classSection = (
   ...metricList(owner.rows, app, firstApps),
 ];
 
-/** A list of the metrics of a class. Of metrics that an earlier application describes, it has only the names. */
+/** A list of the metrics of a class. Metrics that an earlier application describes appear by name only. */
 function metricList(rows: readonly Row[], app: string, firstApps: FirstApps): readonly string[] {
   const items: string[] = [];
   const shared = new Map<string, string[]>();
@@ -77,7 +77,7 @@ function metricList(rows: readonly Row[], app: string, firstApps: FirstApps): re
   return list.length === 0 ? [] : [list.join('\n')];
 }
 
-/** A metric with its labels and, where its name does not show it, its type. */
+/** A metric with its labels, and with its type unless the name shows it. */
 function metricText({ name, type }: Row['family'], rows: readonly Row[]): string {
   const labels = [...new Set(rows.flatMap(ownLabelsOf))].map((label) => labelText(label, rows));
   const text = code(labels.length === 0 ? name : `${name}{${labels.join()}}`);

@@ -89,8 +89,8 @@ export function namesTaken({ name, type }: FamilyMetadata): readonly string[] {
 }
 
 /**
- * The names of a metric that no other metric of its page may have. Counter and info metrics occupy further names in
- * OpenMetrics only: another metric with such a name is of type unknown there.
+ * The names of a metric that no other metric of its page may have. Omits the names that counter and info metrics
+ * occupy in OpenMetrics only: there, another metric with such a name gets the type unknown.
  */
 export const unsharedNames = (metadata: FamilyMetadata): readonly string[] =>
   metadata.type === 'counter' || metadata.type === 'info' ? [metadata.name] : namesTaken(metadata);
@@ -161,7 +161,7 @@ export function declaredName({ app, className, variable, unit, type }: DeclaredN
   if (words.at(-1) === ending) words.pop();
   if (type !== 'info' && BASE_UNITS.has(unit) && !own.flat().includes(unit)) words.push(unit);
   if (ending !== undefined) words.push(ending);
-  // Scopes select the metrics of an application by its name and what follows.
+  // Patterns of scopes, such as `ads_*`, need a word after the application's name.
   return words.length > wordsOf(app).length ? words.join('_') : [...words, 'value'].join('_');
 }
 

@@ -4,7 +4,7 @@ import type { LiveCollection } from '../model.js';
 /** The maximum number of items in a chunk, and of items that one operation moves. */
 const CHUNK = 512;
 
-/** The chunks of all empty lists: most objects have no children. */
+/** All empty lists share this array, to save memory: most objects have no children. */
 const NONE: never[] = [];
 
 interface HasId {
@@ -126,7 +126,7 @@ function indexFrom(chunk: readonly HasId[], id: number): number {
   return low;
 }
 
-/** Ranges per chunk, the unit of one clean-up. */
+/** The number of ranges in a chunk. One clean-up step handles one chunk. */
 const RANGE_CHUNK = 256;
 
 interface RangeChunk<T> {

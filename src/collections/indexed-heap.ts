@@ -78,6 +78,6 @@ export class IndexedHeap<T extends { readonly id: number }> {
   }
 }
 
-/** Whether an item is newer than another item: it has the higher id. For heaps with the newest item first. */
+/** Whether `item` is newer than `than`: the newer item has the higher id. For heaps with the newest item first. */
 export const isNewer = (item: { readonly id: number }, than: { readonly id: number }): boolean =>
   item.id > than.id;

@@ -132,7 +132,7 @@ export class NumberSet {
     let hole = placeOf(places, hash);
     if (places[hole] !== hash) return;
     part.count--;
-    // Linear probing: later entries move up to fill the hole, but not before their first place.
+    // Linear probing: later entries move into the hole, but never before the place that their hash selects.
     const last = places.length - 1;
     for (let at = (hole + 1) & last; places[at] !== EMPTY; at = (at + 1) & last) {
       const moving = places[at] ?? EMPTY;
@@ -163,7 +163,7 @@ function placeOf(places: Float64Array, hash: number): number {
 function grow(part: HashPart): void {
   const former = part.places;
   part.places = new Float64Array(Math.max(FIRST_CAPACITY, former.length * 2));
-  // Without an iterator: it takes several calls per entry until V8 optimizes this.
+  // A loop without an iterator, which would take several calls per entry until V8 optimizes this function.
   for (let at = former.length; at-- > 0;) {
     const hash = former[at] ?? EMPTY;
     if (hash !== EMPTY) part.places[placeOf(part.places, hash)] = hash;

@@ -9,7 +9,10 @@ const TARGET = { group: 'Single target:' };
 const OUTPUT = { group: 'Output:' };
 const OTHER = { group: 'Other:' };
 
-/** Applications that shells offer: those of the built-in catalogues and of the formats. Others are allowed, too. */
+/**
+ * The applications that shell completion offers: those of the built-in catalogues and of the formats. Others are
+ * allowed too.
+ */
 export const KNOWN_APPS = ['ads', 'adh', 'ats', 'jvm', 'varnish'];
 
 /** An option that only --help-all shows. */

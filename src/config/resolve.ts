@@ -13,7 +13,10 @@ import type { Settings, TargetSettings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
 import type { TargetsDocument } from './warnings.js';
 
-/** One target to export. Settings that `[[targets]]` lacks have their defaults or are top-level settings. */
+/**
+ * One target to export. A setting that its `[[targets]]` table lacks has the value of the top-level key, or its
+ * default.
+ */
 export interface TargetConfig extends TargetSettings {
   /** The path of the target's keys: empty in single-target mode, else `['targets', index]`. */
   readonly path: Path;

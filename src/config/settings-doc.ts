@@ -5,7 +5,7 @@ import { SETTINGS, isReloaded } from './settings.js';
 import type { TableFields } from '../rules/table.js';
 import { TYPE_LEGEND, fieldsMarkdown, optionsMarkdown } from '../rules/table.js';
 
-/** The top-level keys that a reload applies, also those of targets. */
+/** The top-level keys that a reload applies. Some of them are also keys of targets. */
 const reloadedKeys = new Set(
   Object.entries(SETTINGS)
     .filter(([name]) => isReloaded(name))

@@ -199,8 +199,8 @@ export function ignoredTargets(
 }
 
 /**
- * Returns the applications of the targets that match all options except `--app`. The key is the index of the first
- * target with that application. Returns none if a target matches all options.
+ * Returns the applications of the targets that match all options except `--app`, keyed by the index of the first
+ * target with that application. The result is empty if a target also matches `--app`.
  */
 export function otherApplications(
   { serverKeys, instance }: Arguments['overrides'],

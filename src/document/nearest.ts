@@ -1,6 +1,6 @@
 // Suggests a known word for a misspelled one.
 
-/** The minimum length of a part of a known word: too many known words have a shorter part. */
+/** The minimum length of a word to look for as part of a known word: a shorter word would match too many. */
 const MIN_PART_LENGTH = 3;
 
 /**

@@ -95,7 +95,7 @@ function syntaxProblem(text: string, error: ParserError): Problem {
   return { offset: location.start.offset, text: `${expectation(literals)}, found ${found}` };
 }
 
-/** The offset of a carriage return at or just before the offset of an error, unless a line feed follows. */
+/** The offset of a carriage return without a line feed, at the offset of an error or just before it. */
 function loneCarriageReturn(text: string, errorAt = -1): number | undefined {
   return [errorAt, errorAt - 1].find((at) => text[at] === '\r' && text[at + 1] !== '\n');
 }

@@ -1,4 +1,4 @@
-// Makes one log line of each event.
+// Formats each event as one log line.
 import { fstatSync } from 'node:fs';
 import type { LogLevel, TargetEvent } from '../model.js';
 import { pluralize } from '../pluralize.js';

@@ -111,7 +111,7 @@ function operandOf(program: Program<CommandOptions>, args: readonly string[]): s
   return first ?? '';
 }
 
-/** A suggestion of the option whose argument a word without an option probably is; empty for none. */
+/** Suggests the option that is probably missing before a stray word; empty for none. */
 function optionFor({ options }: Program<CommandOptions>, word: string): string {
   const names = Object.values(options).map(nameOf);
   const name = /[./]/.test(word) ? '--config' : '--server-key';

@@ -64,8 +64,8 @@ export const listenAddress = rule(
 );
 
 /**
- * The parts of a listen address; an undefined host stands for all addresses. Undefined for an invalid address, also for
- * a link-local address without a zone: several interfaces can have the same one.
+ * Splits a listen address; an undefined host stands for all addresses. Returns undefined for an invalid address. A
+ * link-local address needs a zone, since several interfaces can have the same address.
  */
 export function hostAndPort(
   text: string,

@@ -52,7 +52,10 @@ export const refined = <T>(
   },
 });
 
-/** Adds to each item its index in the list of the file. The result of a list rule leaves out invalid items. */
+/**
+ * Adds to each item its index in the list of the file. Its index in the result may differ, since a list rule leaves
+ * out invalid items.
+ */
 export const indexed = <T extends object>(
   inner: Rule<T>,
 ): Rule<T & { readonly index: number }> => ({
@@ -83,7 +86,7 @@ export const flag: Rule<boolean> = rule(
       : '',
 );
 
-/** Suggestions for values that other languages take for a boolean. */
+/** Suggestions for values that are booleans in other languages. */
 const FLAGS = new Map([
   ...['true', 'yes', 'on', '1'].map((word) => [word, ' (write true)'] as const),
   ...['false', 'no', 'off', '0'].map((word) => [word, ' (write false)'] as const),

@@ -19,7 +19,7 @@ interface Entry {
   readonly done: Done;
 }
 
-/** Lines that one call writes. */
+/** Lines that one system call writes. */
 interface Batch {
   text: string;
   bytes: number;
@@ -80,7 +80,7 @@ export class Output {
     this.#enqueue(buffers, done);
   }
 
-  /** Ends a batch when its turn comes. */
+  /** Closes a batch to further lines when the writer reaches it. */
   *#close(batch: Batch): Generator<Uint8Array> {
     if (this.#batch === batch) this.#batch = undefined;
     yield Buffer.from(batch.text);

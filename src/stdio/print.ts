@@ -1,4 +1,5 @@
-// Writes to stdout and stderr for programs that do nothing else: a write waits for its reader, and any signal ends it.
+// Writes to stdout and stderr in programs that do nothing else meanwhile: a write blocks until the reader takes it,
+// and any signal ends the program.
 import { writeSync } from 'node:fs';
 import { systemReason } from '../document/text-file.js';
 import { isSystemError } from '../errors.js';
@@ -7,7 +8,7 @@ const [STDOUT, STDERR] = [1, 2];
 /** The time between two attempts while another program keeps the descriptor non-blocking, and its reader is slow. */
 const RETRY_MS = 20;
 
-/** The error of a write to stdout that failed; a later one may succeed. */
+/** The error of a failed write to stdout. A later write may succeed. */
 export class NotWritten extends Error {
   override readonly name = 'NotWritten';
 }

@@ -53,7 +53,7 @@ export class Passwords {
     return isSame$.pipe(map((isSame) => (isSame && hash !== undefined ? 'admitted' : 'refused')));
   }
 
-  /** Compares a password. Calls with one key share a comparison. Returns undefined if too many are pending. */
+  /** Compares a password. Calls with the same key share one comparison. Returns undefined if too many are pending. */
   #compared(key: string, password: string, hash: string): Observable<boolean> | undefined {
     const running = this.#running.get(key);
     if (running !== undefined) return running;

@@ -67,7 +67,7 @@ export function serverTls(
   const options = {
     cert: chain.pem,
     key: ownKey.pem,
-    // As in Go, each certificate of the file is trusted by itself, also one that is not self-signed.
+    // As in Go, trust each certificate of the file by itself, even if it is not self-signed.
     ...(ca && { ca: certificates(ca, refused).pem, allowPartialTrustChain: true }),
     sessionIdContext: SESSION_ID_CONTEXT,
     minVersion: TLS_VERSIONS[minVersion],

@@ -82,7 +82,7 @@ function ofClass({ app, classes }: Catalogue, alias: string): CatalogueClass {
 /** The panels at the top: the readiness of the targets, and the state of the application and its process. */
 function health(app: string, families: ReadonlyMap<string, ShownFamily>): readonly Drawing[] {
   const target = `app="${app}",server_key=~"$server_key"`;
-  // The exporter's metrics have no root; the scrapes of its targets do.
+  // The exporter's own metrics have no label `root`; `up`, from the scrapes of targets, has it.
   const chosen = 'and on (instance, app, server_key, hint, twin) up{job=~"$job",root=~"$root"}';
   const ofTarget = '{{server_key}} {{hint}} {{instance}}';
   const publisher = `${stateNumber({

@@ -98,8 +98,8 @@ export const stateTimeline = (
 const OF_OPERATOR = ['namespace', 'pod', 'container', 'endpoint', 'service', 'node'];
 
 /**
- * A table of the labels of series, without the `hidden` ones and without those of a Prometheus Operator.
- * @param facts `shown` are the labels of the metric, which the table has in any case
+ * A table of the labels of series, except the labels in `hidden` and those that a Prometheus Operator adds.
+ * @param facts `shown` lists labels of the metric that the table never hides
  */
 export const labelTable = (
   hidden: readonly string[],

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// npm run demo: simulated servers, a bridge, an evaluation license and the exporter, until Ctrl-C.
-// `-- --stdout` shows the other sink, `-- --port N` listens elsewhere.
+// npm run demo: simulated servers, a bridge, an evaluation license and the exporter, until Ctrl-C. `-- --stdout`
+// prints pages instead of serving them; `-- --port N` sets the exporter's port.
 import '#app/stdio/process-streams.js';
 import { fstatSync } from 'node:fs';
 import { packageVersion } from '#app/document/package-version.js';
@@ -34,7 +34,7 @@ function run(options: DemoOptions): void {
   });
   const complain = (text: string): void => void outputs.stderr.line(`${text}\n`);
   const say = (text: string): void => void outputs.stdout.line(`${text}\n`);
-  // Only documents go to stdout.
+  // With --stdout, only the exporter's documents go to stdout.
   const report = options.isStdout ? complain : say;
   const files = new DemoFiles();
   process.once('exit', () => {

@@ -116,7 +116,7 @@ function startComponent(parts: ProcessParts, port: string, onUrl: (url: string) 
     },
     onEnd: (ended) => {
       onEnd(`the simulated ${BRIDGED.app} behind the bridge`, ended, () => {
-        // The bridge polls the old port.
+        // Keep the port, since the bridge polls it.
         startComponent(parts, ownPort, () => undefined);
       });
     },

@@ -16,7 +16,6 @@ import {
 } from './table.js';
 import type { Table } from './table.js';
 
-// The first row of a metric defines its type, unit and help. Later rows of the metric must agree.
 const TYPES: readonly MetricType[] = [
   'counter',
   'gauge',
@@ -29,6 +28,7 @@ const TYPES: readonly MetricType[] = [
 const metricType = oneOf(...TYPES);
 const helpText = text(/\S/, 'a string that is not empty');
 
+/** The metrics of a file. The first row of a metric defines its type, unit and help; later rows must agree. */
 export class Families {
   readonly #byName = new Map<string, FamilyMetadata>();
   readonly #owners = new Map<string, string>();

@@ -96,7 +96,7 @@ export interface PathPattern {
   match(seedPath: string): LabelValues | undefined;
   /** As `match`, for the segments of a seed path. */
   matchSegments(found: readonly string[]): LabelValues | undefined;
-  /** Matches only as many segments as both pattern and path have. Returns their labels, or undefined. */
+  /** Matches pattern and path up to the end of the shorter one. Returns the labels of that part, or undefined. */
   along(found: readonly string[]): LabelValues | undefined;
 }
 

@@ -102,11 +102,11 @@ export interface RowIndex {
   hasClass(className: string): boolean;
   /** Whether any row reads the object. */
   reads(object: ObjectPath): boolean;
-  /** The rows that read an object below `object`, and whose class selects `object`. */
+  /** The rows of each class that selects `object`, as far as they read objects below it. */
   rowsBelow(object: ObjectPath): readonly ClassRows[];
 }
 
-/** The rows of one class that read objects at one path below it. */
+/** The rows of one class that read objects at one path below the object of the class. */
 interface RowsAtPath {
   readonly patterns: readonly PathPattern[];
   readonly at: string;

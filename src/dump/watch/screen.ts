@@ -26,7 +26,7 @@ export class Screen {
   readonly #output: Pick<Output, 'isIdle' | 'write'>;
   readonly #onFailure: (error: unknown) => void;
   #isEntered = false;
-  /** The newest text, while the terminal has not yet taken the one before. */
+  /** The newest text, which waits until the terminal has taken the previous one. */
   #waiting = '';
 
   /** @param onFailure called if the terminal cannot be written */

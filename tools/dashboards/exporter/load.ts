@@ -97,7 +97,7 @@ export const partitions: readonly Drawing[] = [
     description: 'For a turn in the queue.',
     queries: byTarget('worker_dequeue_latency_avg_ms'),
   }),
-  // Each target shows the same number: it is one of the exporter.
+  // All targets show the same number, which counts the moves of the whole exporter.
   timeSeries('short', {
     title: 'Moves of targets',
     description: 'Between partitions; a total.',

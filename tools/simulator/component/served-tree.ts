@@ -41,7 +41,7 @@ const STORED = {
 /** Makes handles for the types that have frames in a segment. Cuts texts to the length that a segment would keep. */
 const HANDLES: { readonly [T in FramedType]: (kept: ServedVariable) => ValueHandles[T] } = {
   string: (kept) => ({ ref: kept.ref, set: (text) => store(kept, cut(text, kept.room)) }),
-  // The vendor has neither of these types: their values are not kept.
+  // The vendor's JSON has neither of these types, so the tree does not store their values.
   histogram: (kept) => ({ ref: kept.ref, set: () => !kept.isGone, observe: () => !kept.isGone }),
   summary: (kept) => ({ ref: kept.ref, set: () => !kept.isGone }),
 };
