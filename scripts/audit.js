@@ -1,11 +1,11 @@
-// Fails when a package that users get has a known weakness of level high or critical. Where the registry
-// does not answer such questions, as a mirror may not, it says so and passes.
+// Fails if a production dependency has a known vulnerability of severity high or critical. Passes with a note if
+// the registry does not support audits, as some mirrors do not.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const FAILING = ['high', 'critical'];
 
-/** What `npm audit --json` printed, as sentences, and whether the check passes. */
+/** Reads the output of `npm audit --json`: returns its findings as lines, and whether the check passes. */
 export function verdict(printed) {
   const report = JSON.parse(printed);
   if (report.auditReportVersion === undefined)

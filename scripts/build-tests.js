@@ -1,4 +1,5 @@
-// Builds dist-test/ for `npm test`, without a check of types: `npm run check` makes that, and `tsc -b test` builds the same.
+// Builds dist-test/ for `npm test` without type checks, which `npm run check` makes. `tsc -b test` builds the same
+// files.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';

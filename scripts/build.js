@@ -1,5 +1,5 @@
 // Builds dist/: the TypeScript, the WebAssembly kernel, and the data files beside them.
-// Usage: build.js [--no-check]; without a check of types, which `npm run check` makes up for, it takes two thirds of the time.
+// Usage: build.js [--no-check]. Without type checks, which `npm run check` makes, it takes two thirds of the time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ const isData = (path) =>
   !/\.(ts|tsbuildinfo)$/.test(path) &&
   !path.endsWith('tsconfig.json') &&
   !path.endsWith('/assembly');
-// What is built from a copy without its repository keeps what was known before.
+// A copy without its repository, such as a container's, keeps the commit of the previous build.
 const commit = revision();
 if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision', `${commit}\n`);
 for (const sources of ['src', 'tools'])

@@ -1,5 +1,5 @@
-// Bundles each program with its packages into a file of dist/bin, so that a start reads that instead of
-// some five hundred modules.
+// Bundles each program with its packages into one file in dist/bin, so that a start reads this file instead of
+// about five hundred modules.
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -9,7 +9,7 @@ import { SHARED_OBJECTS } from './release/native-modules.js';
 
 const DIST = resolve('dist') + sep;
 const BIN = 'dist/bin';
-/** The executable programs: the first line of each starts Node.js. */
+/** The executable programs. The first line of each file starts Node.js. */
 const PROGRAMS = {
   shm_exporter: 'dist/exporter/main.js',
   shm_bridge: 'dist/bridge/cli.js',
@@ -17,15 +17,15 @@ const PROGRAMS = {
   shm_license: 'dist/license/cli.js',
   shm_simulator: 'dist/simulator/cli.js',
 };
-/** The code of the exporter: its program first ignores the signals that would end it, then loads this. */
+/** The code of the exporter. The program first ignores signals that would end it, then loads this file. */
 const CODE = { exporter: 'dist/exporter/cli.js' };
-/** Code of worker threads, which the exporter expects in its own folder. */
+/** The code of worker threads, which the exporter expects in the same folder. */
 const THREADS = {
   thread: 'dist/targets/threads/thread.js',
   'password-thread': 'dist/web-config/threads/password-thread.js',
 };
 
-/** Bundled modules keep their own `import.meta.url`, by which they find their data files. */
+/** Keeps the `import.meta.url` of each bundled module, by which the module finds its data files. */
 const ownModules = {
   name: 'own-modules',
   setup: ({ onLoad }) =>
@@ -42,7 +42,7 @@ const ownModules = {
     }),
 };
 
-/** On a machine that the native modules were not built for, a program exits with 4, and the library throws an error. */
+/** If the native modules cannot be loaded, a program exits with status 4, and the library throws an error. */
 const REFUSE = {
   program: `
   const program = process.argv[1].replace(/^.*\\/|\\.js$/g, '');
@@ -53,8 +53,8 @@ const REFUSE = {
 };
 
 /**
- * Loads the shared object of a package: in a release from dist/prebuilds, otherwise from the folder of the package, as
- * the package does it. ref-napi is looked for from ffi-napi, which depends on it.
+ * Loads the shared object of a package: in a release from dist/prebuilds, otherwise from the folder of the package,
+ * as the package itself does. Resolves ref-napi from ffi-napi, which depends on it.
  */
 const loading = (name, kind) => `
   const { existsSync } = require('node:fs');
@@ -78,14 +78,17 @@ const loading = (name, kind) => `
     const reason = 'the native modules cannot be loaded: ' + sentence + '; docs/install.md says how to build them';
     ${REFUSE[kind]}
   }`;
-/** A test runner runs this JavaScript once for each test file, over the same shared object. */
+/**
+ * A test runner runs this JavaScript once per test file, but loads the shared object only once. Replacing
+ * `EACH_TIME` by `ONCE` makes it initialize the shared object only once.
+ */
 const EACH_TIME = 'module.exports = bindings.initializeBindings(ref.instance)';
 const ONCE = 'module.exports = bindings.initialized ??= bindings.initializeBindings(ref.instance)';
 const OWN_LOADING = "require('node-gyp-build')(path.join(__dirname, '..'))";
 
 /**
- * ffi-napi and ref-napi with the packages that they need: to find and read their twenty files takes an
- * eighth of a start. Both names of ref-napi stand for one copy of it. Messages for debugging are left out.
+ * Bundles ffi-napi and ref-napi with the packages that they need: to find and read their twenty files takes an
+ * eighth of a start. Resolves both names of ref-napi to one copy, and omits debug messages.
  */
 const foreignFunctions = (kind) => ({
   name: 'foreign-functions',
@@ -120,7 +123,7 @@ const foreignFunctions = (kind) => ({
   },
 });
 
-/** Leaves the code of the exporter in a file of its own. */
+/** Keeps the code of the exporter in a separate file. */
 const ownFile = {
   name: 'own-file',
   setup: ({ onResolve }) =>
@@ -136,8 +139,8 @@ const LIBRARY = 'dist/library';
 const PUBLISHER = 'native/publisher/publisher';
 
 /**
- * Bundles the publisher library, which ES modules import and CommonJS requires, with its types. Types of another kind
- * of module than the code would mislead the compiler, so they are copied into the folder of the code.
+ * Bundles the publisher library, for `import` and `require`, with its types. The compiler must read the types as
+ * CommonJS, like the code, so they are copied into the folder of the code.
  */
 async function bundleLibrary(modules, js) {
   rmSync(LIBRARY, { recursive: true, force: true });
@@ -152,7 +155,7 @@ async function bundleLibrary(modules, js) {
   copyTypes(`${PUBLISHER}.d.ts`, new Set());
 }
 
-/** Copies a file of types and all that it imports. */
+/** Copies a declaration file, and all declaration files that it imports. */
 function copyTypes(file, copied) {
   if (copied.has(file)) return;
   copied.add(file);
@@ -163,7 +166,7 @@ function copyTypes(file, copied) {
     copyTypes(join(dirname(file), `${path}.d.ts`), copied);
 }
 
-/** The place of a module of the file, and `Buffer` as a variable: the global one has a getter, which takes a call. */
+/** Declares the URL of the bundle, and `Buffer` as a local variable: the global one is a getter, which costs a call. */
 const NAMES =
   "const __url=require('node:url').pathToFileURL(__filename).href,{Buffer}=require('node:buffer');";
 
@@ -178,17 +181,17 @@ export async function bundle() {
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',
-    // V8 keeps the text of a program: a third of it is white space and comments. Names stay, and lines
-    // are short, so that a stack can be read.
+    // V8 keeps the text of a program in memory, and a third of it is white space and comments. Keep names and short
+    // lines, so that stack traces stay readable.
     minifyWhitespace: true,
-    // An array that is taken apart at once is none then: V8 would make an iterator of it.
+    // Turns a destructured array literal into plain assignments; V8 would make an array and an iterator.
     minifySyntax: true,
     lineLimit: 120,
   };
   const modules = {
     ...common,
     define: { 'import.meta.url': '__url' },
-    // The same code as the one that Node would take, but in modules, so that what is unused goes.
+    // The ES modules of RxJS instead of its CommonJS code, so that esbuild removes unused exports.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
     plugins: [ownFile, ownModules, foreignFunctions('program')],
   };

@@ -1,4 +1,4 @@
-// Removes what a build makes: tsc never deletes the output of a file that is gone.
+// Removes all build output: tsc never deletes the output of a deleted source file.
 import { rmSync } from 'node:fs';
 
 for (const folder of ['dist', 'dist-test', 'coverage'])

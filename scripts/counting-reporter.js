@@ -1,12 +1,12 @@
-// The usual report of each test. At its end: the reasons of skipped tests, the name and error of each
-// test that failed, and one line that counts them.
+// Mocha's reporter `spec`, with a summary at the end: the reasons of skipped tests, the name and error of each
+// failed test, and a line with the numbers of passed, failed and skipped tests.
 import Mocha from 'mocha';
 
 const { EVENT_TEST_FAIL, EVENT_TEST_PENDING } = Mocha.Runner.constants;
 
 /** The first line of a test's error. */
 const messageOf = (error) => String(error?.message ?? error).split('\n', 1)[0];
-/** The reason in parentheses that `test/support/needs.ts` puts behind the title of a skipped test. */
+/** The reason in parentheses that `test/support/needs.ts` appends to the title of a skipped test. */
 const reasonOf = (test) => /\(([^()]*)\)$/.exec(test.title)?.[1] ?? test.title;
 
 export default class CountingReporter extends Mocha.reporters.Spec {

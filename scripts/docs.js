@@ -1,5 +1,5 @@
-// Writes the generated pages of docs/, the lines that lead from page to page, and the dashboards;
-// with --check it says which of them are stale.
+// Writes the generated pages of docs/, the navigation lines of all pages, and the dashboards. With --check, reports
+// the stale ones instead.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import Mocha from 'mocha';
@@ -22,7 +22,7 @@ import { PROGRAM as SIMULATOR } from '../dist/simulator/options.js';
 import { FORMATS } from '../dist/targets/formats.js';
 import { INTERNAL_METADATA } from '../dist/targets/internal-metrics.js';
 
-/** The tests that show each row of the specification; they are loaded for it, not run. */
+/** The tests for each row of the specification. Loads the test files without running them. */
 async function tests() {
   const mocha = new Mocha();
   for (const file of readdirSync('dist-test', { recursive: true }).sort())
@@ -41,7 +41,7 @@ const dashboards = [...dashboardTexts()].map(([file, text]) => [
   `deploy/grafana/${file}`,
   () => text,
 ]);
-/** A page with the texts between its comments `generated: NAME` and `end` replaced. */
+/** Replaces the texts between the comments `generated: NAME` and `end` of a page. */
 const withParts = (path, parts) => () =>
   Object.entries(parts).reduce(
     (page, [name, text]) =>
@@ -57,7 +57,7 @@ const targetMetrics = markdownTable(
   INTERNAL_METADATA.map(({ name, type, help }) => [`\`${name}\``, type, help]),
 );
 
-/** The table of the alerts of a rule file: severity and condition. */
+/** The table rows for the alerts of a rule file: name, severity and condition. */
 const alertRows = (file) =>
   parse(readFileSync(file, 'utf8')).groups.flatMap(({ rules }) =>
     rules.map(({ alert, expr, labels, for: time }) => [

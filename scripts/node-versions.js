@@ -1,5 +1,5 @@
-// Compiles the native packages for each supported version of Node.js, and runs the tests of native code and
-// a scrape with it. Usage: npm run test:nodes [-- MAJOR...]
+// Compiles the native packages for each supported version of Node.js, and runs the tests of native code and of a
+// scrape with that version. Usage: npm run test:nodes [-- MAJOR...]
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -21,14 +21,14 @@ const TESTS = [
     (name) => `native/publisher/${name}`,
   ),
   'end-to-end/publishers-apart',
-  // Uses an internal field of Node.js.
+  // This test depends on an internal field of Node.js.
   'web-config/trust',
 ].map((name) => `dist-test/${name}.test.js`);
 
 const folder = mkdtempSync(join(tmpdir(), 'shm-nodes-'));
 const tree = join(folder, 'tree');
 try {
-  // A copy: the developer's compiled packages stay as they are.
+  // Work on a copy, so that the developer's compiled packages stay unchanged.
   for (const name of COPIED) cpSync(name, join(tree, name), { recursive: true });
   for (const major of MAJORS) test(major);
 } finally {
@@ -46,10 +46,10 @@ function test(major) {
   }
   const node = join(nodedir, 'bin/node');
   const path = [join(nodedir, 'bin'), env.PATH].join(delimiter);
-  // npm's own configuration may name the headers of another version.
+  // Set nodedir, since npm's configuration may name the headers of another version.
   const options = { cwd: tree, env: { ...env, PATH: path, npm_config_nodedir: nodedir } };
   console.log(`Node.js ${run(node, ['--version']).trim()}`);
-  // Runs the scripts of the packages with native code, which compile it for this version.
+  // Runs the install scripts of the native packages, which compile them for this version.
   run('npm', ['rebuild', '--silent', ...Object.keys(SHARED_OBJECTS), 'ref-napi'], options);
   const { status } = spawnSync(node, ['scripts/test.js', ...TESTS], {
     ...options,

@@ -1,4 +1,4 @@
-// Removes what was built of sources that are gone: tsc leaves it, and tests would import or run it.
+// Removes the output of deleted source files: tsc keeps it, and tests would import or run it.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ const OUTPUT = /\.(js|js\.map|d\.ts)$/;
 
 const sourceOf = (sources, file) => join(sources, file.replace(OUTPUT, '.ts'));
 
-/** @param sources folders, each of which is built into the same one */
+/** @param sources the source folders that are built into `built` */
 export function prune(built, ...sources) {
   if (!existsSync(built)) return;
   for (const file of readdirSync(built, { recursive: true }))

@@ -1,5 +1,5 @@
-// Runs the tests, several files at a time, and fails when they leave anything behind.
-// Usage: npm test [-- [mocha's options] [files of dist-test]]; FORBID_PENDING=1 lets nothing be skipped.
+// Runs the tests, several files at a time. Fails if they leave files, processes or segments behind.
+// Usage: npm test [-- [mocha's options] [files of dist-test]]; with FORBID_PENDING=1, a skipped test is a failure.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settledTraces } from './traces.js';
 
-/** Files that mostly wait for processes, longest first; the others mostly compute. */
+/** Test files that mostly wait for processes, the longest ones first. The other files mostly compute. */
 const WAITING = [
   /^end-to-end.bridge/,
   /^end-to-end/,
@@ -19,15 +19,15 @@ const WAITING = [
 ];
 const rank = (file) => [...WAITING, /./].findIndex((each) => each.test(file));
 
-/** All files, in an order in which some wait while others compute. */
+/** All test files, ordered so that some wait while others compute. */
 function testFiles() {
   const all = readdirSync('dist-test', { recursive: true })
-    // Those of a release need one that was built: scripts/release/check.js.
+    // The tests of a release need a built release; scripts/release/check.js runs them.
     .filter((file) => file.endsWith('.test.js') && !file.startsWith('release/machine'))
     .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const waiting = all.filter((file) => rank(file) < WAITING.length);
   const computing = all.filter((file) => rank(file) === WAITING.length).reverse();
-  // Each that waits is followed by its share of the others.
+  // Put an equal share of the computing files after each waiting file.
   const share = computing.length / waiting.length;
   return waiting
     .flatMap((file, i) => [
@@ -39,7 +39,7 @@ function testFiles() {
 
 const given = process.argv.slice(2);
 const files = given.some((each) => /\.test\.m?js$/.test(each)) ? [] : testFiles();
-// Some of the files that run at a time wait, so there are more jobs than cores.
+// Use more jobs than cores, since some of the running files only wait.
 const jobs = String(Math.min(8, 1 + 2 * availableParallelism()));
 const words = [
   'node_modules/mocha/bin/mocha.js',
@@ -49,15 +49,15 @@ const words = [
   ...given,
 ];
 
-// Where this run keeps its temporary files, and what its processes are known by.
+// The folder for the temporary files of this run. Its path in TMPDIR also identifies the run's processes.
 const folder = mkdtempSync(join(tmpdir(), 'shm-tests-'));
-// Some real programs work as users of their own.
+// Programs under test that run as other users must be able to enter the folder.
 chmodSync(folder, 0o755);
-// A part of the name of each segment of this run; other programs on the machine make others.
+// Part of the name of each segment of this run, which tells them from segments of other programs.
 const run = randomBytes(4).toString('hex');
 const env = { ...process.env, TMPDIR: folder, TEST_RUN: run };
 const mocha = spawn(process.execPath, words, { stdio: 'inherit', env });
-// Ctrl-C reaches mocha as well; this process ends after it.
+// Ctrl-C reaches mocha as well. This process waits until mocha has ended.
 process.on('SIGINT', () => undefined);
 
 mocha.once('close', async (status) => {

@@ -1,4 +1,4 @@
-// What a test run leaves behind: temporary files, processes, segments.
+// Finds the traces that a test run leaves behind: temporary files, processes and segments.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -8,8 +8,8 @@ const SHM = '/dev/shm';
 const PATIENCE_MS = 10_000;
 
 /**
- * The traces that remain after up to ten seconds: a killed process takes a moment to end.
- * Segments of the run have the word `run` in their names.
+ * Returns the traces that remain after at most ten seconds, since a killed process takes a moment to end. `run` is
+ * part of the names of the run's segments.
  */
 export async function settledTraces(folder, run) {
   const end = performance.now() + PATIENCE_MS;
@@ -34,7 +34,7 @@ function tracesOf(folder, run) {
 
 const pids = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name));
 
-/** A file of a process; '' where it is gone or not ours. */
+/** The text of a /proc file of a process; empty if the process has ended or belongs to another user. */
 function text(pid, file) {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');

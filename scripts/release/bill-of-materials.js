@@ -1,8 +1,8 @@
-// The software bill of materials of a release: CycloneDX in JSON, with what it holds and was made of.
+// The software bill of materials of a release, as CycloneDX JSON: the packages that the release contains.
 import { createHash } from 'node:crypto';
 import { NODE } from './node-binary.js';
 
-/** The hash of an npm integrity, as CycloneDX writes it. */
+/** Converts an npm integrity value to a CycloneDX hash. */
 function hashOf(integrity) {
   const [algorithm, base64] = integrity.split('-');
   const alg = algorithm.toUpperCase().replace('SHA', 'SHA-');
@@ -22,7 +22,7 @@ const ofPackage = ({ name, version, license, integrity }) => {
   };
 };
 
-/** The runtime; the hash is that of the registry's package, from which the release takes the binary. */
+/** The Node.js of the release. The hash is that of the npm package that contains the binary. */
 const ofNode = () => ({
   ...ofPackage({ ...NODE, name: NODE.package, license: 'MIT' }),
   type: 'application',
@@ -34,7 +34,7 @@ export function billOfMaterials(packages, { version, epoch }, holdsNode) {
   const components = [...packages.map(ofPackage), ...(holdsNode ? [ofNode()] : [])].sort((a, b) =>
     a.purl < b.purl ? -1 : 1,
   );
-  // A package may be there twice, for two that need it.
+  // npm may install the same version of a package in several folders.
   const distinct = [...new Map(components.map((each) => [each.purl, each])).values()];
   const program = { type: 'application', 'bom-ref': purl, name: 'shm_exporter', version, purl };
   const content = {
@@ -51,7 +51,7 @@ export function billOfMaterials(packages, { version, epoch }, holdsNode) {
   return `${JSON.stringify({ ...content, serialNumber: serialOf(content) }, null, 2)}\n`;
 }
 
-/** A UUID that the content decides, in place of a random one. */
+/** A UUID derived from the content, so that builds are reproducible. */
 function serialOf(content) {
   const hex = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   const parts = [

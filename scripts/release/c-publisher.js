@@ -1,17 +1,21 @@
-// The C publisher: its version in the file for pkg-config, and copies where compilers look for them.
+// Prepares the C publisher in a release: sets its version for pkg-config, and copies its files to the folders where
+// compilers look.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const HEADER = 'sdk/c/shm_publisher.h';
 const PC = 'sdk/c/shm_publisher.pc';
 
-/** Writes the version of the release into the file for pkg-config of a folder that has `sdk`. */
+/** Writes the version of the release into the pkg-config file in `target`. */
 export function stateVersion(target, { version }) {
   const text = readFileSync(join(target, PC), 'utf8');
   writeFileSync(join(target, PC), text.replace(/^Version: .*$/m, `Version: ${version}`));
 }
 
-/** Copies header and file into `include` and `share/pkgconfig`, below which a prefix is looked at. */
+/**
+ * Copies the header into `include` and the pkg-config file into `share/pkgconfig`, the usual folders below a
+ * prefix.
+ */
 export function placeCPublisher(target) {
   for (const [file, folder] of [
     [HEADER, 'include'],

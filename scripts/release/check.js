@@ -1,5 +1,5 @@
-// Builds a release and the one before, and tests both as a stranger would use them.
-// Usage: npm run test:release [-- --reuse]; --reuse takes what an earlier run built.
+// Builds a release and a previous one, and tests both as a user would install them.
+// Usage: npm run test:release [-- --reuse]; --reuse tests the files that an earlier run built.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { getuid } from 'node:process';
@@ -10,7 +10,10 @@ const MACHINE = 'release/machine';
 const TESTS = 'dist-test/release/machine';
 const BEFORE = '0.0.1';
 
-/** The smallest Debian, for test/release/machine; without it, its tests are skipped and say so. */
+/**
+ * Installs a minimal Debian for test/release/machine. Without it, the tests that need it are skipped with the
+ * reason.
+ */
 function makeMachine() {
   if (existsSync(`${MACHINE}/usr/bin/dpkg`) || getuid() !== 0) return;
   mkdirSync('release', { recursive: true });
@@ -22,7 +25,7 @@ function makeMachine() {
   }
 }
 
-/** Runs test files; where some may be skipped even though nothing is missing, as FORBID_PENDING says. */
+/** Runs test files. FORBID_PENDING in `env` decides whether a skipped test is a failure. */
 function test(files, env = process.env) {
   const paths = files.map((file) => `${TESTS}/${file}.test.js`);
   const { status } = spawnSync(process.execPath, ['scripts/test.js', ...paths], {
@@ -45,5 +48,5 @@ test([
   'bill-of-materials',
   'reproducible',
 ]);
-// A kernel may refuse to run containers where it lets us have the machine.
+// Allow skips: a kernel that can run the Debian may still refuse to run containers.
 test(['container'], { ...process.env, FORBID_PENDING: '' });

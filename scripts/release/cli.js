@@ -46,7 +46,7 @@ function build({ out, version, forms }, work) {
   ];
 }
 
-/** The packages, their compiled modules, and the Node.js. */
+/** Collects the parts of a release: the packages, their compiled modules, and Node.js. */
 function partsIn(work) {
   const [staged, compiled, node] = ['s', 'c', 'n'].map((name) => join(work, name));
   const packages = productionPackages();

@@ -1,8 +1,8 @@
-// What a release takes from the commit that it is made of: its version, and its time for all files.
+// The version of a release, and the time of its commit, which all its files get.
 import { readFileSync } from 'node:fs';
 import { run } from './run.js';
 
-/** Seconds since 1970. SOURCE_DATE_EPOCH stands for the time of the commit where there is no git. */
+/** `epoch` is the Unix time of the commit. Set SOURCE_DATE_EPOCH to build without git. */
 export function releaseOf(version) {
   const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? run('git', ['log', '-1', '--format=%ct']));
   return {

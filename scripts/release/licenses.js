@@ -1,13 +1,13 @@
-// The licenses of everything that a release holds, one folder for each part.
+// Writes the licenses of all parts of a release, one folder per part.
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { licenseFiles } from './packages.js';
 
-/** Code of these is in the kernel and in the programs, though they are packages for development. */
+/** Development packages whose code is compiled into the kernel. */
 const COMPILED_IN = [{ name: 'assemblyscript', folder: 'node_modules/assemblyscript' }];
 const LIBFFI = 'node_modules/ffi-napi/deps/libffi/LICENSE';
 
-/** `nodeFolder` is that of the Node.js in the release; undefined where there is none. */
+/** @param nodeFolder the folder of the release's Node.js; undefined if the release has none */
 export function writeLicenses(target, packages, nodeFolder) {
   const parts = [
     ...[...packages, ...COMPILED_IN].map((each) => [each.name, licenseFiles(each.folder), each]),

@@ -1,5 +1,5 @@
 // Installs the npm package with each package manager, offline, and runs it in loaders and sandboxes; prints a table.
-// Usage: npm run test:matrix, after npm run release -- --only npm. It fetches the tools from npm's registry.
+// Usage: npm run test:matrix, after npm run release -- --only npm. Downloads the tools from the npm registry.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,14 +41,14 @@ const KEY = "'key' + process.pid + '_' + Math.random().toString(36).slice(2)";
 const FILES = {
   'app.mjs': `import { Publisher } from 'shm-exporter/publisher';${use(KEY)}console.log('published');`,
   'app.cjs': `const { Publisher } = require('shm-exporter/publisher');${use(KEY)}console.log('published');`,
-  // Threads that end one after the other, while the main thread does not use the package.
+  // Runs three threads one after the other. The main thread does not load the package.
   'threads.mjs': `import { Worker } from 'node:worker_threads';
 for (let i = 0; i < 3; i++)
   await new Promise((done, fail) =>
     new Worker(new URL(process.argv[2], import.meta.url)).on('error', fail).on('exit', done));
 console.log('published');`,
 };
-/** The same test in several files, so that a thread runs more than one of them. */
+/** The same test in several files, so that each worker of a test runner runs more than one file. */
 const TESTS = Object.fromEntries(
   [1, 2, 3, 4].flatMap((number) => [
     [
@@ -118,7 +118,7 @@ const yarn4 = (linker) => (folder) => {
 const PNP = ['--require', './.pnp.cjs', '--experimental-loader', './.pnp.loader.mjs'];
 
 let shared;
-/** The project that npm installed, for loaders and sandboxes, with the test runners beside the package. */
+/** The project for loaders and sandboxes: the unpacked package, with the test runners beside it. */
 const installed = () =>
   (shared ??= project(
     'loaders',
@@ -168,7 +168,10 @@ function ncc() {
   publishes(folder, process.execPath, 'threads.mjs', './out/ncc/index.cjs');
 }
 
-/** In a bundle, the library does not find its native modules. The error must say so. */
+/**
+ * Checks that a bundled library fails, since it cannot find its native modules, and that the error names the
+ * remedy.
+ */
 const refuses = (bundle) => () => {
   try {
     bundle();
@@ -180,7 +183,7 @@ const refuses = (bundle) => () => {
   throw new Error('it is not refused');
 };
 
-/** Name, and the check, which throws an error if it fails. */
+/** The name of each check, and a function that throws an error if the check fails. */
 const ROWS = [
   ['npm', () => usable(project('npm', npm))],
   [

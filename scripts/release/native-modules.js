@@ -1,5 +1,6 @@
-// Compiles the packages with native code into dist/prebuilds, where the programs and the library look for them.
-// In an installed npm package, `npm run build-native` runs this file for a machine without a build.
+// Compiles the packages with native code into dist/prebuilds, where the programs and the library look for them. In
+// an installed npm package, `npm run build-native` runs this file, on a machine for which the package has no
+// modules.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { arch } from 'node:os';
@@ -7,16 +8,16 @@ import { join, resolve } from 'node:path';
 import { argv, env, platform } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-/** The shared object of each package. Both names of ref-napi stand for one copy of it. */
+/** The shared object of each package. `ref-napi` is an alias of `@2060.io/ref-napi`. */
 export const SHARED_OBJECTS = { '@2060.io/ref-napi': 'ref-napi.node', 'ffi-napi': 'ffi-napi.node' };
 
-/** The folder with the sources of the packages in the npm package. */
+/** The folder of the npm package with the sources of these packages. */
 export const SOURCES = 'native';
 
 /**
- * @param packages the folder that has the packages
- * @param target a folder for the shared objects, one folder for each platform
- * @param headers the folder of a Node.js with include/node; by default that of npm's configuration
+ * @param packages the folder with the sources of the packages
+ * @param target the folder for the shared objects, with a subfolder per platform
+ * @param headers a Node.js folder with include/node; by default the one of npm's configuration
  */
 export function buildNativeModules(packages, target, headers) {
   const folder = join(target, `${platform}-${arch()}`);
@@ -32,14 +33,14 @@ export function buildNativeModules(packages, target, headers) {
   for (const name of Object.keys(SHARED_OBJECTS)) forgetBuild(packages, name);
 }
 
-/** gyp writes beside the package as well, where that has a scope. */
+/** Removes the build output of a package. For a package with a scope, gyp also writes into the folder of the scope. */
 function forgetBuild(packages, name) {
   const outputs = ['build', 'node-addon-api', ...(name.includes('/') ? ['../node-addon-api'] : [])];
   for (const output of outputs)
     rmSync(join(packages, name, output), { recursive: true, force: true });
 }
 
-/** Without the names of folders of this machine in it, the same source gives the same bytes. */
+/** Compiles a package reproducibly: the flags keep the paths of this machine out of the shared object. */
 function compile(folder, packages, headers) {
   const flags = `-ffile-prefix-map=${packages}=.`;
   const nodedir = headers === undefined ? [] : [`--nodedir=${resolve(headers)}`];
@@ -48,7 +49,7 @@ function compile(folder, packages, headers) {
       cwd: folder,
       encoding: 'utf8',
       stdio: 'pipe',
-      // By NODE_PATH, a package finds the headers of another one beside it.
+      // By NODE_PATH, a package finds the headers of the other packages.
       env: { ...env, CFLAGS: flags, CXXFLAGS: flags, NODE_PATH: packages },
     });
   } catch (thrown) {

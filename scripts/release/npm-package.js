@@ -1,5 +1,5 @@
-// The npm package: bundled programs and library, compiled native modules, no dependencies and no script to install.
-// So every package manager installs it in the same way, without a registry.
+// Writes the npm package: bundled programs and library, and compiled native modules. It has no dependencies and no
+// install script, so that every package manager installs it in the same way, without a registry.
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
@@ -10,11 +10,11 @@ import { isShipped } from './shipped.js';
 import { LIBRARY, copyPrograms, withoutMap } from './tree.js';
 
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md'];
-/** Compiles the native modules where no compiled one fits. */
+/** The script that compiles the native modules on a machine for which the package has none. */
 const BUILD_NATIVE = 'scripts/release/native-modules.js';
-/** What the package has besides the files of the sources. */
+/** The entries of the package that do not exist in the source tree. */
 const MADE = [SOURCES, 'scripts', 'licenses', 'sbom.cdx.json'];
-/** The packages that it compiles, and those whose headers they need. */
+/** The packages that this script compiles, and the packages with the headers that they need. */
 const COMPILED = [
   'ffi-napi',
   '@2060.io/ref-napi',
@@ -23,7 +23,7 @@ const COMPILED = [
   'get-symbol-from-current-process-h',
 ];
 
-/** Writes the folder `package` that npm expects in the archive. */
+/** Writes the folder that npm expects in the archive, under the name `package`. */
 export function writeNpmPackage(target, { staged, compiled, packages }, release) {
   const manifest = manifestOf(release);
   mkdirSync(target, { recursive: true });
@@ -49,7 +49,7 @@ function copyLibrary(target) {
     withoutMap(join(target, LIBRARY, name));
 }
 
-/** The manifest of the sources, without the entries that only the sources need. */
+/** The package.json of the project, without the keys that only development needs. */
 function manifestOf({ version }) {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   const ofSources = ['allowScripts', 'dependencies', 'devDependencies', 'imports', 'overrides'];
@@ -59,7 +59,7 @@ function manifestOf({ version }) {
     version,
     files: [...manifest.files, ...MADE],
     scripts: { 'build-native': `node ${BUILD_NATIVE}` },
-    // Yarn's Plug'n'Play would keep the package in an archive, from which no native module loads.
+    // Yarn's Plug'n'Play would keep the package in an archive, from which native modules cannot be loaded.
     preferUnplugged: true,
   };
 }

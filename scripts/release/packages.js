@@ -1,8 +1,8 @@
-// The packages that the programs are made of: those of package-lock.json that are not for development.
+// The production packages of package-lock.json, which the programs contain.
 import { cpSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Their folders with what the lock says of them. */
+/** Returns the production packages, with their folders and their entries in package-lock.json. */
 export function productionPackages() {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   return Object.entries(packages)
@@ -12,10 +12,10 @@ export function productionPackages() {
 
 const nameOf = (folder, { name }) => name ?? folder.replace(/^.*node_modules\//, '');
 
-/** A package that has native code. */
+/** Whether a package has native code: only such packages have an install script. */
 export const isNative = ({ hasInstallScript }) => hasInstallScript === true;
 
-/** Copies packages below `target`, without what an installation built in them or nested below. */
+/** Copies packages below `target`, without their build output and without the packages nested in them. */
 export function copyPackages(packages, target) {
   for (const { folder } of packages)
     cpSync(folder, join(target, folder), {
@@ -24,7 +24,7 @@ export function copyPackages(packages, target) {
     });
 }
 
-/** The compilation of a package with native code leaves both of these. */
+/** The folders that the compilation of a native package creates. */
 const BUILT = ['build', 'node-addon-api'];
 
 const isLeftOut = (path, folder) =>

@@ -6,7 +6,7 @@ import { COMMANDS, PROGRAM as LICENSE } from '../../dist/license/options.js';
 import { builtInOptions } from '../../dist/rules/command-option.js';
 import { PROGRAM as SIMULATOR } from '../../dist/simulator/options.js';
 
-/** Each with its commands, by name; most have none. */
+/** Each program with its commands, by name. Most programs have no commands. */
 export const PROGRAMS = [
   { program: EXPORTER, commands: {} },
   { program: BRIDGE, commands: {} },
@@ -17,13 +17,13 @@ export const PROGRAMS = [
 
 export const NAMES = PROGRAMS.map(({ program }) => program.name);
 
-/** The options of a program as pages show them, those that every program has last. */
+/** The options of a program in the order of its pages: its own, then --help and others that every program has. */
 export const optionsOf = (program) => [
   ...Object.values(program.options),
   ...builtInOptions(program),
 ];
 
-/** `--server-key` of `--server-key <key>`, and what its argument is: a file, a folder, text or none. */
+/** The name of an option, such as `--server-key`, and the kind of its argument: file, folder, text or none. */
 export function formOf({ flags }) {
   const [name, placeholder = ''] = flags.split(' ');
   if (placeholder === '') return { name, argument: 'none' };

@@ -1,4 +1,4 @@
-// Runs a program to its end; what it prints is shown only if it fails.
+// Runs a program and returns its stdout. If the program fails, throws an error with its output.
 import { spawnSync } from 'node:child_process';
 
 export function run(program, args, options = {}) {

@@ -1,7 +1,7 @@
-// Which files of the project's folders a release holds.
+// Selects the files of the project's folders that a release contains.
 import { basename, extname } from 'node:path';
 
-/** What builds and tests leave beside the sources. */
+/** Folders that builds and tests create beside the sources. */
 const LEFTOVERS = new Set(['build', '__pycache__']);
 
 export function isShipped(path) {

@@ -1,4 +1,4 @@
-// The folder that the tarball holds and the .deb installs: programs, their Node.js, pages and texts.
+// Writes the folder for the tarball and the .deb: programs, Node.js, manual pages and documents.
 import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OPTIONS } from '../launch.js';
@@ -14,7 +14,7 @@ const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 /** The publisher library for JavaScript, which only the npm package has. */
 export const LIBRARY = 'dist/library';
 const FOLDERS = ['deploy', 'docs', 'examples', 'sdk'];
-/** `parts` has the folders of the compiled packages and of the Node.js, and the packages. */
+/** @param parts the packages, and the folders of the compiled packages and of Node.js */
 export function writeTree(target, { compiled, node, packages }, release) {
   copyPrograms(target, compiled);
   for (const name of NAMES) forWrapper(join(target, 'dist/bin', `${name}.js`));
@@ -34,7 +34,7 @@ export function writeTree(target, { compiled, node, packages }, release) {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** The bundled programs, their native modules, and the data files where they look for them. */
+/** Copies the bundled programs, their native modules, and the data files that they look for. */
 export function copyPrograms(target, compiled) {
   const isCode = (path) => /\.(js|d\.ts|map|tsbuildinfo)$/.test(path);
   const isProgram = (path) => dirname(path) === 'dist/bin' && path.endsWith('.js');
@@ -48,12 +48,12 @@ export function copyPrograms(target, compiled) {
   for (const name of readdirSync(bundles)) withoutMap(join(bundles, name));
 }
 
-/** A release has no source maps: the sources that they name are not in it. */
+/** Removes the reference to a source map. A release has no source maps, since it does not contain the sources. */
 export function withoutMap(path) {
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
 }
 
-/** Only the wrapper runs this file, and knows which Node.js. */
+/** Removes the first line and the executable mode: only the wrapper runs this file, with the release's Node.js. */
 function forWrapper(path) {
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^#!.*\n/, ''));
   chmodSync(path, 0o644);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts PROGRAM with the Node.js of its release, from any folder and through links.
+# Starts PROGRAM with the Node.js of its release. Works from any folder and through symbolic links.
 here=$0
 case $here in */*) ;; *) here=./$here ;; esac
 while [ -L "$here" ]; do

@@ -1,4 +1,4 @@
-// The .deb: the tree below /usr/lib, with links, units and a configuration in their places.
+// Builds the .deb: the tree below /usr/lib, with links, systemd units and a configuration in Debian's folders.
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -23,10 +23,10 @@ const DOC = `usr/share/doc/${NAME}`;
 const UNITS = 'lib/systemd/system';
 const SCRIPTS = ['postinst', 'prerm', 'postrm'];
 
-/** Debian sorts `~` before the end of a version: a release follows its own pre-releases. */
+/** Debian sorts `~` before the end of a version, so that a release comes after its pre-releases. */
 const debianVersion = (version) => version.replace('-', '~');
 
-/** Writes the package beside `out`, from a finished tree; `work` is a folder for its own files. */
+/** Writes the package into the folder `out`, from a finished tree. `work` is a folder for temporary files. */
 export function writeDebianPackage(out, tree, work, release) {
   const root = join(work, NAME);
   const place = (to, from = basename(to)) =>
@@ -37,7 +37,7 @@ export function writeDebianPackage(out, tree, work, release) {
   for (const part of readdirSync(join(tree, 'share'))) place(`usr/share/${part}`, `share/${part}`);
   for (const part of ['README.md', 'SECURITY.md', 'docs', 'examples', 'licenses', 'sdk'])
     place(join(DOC, part));
-  // The units have their own place.
+  // The systemd units, also in deploy, go to another folder.
   for (const part of ['container', 'grafana', 'prometheus'])
     place(join(DOC, 'deploy', part), join('deploy', part));
   place(join(DOC, 'NEWS.md'), 'CHANGELOG.md');
@@ -71,7 +71,7 @@ function writeUnits(root, folder) {
   }
 }
 
-/** The example, with the settings that a service of the host needs. */
+/** Writes the example configuration, with the settings that a service needs. */
 function writeConfiguration(root, tree) {
   mkdirSync(join(root, 'etc/shm_exporter/keys'), { recursive: true });
   const text = readFileSync(join(tree, 'examples/shm_exporter.toml'), 'utf8')
@@ -80,7 +80,7 @@ function writeConfiguration(root, tree) {
   writeFileSync(join(root, 'etc/shm_exporter/exporter.toml'), text);
 }
 
-/** Who distributes the package, from the variables that Debian's own tools read. Without them it has no address. */
+/** The maintainer of the package, from the variables that Debian's tools use. The default address does not exist. */
 const { DEBFULLNAME = 'shm_exporter maintainers', DEBEMAIL = 'maintainers@shm-exporter.invalid' } =
   process.env;
 const MAINTAINER = `${DEBFULLNAME} <${DEBEMAIL}>`;
@@ -100,7 +100,7 @@ const COPYRIGHT = `Copyright 2026 the authors of shm_exporter, under the Apache 
 copyright notices and licenses of the other parts, a folder for each.
 `;
 
-/** Debian wants manual pages and changelogs compressed. */
+/** Compresses manual pages and the changelog, as Debian requires. */
 function compress(root) {
   const pages = join(root, 'usr/share/man/man1');
   const files = [

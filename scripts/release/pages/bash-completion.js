@@ -1,4 +1,4 @@
-// The completion of a program in bash.
+// Writes the bash completion of a program.
 import { formOf, optionsOf } from '../programs.js';
 
 const ACTIONS = {
@@ -28,7 +28,7 @@ export function bashCompletion({ program, commands }) {
     `_${program.name}() {`,
     '  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}',
     '  COMPREPLY=()',
-    // bash splits --option=value into three words.
+    // Handle `--option=value`, which bash splits into three words.
     '  [[ $cur == = ]] && cur=',
     '  [[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD - 2]}',
     '  case $prev in',
@@ -46,13 +46,13 @@ const namesOf = (program) => optionsOf(program).map((option) => formOf(option).n
 
 const offer = (words) => `mapfile -t COMPREPLY < <(compgen -W '${words.join(' ')}' -- "$cur")`;
 
-/** The options of a command; the file that it takes may stand among them. */
+/** Completes the options of a command, and file names if the command has an operand. */
 const offerOf = (command) =>
   command.operand === undefined
     ? offer(namesOf(command))
     : `mapfile -t COMPREPLY < <(compgen -f -W '${namesOf(command).join(' ')}' -- "$cur")`;
 
-/** What follows an option with a few allowed words. */
+/** Completes the arguments of options that allow only a few words. */
 const choiceCases = (programs) =>
   programs
     .flatMap(optionsOf)
@@ -64,7 +64,7 @@ const choiceCases = (programs) =>
       '      ;;',
     ]);
 
-/** What follows another option that takes an argument. */
+/** Completes the arguments of other options: file names, folder names, or nothing for free text. */
 function argumentCases(programs) {
   const forms = programs
     .flatMap(optionsOf)

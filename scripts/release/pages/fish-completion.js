@@ -1,4 +1,4 @@
-// The completion of a program in fish.
+// Writes the fish completion of a program.
 import { formOf, optionsOf } from '../programs.js';
 
 const ACTIONS = {

@@ -1,9 +1,9 @@
-// The manual page of a program, in roff, from the tables that --help is made of.
+// Writes the manual page of a program in roff, from the same tables as --help.
 import { effectOf } from '../../../dist/rules/command-option.js';
 import { usageOf } from '../../../dist/rules/program.js';
 import { NAMES, optionsOf } from '../programs.js';
 
-/** `date` is that of the release, as YYYY-MM-DD. */
+/** @param date the date of the release, as YYYY-MM-DD */
 export function manPage({ program, commands }, { version, date }) {
   const { name, purpose, remarks, examples, statuses, reference } = program;
   const own = Object.entries(commands);
@@ -28,7 +28,7 @@ const commandLines = ([word, command]) => [
   ...Object.values(command.options).flatMap(optionLine),
 ];
 
-/** All options, below a heading where they have groups. */
+/** All options, with a heading for each group of options. */
 function optionLines(program) {
   let group;
   return optionsOf(program).flatMap((option) => {
@@ -61,13 +61,13 @@ const seeAlso = (name) =>
 
 const paragraph = (text) => ['.PP', ...plain(text).split('\n')];
 
-/** The first sentence of a purpose, or what stands before its colon, as the NAME section takes it. */
+/** The summary for the NAME section: the purpose up to its first period or colon, with a small first letter. */
 function summaryOf(purpose) {
   const [sentence] = purpose.replaceAll('\n', ' ').split(/[:.](?:\s|$)/);
   return plain(`${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`);
 }
 
-/** Text that roff prints as it is: a line that begins with a dot or a quote would be a request. */
+/** Escapes text for roff. A line that begins with a dot or a quote would otherwise be a request. */
 const plain = (text) =>
   text
     .replaceAll('\\', '\\e')

@@ -1,4 +1,4 @@
-// The completion of a program in zsh.
+// Writes the zsh completion of a program.
 import { formOf, optionsOf } from '../programs.js';
 
 const ACTIONS = { file: '_files', folder: '_files -/', text: ' ' };
