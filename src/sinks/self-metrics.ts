@@ -44,8 +44,8 @@ export class SelfMetrics {
 
   /**
    * Adds a counter for a sink, and returns the function that increments it.
-   * @param label the values of its label, if it has one. Each value has a series from the start: `rate` and `increase`
-   *   do not see the first increment of a series that begins with it.
+   * @param label the values of its label, if it has one. Each value gets a series with 0 at once, because `rate` and
+   *   `increase` miss the increment that creates a series
    */
   counter(
     name: string,
@@ -96,7 +96,7 @@ export class SelfMetrics {
   /** Returns the names of the internal metrics that have a value. */
   #collectAll(targets: readonly Target[]): ReadonlySet<string> {
     const shown = new Set<string>();
-    // Remove the series of former targets and of former values.
+    // Remove the series of removed targets and of old label values.
     for (const metric of [...this.#internal.values(), this.#publishers, this.#targets])
       metric.reset();
     for (const [target, identity] of identitiesOf(targets)) this.#collect(target, identity, shown);
@@ -127,19 +127,19 @@ export class SelfMetrics {
     const { value, labels: own = {} } = internal;
     const shown = Object.entries(own).filter(([, text]) => text !== '');
     const labels = { ...identity, ...Object.fromEntries(shown) };
-    // Counters were reset above and no two targets share labels, so this sets the value.
+    // `#collectAll` has reset the counters, and no two targets share labels, so `inc` sets the value.
     if (metric instanceof Counter) metric.inc(labels, Number(value));
     else metric.set(labels, Number(value));
   }
 }
 
-/** A time that no process reaches, so that Node.js never samples the histogram behind `LAG_STATISTICS`. */
+/** The longest sampling interval, 25 days. Sampling the histogram of `LAG_STATISTICS` wakes up the process. */
 const NEVER_MS = 0x7fffffff;
 const LAG_STATISTICS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
 /**
- * Adds the default metrics of the process and Node.js. Replaces the event loop lag, which would
- * wake up Node.js a hundred times a second, by the utilization, which Node.js always counts.
+ * Adds the default metrics of the process and Node.js. Replaces the event loop lag by the event loop utilization:
+ * measuring the lag would wake up the process a hundred times a second, and Node.js counts the utilization anyway.
  */
 function processMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });

@@ -24,7 +24,7 @@ type RequestKind = DispatchedRequest['kind'];
 
 /** A connection sends its responses in order. While it sends one response, the exporter prepares the next. */
 const MAX_RUNNING_PER_CONNECTION = 2;
-/** The maximum number of running and waiting requests of a connection. A client that reads responses sends fewer. */
+/** The maximum number of running and waiting requests of a connection. A client that reads its responses has fewer. */
 const MAX_REQUESTS_PER_CONNECTION = 64;
 
 /** The longest time that a request waits for a permit. After that time the exporter refuses the request. */

@@ -30,7 +30,7 @@ const MAX_HEADERS = 32;
 /** The maximum number of characters of a header that the cache stores. */
 const MAX_LENGTH = 256;
 
-/** Caches the results of a function of a header, except for long headers. */
+/** Caches the results that a function returns for header values. Does not cache long values. */
 export function cachedByHeader<T>(of: (header: string) => T): (header: string) => T {
   const known = new Map<string, T>();
   return (header) => {
@@ -52,13 +52,13 @@ const entryOf = cachedByHeader(parseAcceptEntry);
 
 const PROTOBUF = 'application/vnd.google.protobuf';
 const OPEN_METRICS = 'application/openmetrics-text';
-/** A quality below every quality in a header, since header values have at most three decimals. */
+/** Lower than any positive quality in a header: RFC 9110 allows at most three decimals there. */
 const LAST_RESORT = 1e-4;
 
 /**
- * Returns the format with the highest quality; of equal qualities, the first. Prometheus prefers protobuf if it reads
- * start timestamps. With OpenMetrics, it would search the family for `_created` lines at each sample: quadratic time.
- * So a client that prefers protobuf gets OpenMetrics only if it accepts no other format.
+ * Returns the format with the highest quality; on a tie, the first. A client that prefers protobuf gets OpenMetrics
+ * only if it accepts no other format. Prometheus prefers protobuf if it reads start timestamps. With OpenMetrics, it
+ * would then search the whole family for a `_created` line at each sample, which takes quadratic time.
  */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
   const entries = entriesOf(accept);

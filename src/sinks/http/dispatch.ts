@@ -97,7 +97,7 @@ const ALLOWED = new Set(['GET', 'HEAD']);
 
 /**
  * Dispatches a request. Checks the path (404), then the method (405), then the parameters of a scrape.
- * @param targets returns the targets at the time when the reply is made
+ * @param targets returns the current targets; called when the reply is made
  */
 export function dispatch(
   request: IncomingMessage,
@@ -140,7 +140,7 @@ function reloadRequested(method: string, reload: OwnPagesOptions['reload']): Dis
   return { kind: 'page', reply: () => reloaded(reload) };
 }
 
-/** The answer to OPTIONS, the method of the health checks of some load balancers. */
+/** The answer to OPTIONS, which some load balancers send as a health check. */
 const optionsOf = (allowed: string): DispatchedRequest =>
   refusal(200, `allowed: ${allowed}`, { Allow: allowed });
 
@@ -149,7 +149,7 @@ const refusal = (...reply: Parameters<typeof textReply>): DispatchedRequest => (
   reply: () => of(textReply(...reply)),
 });
 
-/** The path and query of a request target. A proxy may send the target with scheme and authority. */
+/** Splits the URL of a request into path and query. A proxy may send an absolute URL, with scheme and host. */
 function splitTarget(target: string): { pathname: string; query: URLSearchParams } {
   const url = target.replace(/^[A-Za-z]+:\/\/[^/?]*/, '');
   const mark = url.indexOf('?');

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** The reasons, each as a clause about the client. They are values of a label, so there is a fixed number of them. */
+/** Why a handshake failed: for each reason a clause about the client. The keys are label values, so they are fixed. */
 export const HANDSHAKE_ERRORS = {
   no_certificate: 'it sent no certificate',
   untrusted_certificate: 'client_ca_file trusts no authority of its certificate',
@@ -21,13 +21,13 @@ export type HandshakeError = keyof typeof HANDSHAKE_ERRORS;
 /** A client whose TLS connection ended before its first request. */
 export interface FailedHandshake {
   readonly error: HandshakeError;
-  /** The text of OpenSSL or Node.js; empty if the reason says it all. */
+  /** The error text of OpenSSL or Node.js; empty if `error` is specific enough. */
   readonly detail: string;
-  /** The address of the client; undefined if it has none, as over a UNIX socket. */
+  /** The address of the client; undefined if it has none, for example over a UNIX socket. */
   readonly address: string | undefined;
 }
 
-/** The reasons by patterns of the codes of OpenSSL and Node.js. The first matching pattern wins. */
+/** Maps the error codes of OpenSSL and Node.js to reasons. The first matching pattern wins. */
 const PATTERNS: readonly (readonly [RegExp, HandshakeError])[] = [
   [/^ERR_SSL_HTTP_REQUEST$/, 'plain_http'],
   [/^ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE$/, 'no_certificate'],
@@ -37,7 +37,7 @@ const PATTERNS: readonly (readonly [RegExp, HandshakeError])[] = [
   [/^/, 'disconnected'],
 ];
 
-/** The reasons by patterns of the codes of a verified certificate. */
+/** Maps the error codes of certificate verification to reasons. The first matching pattern wins. */
 const OF_CERTIFICATE: readonly (readonly [RegExp, HandshakeError])[] = [
   [/EXPIRED|NOT_YET_VALID/, 'expired_certificate'],
   [/ISSUER|SELF_SIGNED|VERIFY_LEAF|UNTRUSTED/, 'untrusted_certificate'],
@@ -49,7 +49,7 @@ const firstMatch = (
   code: string,
 ): HandshakeError => patterns.find(([pattern]) => pattern.test(code))?.[1] ?? 'disconnected';
 
-/** The failed handshake of an event `tlsClientError`; undefined for a client that only connected, as probes do. */
+/** The failed handshake of an event `tlsClientError`; undefined for a client that sent nothing, such as a TCP probe. */
 export function failedHandshake(
   error: Error & { readonly code?: string; readonly reason?: string },
   socket: TLSSocket,
@@ -82,10 +82,10 @@ function certificateError(socket: TLSSocket): Pick<FailedHandshake, 'error' | 'd
   return { error: firstMatch(OF_CERTIFICATE, code), detail: code };
 }
 
-/** The TCP socket below a TLS socket. Node.js has no public name for it; undefined if a version has another one. */
+/** The TCP socket below a TLS socket, from a private field; undefined if a version of Node.js renames the field. */
 export const rawSocket = (socket: TLSSocket): Socket | undefined =>
   (socket as unknown as { readonly _parent?: Socket })._parent;
 
-/** The address of a client, IPv4 addresses in their own form. */
+/** The address of a client. An IPv4-mapped IPv6 address becomes an IPv4 address. */
 const plainAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | undefined =>
   remoteAddress?.replace(/^::ffff:/, '');

@@ -91,11 +91,11 @@ export interface Listening {
   /** Scheme, host and bound port of the listener, or a description of a UNIX socket. */
   readonly origin: string;
 }
-/** The event that the server closed an idle connection to admit a new connection. */
+/** The server closed an idle connection to admit a new one. */
 interface Dropped {
   readonly kind: 'dropped';
 }
-/** The event that the server answered a request that Node.js could not read. */
+/** The server answered a request that Node.js could not parse. */
 interface Unreadable {
   readonly kind: 'unreadable';
   readonly status: Status;
@@ -121,7 +121,7 @@ export interface ListenerOptions {
 const UNIX_SOCKET = 'the UNIX socket of systemd, path ';
 /** The longest idle time between two requests of a connection. */
 const IDLE_MS = 65_000;
-/** The time for which a connection may still send its first request after the listener closed. */
+/** The time after the listener closes in which a connection may still send its first request. */
 const GRACE_MS = 250;
 /** The longest interval between checks for request timeouts by Node.js, whose default is 30 seconds. */
 const MAX_CHECK_MS = 1000;
@@ -138,7 +138,7 @@ export function listen(options: ListenerOptions): Observable<ListenerEvent> {
       subscriber.next({ kind: 'handshakeFailed', failed: handshake });
     };
     const server = serverOf(guard.tls, failed, {
-      // The dispatcher checks the header, so that the refusal is counted.
+      // The dispatcher checks the Host header, so that the exporter counts the refusal.
       requireHostHeader: false,
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headerMs,
@@ -159,7 +159,7 @@ export function listen(options: ListenerOptions): Observable<ListenerEvent> {
     answerUnreadable(server, (status) => {
       subscriber.next({ kind: 'unreadable', status });
     });
-    // Each response in the queue of a connection adds a listener for its end.
+    // Each queued response adds listeners to its socket. Without this call, Node.js would warn of a leak.
     for (const event of ['connection', 'secureConnection'])
       server.on(event, (socket: Socket) => {
         socket.setMaxListeners(0);
@@ -183,7 +183,7 @@ export function listen(options: ListenerOptions): Observable<ListenerEvent> {
     return () => {
       for (const each of listeners) each.close();
       server.closeIdleConnections();
-      // New connections may be about to send a request.
+      // A new connection may be about to send its first request.
       setTimeout(closeIdle, GRACE_MS).unref();
     };
   });
@@ -196,7 +196,7 @@ export function refuseDuringShutdown(response: ServerResponse): void {
   response.writeHead(503, { ...length, Connection: 'close' }).end(text);
 }
 
-/** Answers requests that Node.js cannot read, or would answer without an event. @param onAnswered called with the status */
+/** Answers requests that Node.js cannot parse, or would answer itself. @param onAnswered called with the status */
 function answerUnreadable(server: Server, onAnswered: (status: Status) => void): void {
   const unfinished = new WeakMap<Socket, Set<ServerResponse>>();
   server.on('request', ({ socket }, response) => {
@@ -205,7 +205,7 @@ function answerUnreadable(server: Server, onAnswered: (status: Status) => void):
     response.once('close', () => responses.delete(response));
   });
   const refuse = (socket: Socket, status: Status, text: string): void => {
-    // After a part of another response, the client would read this one as its body.
+    // If a part of an earlier response is sent, the client would read this response as the rest of that body.
     const hasBegun = [...(unfinished.get(socket) ?? [])].some(({ headersSent }) => headersSent);
     if (hasBegun || !socket.writable) socket.destroy();
     else {
@@ -218,7 +218,7 @@ function answerUnreadable(server: Server, onAnswered: (status: Status) => void):
   };
   server.on('clientError', (error: Error & { code?: string; reason?: string }, socket) => {
     const { code = '', reason = '' } = error;
-    // A client that sends nothing, such as a browser that connects in advance, has made no request.
+    // A client that sent nothing, such as a browser that connects in advance, made no request to count.
     if (!(socket instanceof Socket) || socket.bytesRead === 0 || !/^(HPE_|ERR_HTTP_)/.test(code))
       socket.destroy();
     else if (code === 'HPE_HEADER_OVERFLOW')
@@ -230,7 +230,7 @@ function answerUnreadable(server: Server, onAnswered: (status: Status) => void):
   server.on('connect', ({ socket }: IncomingMessage) => {
     refuse(socket, 405, 'method CONNECT is not allowed');
   });
-  // RFC 9110 allows to ignore an unknown expectation. Node.js would answer 417.
+  // RFC 9110 allows a server to ignore an unknown expectation. Node.js would answer 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
@@ -252,7 +252,7 @@ function serverOf(
   const { requestCert, rejectUnauthorized } = tls;
   const handshakeTimeout = options.headersTimeout;
   const server = createTlsServer({ ...options, requestCert, rejectUnauthorized, handshakeTimeout });
-  // Before the server accepts the connection, so that the next connection has a renewed certificate.
+  // Set the context before the server accepts a connection, so that the connection gets a renewed certificate.
   server.prependListener('connection', () => {
     useContext(server, tls.context());
   });
@@ -262,7 +262,7 @@ function serverOf(
     onFailed(refusedCertificate(socket, refusal));
     socket.destroy();
   });
-  // The listener of Node.js passes the error on as `clientError`.
+  // The default listener of Node.js would emit the error again, as `clientError`.
   server.removeAllListeners('tlsClientError');
   server.on('tlsClientError', (error, socket) => {
     const handshake = failedHandshake(error, socket);
@@ -273,12 +273,12 @@ function serverOf(
   return server;
 }
 
-/** The response to a request without TLS, in the words of Go. */
+/** The response to a request without TLS, with the same text as Go's HTTP server. */
 const NO_TLS = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
 
 /**
  * Sets the context of new connections. `setSecureContext` of Node.js 20 to 26 ignores `allowPartialTrustChain`, so this
- * sets the field that it sets. Without the field, every handshake would fail.
+ * function sets the private field of the server instead. Without the field, every handshake would fail.
  */
 function useContext(server: TlsServer, context: SecureContext): void {
   Object.assign(server, { _sharedCreds: context });
@@ -286,7 +286,7 @@ function useContext(server: TlsServer, context: SecureContext): void {
 
 /**
  * Closes the connection if the response takes longer than `ms`. A socket timeout cannot stop a slow
- * reader: each byte restarts it.
+ * reader: each byte restarts the timeout.
  */
 export function deadline<T>(ms: number, socket: Socket): MonoTypeOperatorFunction<T> {
   return (response$) =>

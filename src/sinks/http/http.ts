@@ -118,7 +118,7 @@ function responder(
         mergeMap(sent),
         share({ resetOnRefCountZero: false }),
       );
-    // When a connection ends, it frees its permit for other clients at once.
+    // If the connection closes, free the permit for other clients at once.
     const closed$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
     const awaited$ = reply$.pipe(take(1), takeUntil(closed$));
     return awaited$.pipe(
@@ -208,7 +208,7 @@ function treeOf(options: HttpOptions): Pick<OwnPagesOptions, 'tree' | 'treePath'
   return { tree: treeResponder({ ...options, treePath: TREE_PATH }), treePath: TREE_PATH };
 }
 
-/** The decision of the guard. When the sink ends, it refuses each request that still waits for a decision. */
+/** Emits the decision of the guard. If the sink ends before the decision, answers the request with 503. */
 const decided = (
   refusal$: Observable<Reply | undefined>,
   { response }: IncomingRequest,

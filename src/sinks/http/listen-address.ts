@@ -3,7 +3,7 @@ import type { AddressInfo, ListenOptions, Server } from 'node:net';
 import { Fault } from '../../errors.js';
 
 export type ListenAddress =
-  /** A host and port. An undefined host stands for all addresses of the machine, IPv6 and IPv4. */
+  /** A host and port. Undefined means all addresses of the machine, IPv6 and IPv4. */
   | { readonly host: string | undefined; readonly port: number }
   /** A file descriptor of a listening socket that systemd opened. */
   | { readonly fd: number };
@@ -58,7 +58,7 @@ function wayOut(
 ): string {
   if (code === 'EADDRINUSE') return `; "ss -ltnp 'sport = :${port}'" shows who has it`;
   const [, zone] = host.split('%');
-  // The runtime takes names of interfaces only, not their numbers.
+  // Node.js accepts the name of an interface as a zone, but not its number.
   return code === 'EINVAL' && zone !== undefined
     ? `; no interface has the name ${JSON.stringify(zone)}, "ip link" lists them`
     : '';

@@ -52,8 +52,8 @@ function discoveryDocument(
 }
 
 /**
- * The Host header if it is valid, else the local address of the connection. Clients leave the zone of a link-local
- * address out of the header (RFC 6874), so that only the connection has it.
+ * The Host header if it is valid, else the local address of the connection. Clients omit the zone of a link-local
+ * address from the header (RFC 6874), so only the local address has the zone.
  */
 function reachedAt({ headers, socket }: IncomingMessage): string {
   const { host = '' } = headers;
@@ -66,12 +66,12 @@ function reachedAt({ headers, socket }: IncomingMessage): string {
 export type ReloadAnswer =
   | {
       readonly kind: 'accepted';
-      /** A sentence for each changed setting that takes effect at the next start only. */
+      /** A sentence for each changed setting that only takes effect after a restart. */
       readonly needRestart: readonly string[];
     }
   | {
       readonly kind: 'refused';
-      /** All errors of the new configuration. The former configuration stays in use. */
+      /** All errors of the new configuration. The current configuration stays in use. */
       readonly reasons: readonly string[];
     };
 

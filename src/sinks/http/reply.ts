@@ -43,7 +43,10 @@ export function textReply(status: Status, text: string, headers: HeaderFields = 
   return { status, headers, page: plainPage(`${text}\n`, 'text/plain; charset=utf-8') };
 }
 
-/** A page without compression: it is short, or compression would mix a secret with text from the client. */
+/**
+ * A page that is never compressed, because it is short, or because it contains text from the client: the compressed
+ * length would then reveal other content of the page.
+ */
 export function plainPage(text: string, contentType: string): Page {
   const body = Buffer.from(text);
   return { contentType, buffers: [body], bytes: body.length, release: () => undefined };
@@ -91,8 +94,8 @@ export function send(
     const buffers = method === 'HEAD' ? [] : body.buffers;
     let isComplete = buffers.length === 0;
     let hasEnded = false;
-    // Listen to both: a response that queues behind another on its connection does not emit `close` when the
-    // connection ends, and the socket may close after the response.
+    // Listen to both. A response that is queued behind another one emits no `close` when the connection ends. The
+    // socket may stay open after the response.
     const end = () => {
       if (hasEnded) return;
       hasEnded = true;
@@ -126,7 +129,7 @@ export function send(
       response.end();
       return;
     }
-    // End the response after the last write: a closing server truncates ended responses.
+    // End the response only after the last write: a server that is closing truncates ended responses.
     const allWritten = (error?: Error | null): void => {
       // A destroyed connection completes pending writes without an error.
       if (error || socket.destroyed) return;

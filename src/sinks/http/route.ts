@@ -29,7 +29,7 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
   return routed.kind === 'refused' ? { ...routed, text: routed.text + misspelt(query) } : routed;
 }
 
-/** A sentence about a parameter whose name resembles one of a routing parameter; other names are ignored. */
+/** A hint about an unknown parameter whose name resembles a known one; empty if there is none. */
 function misspelt(query: URLSearchParams): string {
   for (const name of query.keys()) {
     const near = KNOWN.includes(name) ? undefined : nearest(name, KNOWN);

@@ -57,7 +57,7 @@ interface StdoutOptions {
   readonly isOnce: boolean;
   readonly documents: Documents;
   readonly write: DocumentWriter;
-  /** The reason of a skipped tick. */
+  /** The text for the log when a tick is skipped. */
   readonly slow: string;
   readonly scheduler?: SchedulerLike;
 }
@@ -71,7 +71,7 @@ const skippedTicks = (value: number): InternalMetric => ({
 
 /**
  * Makes a sink that prints all targets at each tick. It skips ticks while it still writes
- * documents, so that memory does not grow. The next documents count the skipped ticks. With
+ * documents, so that memory does not grow. The next documents state the number of skipped ticks. With
  * `isOnce`, it errors with Fault NOT_READY after printing if a target is not ready.
  */
 export function stdoutSink(options: StdoutOptions): Sink {
@@ -181,8 +181,8 @@ function printMerged(
 }
 
 /**
- * Writes documents to an output. Unsubscribing does not stop a started document. If a write fails, the document errors
- * with `NotWritten`, and the next document begins on a new line.
+ * Writes documents to an output. Unsubscribing does not stop a started document. If a write fails, the Observable
+ * errors with `NotWritten`, and the next document begins on a new line.
  */
 export const documentWriter =
   (output: Pick<Output, 'write'>): DocumentWriter =>

@@ -12,7 +12,7 @@ import type { DocumentWriter } from '../stdout/stdout.js';
 /** The mode of the file regardless of the umask. All users can read it, since the collector runs as another user. */
 const MODE = 0o644;
 
-/** Makes a writer that replaces the file with each document. The error `NotWritten` leaves the file unchanged. */
+/** Makes a writer that replaces the file with each document. If it errors with `NotWritten`, the file is unchanged. */
 export const fileWriter =
   (path: string): DocumentWriter =>
   ({ buffers, release }) =>
@@ -53,7 +53,7 @@ async function replaced(
       await file.close();
     }
     await rename(draft, path);
-    // The unsubscriber removes the file, perhaps before this rename.
+    // `removedAtEnd` may have removed the file before this rename.
     if (signal.aborted) await rm(path, { force: true });
     return bytes;
   } catch (error) {

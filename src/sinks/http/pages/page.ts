@@ -183,7 +183,7 @@ export interface PageParts {
   readonly skipTo: { readonly id: string; readonly name: string };
   readonly main: Html;
   readonly footer?: Html;
-  /** Whether the page repeats parts of its address. If so, it is not compressed: its length would reveal other content. */
+  /** Whether the page repeats parts of its URL. If so, it is not compressed: the length would reveal other content. */
   readonly isEcho?: boolean;
   /** The period of updates in milliseconds; undefined for none. */
   readonly refreshMs?: number | undefined;
@@ -219,7 +219,7 @@ const HEADERS = {
   Vary: 'Accept-Encoding',
 };
 
-/** The reply with a page. Headers of the page replace headers of the web configuration. */
+/** Makes the reply with an HTML page. Its headers replace headers of the web configuration. */
 export function pageReply(status: Status, parts: PageParts): Reply {
   const pageOf = parts.isEcho === true ? plainPage : compressiblePage;
   return { status, headers: HEADERS, page: pageOf(pageText(parts), 'text/html; charset=utf-8') };
@@ -248,7 +248,7 @@ ${script}</body></html>
 
 /**
  * Allows line breaks after the dots of an id, but not inside a number.
- * @param text has no unsafe characters
+ * @param text without control characters and other characters that change the display
  */
 export const breakable = (text: string): readonly Html[] =>
   text.split(/(?<=\s)(?=\S)/).map((word) => {

@@ -58,7 +58,7 @@ const SEVERITIES: readonly Severity[] = ['bad', 'warn', 'good'];
 /** The sort order of conditions, the most urgent first. */
 export const urgencyOf = ({ severity }: TargetCondition): number => SEVERITIES.indexOf(severity);
 
-/** The age of a newest value, and the source of its time, in words. */
+/** The age of the newest value, and the source of that time, in words. */
 export function newestText({ ageSeconds, by }: NonNullable<TargetTimes['newest']>): {
   readonly ago: string;
   readonly source: string;
@@ -112,7 +112,7 @@ const TARGET_INFO = { name: 'shm_exporter_target_info', type: 'info' } as const;
 
 export const HEADS = ['state', 'target', 'synced', 'newest value', 'publisher', 'pages'] as const;
 
-/** The row of a target. A reason of its condition follows in a row of its own, since it needs the width of the table. */
+/** The row of a target. The reason of its condition gets a second row, since it needs the full width of the table. */
 export function targetRow(facts: TargetRowOptions): Html {
   const { id, condition } = facts;
   return markup`<tr id="${id}" class="row-${condition.severity}" role="row">
@@ -220,7 +220,7 @@ function pagesCell(facts: TargetRowOptions): Html {
   }${others.length === 0 ? undefined : silentScopes(others, facts)}`;
 }
 
-/** A name for screen readers, which tells the links of one target from those of another. */
+/** A name for screen readers: it distinguishes links of different targets. */
 const labelOf = ({ instance }: Target, { app, serverKey, root }: TargetStatus): string => {
   const hint = instance === '' ? '' : `, hint ${nameText(instance)}`;
   return `${root === '' ? `${nameText(app)}${hint}` : nameText(root)}, server key ${nameText(serverKey)}`;

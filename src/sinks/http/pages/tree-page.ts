@@ -180,7 +180,7 @@ function absence(reason: string, condition: TargetCondition, more: Html | undefi
   }.${more}</p>`;
 }
 
-/** How to see the last values of a publisher whose segment is still there but is not served. */
+/** A command that shows the last values of a publisher, if its segment still exists but is not served. */
 function lastValues(target: Target, { dumpCommand }: TreePageOptions): Html | undefined {
   const { publisher, serverKey } = target.status();
   const isLeft = publisher.state === 'dead' || publisher.state === 'stalled';

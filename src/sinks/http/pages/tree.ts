@@ -16,7 +16,7 @@ export interface TreeOptions {
   readonly path: string;
   readonly treePath: string;
   readonly scope: (name: string) => Scope | undefined;
-  /** Whether the page shows texts that no row reads. */
+  /** Whether the page shows texts that no catalogue row reads. */
   readonly showsUnreadTexts: () => boolean;
   /** The command that dumps the segment of a server key. */
   readonly dumpCommand: (serverKey: string) => string;
@@ -42,7 +42,7 @@ export type TreeResponder = (
 
 /**
  * Makes the responder. Checks the routing (400 or 404), the scope (404), then the parameters (400).
- * The query may then give 503 without a tree, or 404 if the object does not exist.
+ * Then replies 503 if there is no tree, or 404 if the object does not exist.
  */
 export function treeResponder(options: TreeOptions): TreeResponder {
   const limited = limitConcurrency(MAX_QUERIES);
