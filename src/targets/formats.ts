@@ -1,4 +1,4 @@
-// The formats of shared memory, one row each, and the definition of a target that reads one.
+// The table of shared-memory formats, and the definition of a target.
 import type { CatalogueText } from '../catalogue/catalogue.js';
 import type { TargetSettings } from '../config/settings.js';
 import { hsperfdataPollers } from '../hsperfdata/hsperfdata-poller.js';
@@ -41,9 +41,9 @@ interface FormatParts extends PoolSettings {
   readonly nowNs?: (() => bigint) | undefined;
 }
 
-/** The row of a format. */
+/** A row of the table of formats. */
 interface TargetFormat {
-  /** A phrase for operators: which values are proven, and which are best effort. */
+  /** A phrase for operators: which values are proven to be consistent, and which are best effort. */
   readonly certainty: string;
   /** The application of all its roots; undefined if publishers choose it. */
   readonly app: string | undefined;
@@ -66,7 +66,7 @@ const targetFormat = <F extends TableFields>(
   notifies,
   settings,
   rule: table('a table', settings),
-  // The plan has checked them with the rule above.
+  // `planTargets` has checked the values with `rule`.
   pollers: (parts, values) => pollers(parts, values as ValuesOf<F>),
 });
 
@@ -91,7 +91,7 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
   }),
 );
 
-/** The pollers of each format, by its name and settings. */
+/** Maps each format name to a function that makes the poller factory for given format settings. */
 export const formatPollers = (parts: FormatParts): FormatPollerFactories =>
   new Map(
     [...FORMATS].map(([name, { pollers }]) => [name, (settings) => pollers(parts, settings)]),

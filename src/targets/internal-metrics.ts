@@ -16,7 +16,7 @@ const HIGHLIGHTED = {
   unit: '',
 } as const satisfies FamilyMetadata;
 
-/** A gauge with the path as its label. For a text it is an info metric with the text as the label `value`. */
+/** A gauge with the path of the variable as a label. For a text, it is 1 and the text is the label `value`. */
 export const highlightedMetric = ({ path, value, text }: HighlightedValue): InternalMetric => ({
   name: HIGHLIGHTED.name,
   type: HIGHLIGHTED.type,
@@ -64,7 +64,7 @@ const rowOf =
 const gauge = rowOf('gauge');
 const counter = rowOf('counter');
 
-/** The rows of a median, a 95th and a 99th percentile, in milliseconds. */
+/** The rows for the median, the 95th and the 99th percentile of durations, in milliseconds. */
 const percentiles = (
   name: string,
   quantity: string,
@@ -77,7 +77,7 @@ const percentiles = (
 
 const PREFIX = 'shm_exporter_internal_';
 
-/** In the order of the specification, followed by further metrics. */
+/** The metrics of the specification in its order, then all other metrics. */
 const ROWS: readonly InternalMetricRow[] = [
   gauge(
     `${PREFIX}target_ready`,

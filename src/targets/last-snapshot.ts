@@ -12,7 +12,8 @@ export class LastSnapshot {
   }
 
   /**
-   * Returns and holds the text to serve: the reported text, or the last one if none is reported. Call it during the report.
+   * Returns and holds the text to serve: the reported text, or the last one if none is reported. Call it before the
+   * emission of the report returns: after that, the partition may reuse the memory of a text without a holder.
    */
   replace(reported: Snapshot | undefined): Snapshot | undefined {
     if (reported === undefined) return this.#snapshot;
@@ -28,7 +29,7 @@ export class LastSnapshot {
     if (!this.#isRetained) this.release();
   }
 
-  /** Keeps the text through renders. Call it when its hosting has ended: then the text has no other holder. */
+  /** Keeps the text during renders. Call it when the text's hosting has ended: then the text has no other holder. */
   retain(): void {
     this.#isRetained = this.#snapshot !== undefined;
   }

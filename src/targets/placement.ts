@@ -26,8 +26,8 @@ export function partitionCount(
 const MULTIPLIER = 2862933555777941757n;
 
 /**
- * Returns the partition of a key, counted from 0. If partitions are added, a key stays or moves to an added one. Jump
- * consistent hash, Lamping and Veach 2014.
+ * Maps a key to a partition, counted from 0, by jump consistent hash (Lamping and Veach 2014). If partitions are added,
+ * a key keeps its partition or moves to a new one.
  */
 export function hashPartition(key: string, partitions: number): number {
   let state = createHash('sha256').update(key).digest().readBigUInt64LE(0);
@@ -56,7 +56,7 @@ interface Move {
   readonly to: number;
 }
 
-/** The smallest difference, as a share of the larger load, that causes a move. Otherwise, targets keep moving. */
+/** The smallest difference, as a share of the larger load, that causes a move. Without it, targets would keep moving. */
 const MIN_DIFFERENCE = 0.2;
 
 /**
@@ -91,14 +91,14 @@ export function planMoves(
   return moves;
 }
 
-/** Partitions in descending order of load: a later one supplies the target if no move from the fullest is worth it. */
+/** Partitions in descending order of load. If no move from the fullest one is worthwhile, `planMoves` tries the next. */
 const byLoadDescending = (loads: readonly number[]): number[] =>
   [...loads.keys()].sort((a, b) => (loads[b] ?? 0) - (loads[a] ?? 0));
 
 const isWorthMoving = (full: number, empty: number, least: number): boolean =>
   full >= least && full - empty > full * MIN_DIFFERENCE;
 
-/** The target whose move leaves the smallest gap, if that gap is clearly smaller than the present one. */
+/** The target whose move leaves the smallest difference of the two loads, if it is clearly smaller than `gap`. */
 function bestToMove(
   targets: readonly TargetLoad[],
   partition: number,

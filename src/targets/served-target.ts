@@ -40,7 +40,7 @@ export interface ServedParts extends Assignment {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** The reason in the answers to pending demands when a reload or the end of the exporter ends their target. */
+/** The reason in answers to pending demands after a reload removes their target or the exporter ends. */
 const ENDED = 'nothing: the exporter does not serve this target any more';
 
 /** A demand that waits for an answer. */
@@ -96,7 +96,7 @@ export class ServedTarget implements Target {
   get assignment(): Assignment {
     return this.#handover.desired;
   }
-  /** The milliseconds of all refreshes so far. */
+  /** The total duration of all refreshes so far, in milliseconds. */
   get busyMs(): number {
     return this.#refreshes.sum;
   }
@@ -196,7 +196,8 @@ export class ServedTarget implements Target {
       this.#encodings.add(scrape.encoding);
     }
     this.#queued.clear();
-    // Release the text before the render, so that its memory is reused while it is in the cache. The partition holds it too.
+    // Release the text before the render, so that the render reuses its memory while it is in the CPU cache. Until
+    // then, the partition also holds the text.
     if (refresh.mayRender) this.#text.releaseForRender();
     const deflated = this.#encodings.has('deflated');
     const encodings = { text: !deflated || this.#encodings.has('text'), deflated };
@@ -232,7 +233,7 @@ export class ServedTarget implements Target {
 
   #answer({ hasRendered, snapshot: own }: RefreshReport): readonly TargetEvent[] {
     const snapshot = this.#text.replace(own);
-    // The target became ready during the refresh. Its demands wait for the repeated refresh.
+    // The target became ready during the refresh. `throttleRenders` repeats the refresh, which answers the demands.
     if (snapshot === undefined && this.status().isReady) return [];
     const inFlight = [...this.#inFlight];
     this.#inFlight.clear();
@@ -243,7 +244,7 @@ export class ServedTarget implements Target {
         return;
       }
       const selection = scope && selectFamilies(snapshot, scope);
-      // Count a scrape before its page is written. Of the scrapes that share a render, one is a miss.
+      // Count the scrape first, so that its own page includes it. Of the scrapes that share a render, one is a miss.
       this.#counts[hasRendered && index === 0 ? 'cacheMisses' : 'cacheHits']++;
       if (selection !== undefined) this.#counts[selection.isHit ? 'scopeHits' : 'scopeMisses']++;
       const internal = internalFamilies(this.internal(), status, scope, this.#internalTexts);
@@ -259,7 +260,7 @@ export class ServedTarget implements Target {
   #rejectPending(): void {
     const now = this.status();
     const { progress } = now;
-    // A ready target waits for nothing, so it ends.
+    // A ready target has no reason to wait. Its demands are rejected only when the target ends.
     const reason = progress.reason === '' ? ENDED : progress.reason;
     const status = { ...now, progress: { ...progress, reason } };
     const all = [...this.#inFlight, ...this.#queued];

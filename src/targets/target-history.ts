@@ -16,7 +16,7 @@ export class TargetHistory {
   #isReady = false;
   #hasRoot = false;
   #notifications: Notifications | undefined;
-  /** Undefined while the publisher has made none. */
+  /** Undefined until the publisher has notified. */
   #last: LastNotification | undefined;
   /** The Unix time in milliseconds that the publisher states for its values (as-of time). */
   #statedUnixMs: number | undefined;
@@ -50,7 +50,7 @@ export class TargetHistory {
     this.#statedUnixMs = view?.asOfNs === undefined ? undefined : Number(view.asOfNs / 1_000_000n);
   }
 
-  /** A publisher's count continues after a move or a loss of the root; another publisher has its own count. */
+  /** Continues the count of the same publisher after a move or a loss of the root; starts anew for another publisher. */
   #noteNotifications(next: Notifications, nowMs: number): void {
     const isKnown = next.generation === this.#notifications?.generation;
     if (!isKnown) this.#last = next.count === 0 ? undefined : { ms: nowMs, isEarlier: true };

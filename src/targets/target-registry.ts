@@ -65,7 +65,7 @@ export class TargetRegistry {
    * old definition until the new one is ready.
    */
   update(definitions: readonly TargetDefinition[], partitions: number): Observable<never> {
-    // Never fewer: a target that stays may be in any of them.
+    // Never reduce the number: a target that stays may be in any partition.
     this.#partitions = Math.max(this.#partitions, partitions);
     this.#measure();
     const former = new Map<string, Entry[]>();
@@ -75,7 +75,7 @@ export class TargetRegistry {
     }
     const changes: Observable<never>[] = [];
     const added: Entry[] = [];
-    // One by one, so that the partition of each new target depends on the targets before it.
+    // Add new targets one by one, since the partition of each one depends on the targets before it.
     const kept = definitions.map((each) => former.get(identityOf(each))?.shift());
     const gone = [...former.values()].flat();
     this.#entries = kept.filter((entry) => entry !== undefined);
@@ -99,7 +99,7 @@ export class TargetRegistry {
   /**
    * One pass of rebalancing; completes when the targets have moved.
    * @param most the maximum number of moves
-   * @param leastLoad no target leaves a partition that is busy for less than this share of its time
+   * @param leastLoad a partition that is busy for a smaller share of its time keeps its targets
    */
   rebalance(most: number, leastLoad: number): Observable<never> {
     return defer(() => {

@@ -21,7 +21,10 @@ import type { Refresh } from '../../streams/target-inputs.js';
 import { Hosting } from './hosting.js';
 import type { Assignment } from './hosting.js';
 
-/** The time limit of a standby. A standby with a new definition then takes over without being ready; others are ended. */
+/**
+ * The longest time that a standby may take to become ready. After it, a standby with a new definition takes over
+ * anyway. A standby that only changes the partition ends.
+ */
 export const MAX_STANDBY_MS = 60_000;
 
 export class Handover {
@@ -32,7 +35,7 @@ export class Handover {
   readonly #started$ = new Subject<Hosting>();
   #desired: Assignment;
   #serving: Hosting;
-  /** Takes over as soon as it is ready. */
+  /** The hosting that takes over as soon as it is ready; undefined if none has started. */
   #standby: Hosting | undefined;
   /** The unanswered refresh. */
   #refresh: Refresh | undefined;
@@ -56,7 +59,7 @@ export class Handover {
     return this.#isRunning && this.#serving.failure === '';
   }
 
-  /** Sends a refresh to the serving hosting, and again to a standby that takes over before the answer. */
+  /** Sends a refresh to the serving hosting. If a standby takes over before the answer, the standby gets it too. */
   send(refresh: Refresh): void {
     this.#refresh = refresh;
     this.#serving.send(refresh);
@@ -118,12 +121,12 @@ export class Handover {
       if (isRedefined) this.#log('warning', report.reason);
       else this.#abandon(report.reason);
     }
-    // Under the same definition, the serving hosting has logged the same events before.
+    // With an unchanged definition, the serving hosting has already logged these events.
     if (report.kind === 'event' && isRedefined && report.event.level === 'warning')
       this.#report$.next(report);
     if (report.kind !== 'state' && report.kind !== 'refreshed') return;
     const { tasksMs, counts } = report;
-    // Under the same definition, the standby omits the same series as the serving hosting.
+    // With an unchanged definition, the serving hosting has already counted the series that the standby omits.
     const own = isRedefined ? counts : countsOfEvents(counts);
     this.#report$.next({ kind: 'standby', tasksMs, counts: own });
     if (report.state.isReady) this.#switch();
@@ -160,7 +163,7 @@ export class Handover {
     if (!this.#serving.state.isReady) this.#switch();
   }
 
-  /** Makes the standby the serving hosting. It answers the open refresh. */
+  /** Makes the standby the serving hosting, which then answers the open refresh. */
   #switch(): void {
     const former = this.#serving;
     const next = this.#standby;
@@ -176,7 +179,7 @@ export class Handover {
         `moved from partition ${former.partition.number} to ${next.partition.number}`,
       );
     if (next.failure !== '') this.#fail(next.failure);
-    // A refresh that arrived during a report above was sent at once.
+    // If a report above caused a new refresh, `send` has already passed that refresh to `next`.
     else if (open !== undefined && open === this.#refresh) next.send(open);
     this.#reconcile();
   }

@@ -1,4 +1,4 @@
-// A target in one partition, under one definition. It starts again after a failure of the partition.
+// Runs a target in one partition, with one definition. Starts it again after a failure of the partition.
 import {
   EMPTY,
   Subject,
@@ -44,7 +44,7 @@ export class Hosting implements Assignment {
   readonly ended$ = this.#end$.asObservable();
   #hosted: HostedTarget | undefined;
   #state: TargetState;
-  /** The current root, or the root to choose if it exists. */
+  /** The current root. Before a choice and after a failure, the root to choose again if it exists. */
   #root: FoundRoot | undefined;
   #failure = '';
 
@@ -112,7 +112,7 @@ export class Hosting implements Assignment {
     this.#failure = '';
     if (!('state' in report)) return report;
     const { root, serverKey } = report.state;
-    // Forget a root only when it is lost: a partition that starts again does not know it yet.
+    // A partition that has just started reports no root yet. Only after a root does an empty one mean a loss.
     if (root !== '') this.#root = { serverKey, id: root };
     else if (this.#state.root !== '') this.#root = undefined;
     this.#state = report.state;

@@ -55,7 +55,7 @@ const BIND_BUDGET = {
 };
 /** The period of state reports without a demand. */
 const STATE_EVERY_MS = 1000;
-/** A target without changes reports in each fourth period: the load of the queue, and a keep-alive for the watchdog. */
+/** A target without changes reports in every fourth period, to update the load of the queue and reset the watchdog. */
 const IDLE_PERIODS = 4;
 
 /** A partition with its own queue and memory, in the thread that made it. */
@@ -100,7 +100,7 @@ export class LogicalPartition implements Partition {
       return merge(
         update$.pipe(
           mergeMap((update) => {
-            // Close the refresh before its report, which may bring the next.
+            // Close the refresh before its report: the receiver may send the next refresh at once.
             if (isAnswer(update)) openRefresh$.next(undefined);
             if (update.kind === 'root') ({ view } = update);
             return reporter.reportsOn(update);

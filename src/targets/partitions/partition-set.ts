@@ -21,7 +21,7 @@ export class PartitionSet {
   constructor(settings: PartitionSettings, memory: SharedMemory, nowMs: () => number) {
     const { workerExecutionMode, contextId, poolName } = settings;
     const { stalledAfterSeconds, trustedOwners, segmentMaxItems } = settings;
-    // Only these fields, since they are sent to threads.
+    // Copy only the fields that partitions need, since the object is sent to threads.
     const bounds = { stalledAfterSeconds, trustedOwners, segmentMaxItems };
     const pool: PoolSettings = { contextId, poolName, ...bounds };
     const formats = formatPollers({ memory, ...pool });

@@ -22,7 +22,7 @@ import type { TargetDefinition } from '../formats.js';
 
 /** The maximum number of duplicate series that are logged by name. */
 const MAX_NAMED_CLASHES = 100;
-/** The maximum number of warnings of a format that are logged. */
+/** The maximum number of different format warnings to log. */
 const MAX_WARNINGS = 16;
 /** The maximum number of events that wait for the next update. */
 const MAX_WAITING_EVENTS = 1000;
@@ -45,9 +45,9 @@ export class Reporter {
   #isReady = false;
   #publisherState: PublisherState | undefined;
   #highlighted: HighlightedValue | undefined;
-  /** The number of notifications in the last state. */
+  /** The number of notifications in the last reported state. */
   #notifications: number | undefined;
-  /** Whether the target had an update since the last state. */
+  /** Whether the target had an update since the last reported state. */
   #hasNewUpdate = true;
 
   constructor(definition: TargetDefinition, pool: PollerPool, queue: TaskQueue) {
@@ -84,11 +84,11 @@ export class Reporter {
 
   /** The present state, and the counts since the last report. */
   state(): Report {
-    // Read the as-of time again: only refreshes copy values.
+    // Read the time of the values from the segment, since the copy is as old as the last refresh.
     return { kind: 'state', state: this.#state(this.#view?.readAsOfNs()), ...this.#takeCounts() };
   }
 
-  /** Logs that a series was left out because of another one; once for each name and labels. */
+  /** Logs that a series was left out because it clashes with another one. Logs each series once. */
   clash(series: string, why: string): void {
     if (this.#clashes.size >= MAX_NAMED_CLASHES || this.#clashes.has(series)) return;
     this.#clashes.add(series);
@@ -129,7 +129,7 @@ export class Reporter {
     return this.#flush();
   }
 
-  /** Records the result of an input. Returns whether readiness or the publisher changed. */
+  /** Records the result of an input. Returns whether the readiness or the publisher's state changed. */
   #noteInput({ input, isReady }: ProcessedInput): boolean {
     const isPublisherNew = input.kind === 'poll' && this.#notePublisher(input.pollResult);
     const isReadyNew = isReady && !this.#isReady;
@@ -202,7 +202,7 @@ export class Reporter {
     return { tasksMs: this.tasksMs.splice(0), counts };
   }
 
-  /** @param asOfNs the moment of the root's values */
+  /** @param asOfNs the time (Unix ns) that the publisher states for the root's values */
   #state(asOfNs: bigint | undefined): TargetState {
     this.#hasNewUpdate = false;
     const notifications = this.#countNotifications();
@@ -225,7 +225,7 @@ export class Reporter {
     };
   }
 
-  /** The pool has the newest count: a change of the count alone does not update the target. */
+  /** Reads the count from the pool, since a change of only the count does not update the target. */
   #countNotifications(): Notifications | undefined {
     if (this.#choice?.kind !== 'chosen') return undefined;
     if (FORMATS.get(this.#definition.format)?.notifies !== true) return undefined;
@@ -234,7 +234,7 @@ export class Reporter {
     return count === undefined ? undefined : { generation: source.generation, count };
   }
 
-  /** Without a root, several keys may have a publisher. */
+  /** The process of the publisher; undefined while no root is chosen and several keys may have publishers. */
   #processOf(serverKey: string): TargetState['process'] {
     const isOnly = this.#choice?.kind === 'chosen' || this.#definition.serverKeys.length === 1;
     return isOnly ? this.#pool.process(serverKey) : undefined;
@@ -251,7 +251,7 @@ export class Reporter {
       ...NO_PROGRESS,
       reason: 'the first poll of its segments',
     };
-    // All known nodes are synced; the directory may hold more.
+    // All known nodes are synced, but the directory may have more.
     return progress.reason === ''
       ? { ...progress, reason: 'the rest of its objects, which are being read' }
       : progress;

@@ -1,4 +1,4 @@
-// Queries locks and waits for notifications on behalf of a thread, which has no foreign functions.
+// Queries locks and waits for notifications on behalf of a thread, which cannot call foreign functions.
 import { messageOf } from '../../errors.js';
 import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import type { FileMessage, FileReply } from './messages.js';
@@ -64,7 +64,7 @@ export class FileProxy {
       file?.close();
       return { file: undefined, failure: '' };
     } catch (error) {
-      // The thread has just opened it, so whether a process locks it is unknown.
+      // The thread has just opened this file, so it exists. Report its lock as unknown, not as free.
       return { file: undefined, failure: messageOf(error) };
     }
   }

@@ -60,7 +60,7 @@ export type FileMessage =
   | { readonly kind: 'end-wait'; readonly file: number; readonly wait: number }
   | { readonly kind: 'closed'; readonly file: number };
 
-/** The replies to those requests. */
+/** The replies of the main thread to a `FileMessage`. */
 export type FileReply =
   | { readonly kind: 'lock'; readonly file: number; readonly isLocked: boolean }
   /** The state of the lock is unknown. */

@@ -1,4 +1,4 @@
-// A partition in its thread: runs targets at the commands of the main thread.
+// A partition in its thread: runs targets as the main thread commands.
 import {
   EMPTY,
   Subject,
@@ -31,7 +31,7 @@ export interface ThreadParts extends Pick<
   'nowMs' | 'budget' | 'scheduler' | 'tasks'
 > {
   readonly setup: ThreadSetup;
-  /** Opens a file for reading; by default one of shared memory. */
+  /** Opens a file for reading; by default a file in shared memory. */
   readonly open?: OpenFile | undefined;
   /** Nanoseconds of the clock of heartbeats; by default the system's. */
   readonly nowNs?: (() => bigint) | undefined;
@@ -73,7 +73,7 @@ export class PartitionThread {
       case 'query':
         return this.#queryTree(message);
       case 'refresh':
-        // Before the render, which reuses the memory.
+        // Release before the render, so that it can reuse the memory.
         this.#sender.releaseUnheld();
         this.#running.get(message.target)?.hosted.send(message.refresh);
         break;

@@ -1,4 +1,4 @@
-// Shared memory for a thread, which reads by itself and asks the main thread for locks and waits.
+// Shared memory for a thread. The thread reads files itself; the main thread queries locks and waits for changes.
 import { Fault } from '../../errors.js';
 import { openReadable } from '../../native/os/shared-memory.js';
 import type {
@@ -12,7 +12,7 @@ import type { FileMessage, FileReply } from './messages.js';
 /** Opens the file of a segment for reading; undefined if there is none. */
 export type OpenFile = (name: string) => Omit<ReadableFile, 'fd'> | undefined;
 
-/** An open segment, which the messages to the main thread name by its number. */
+/** An open segment. Messages to the main thread identify it by its number. */
 class RemoteFile implements SegmentFile {
   readonly #file: Omit<ReadableFile, 'fd'>;
   readonly #number: number;
@@ -54,7 +54,7 @@ class RemoteFile implements SegmentFile {
 
   askLock(answer: (isLocked: boolean) => void): void {
     if (this.#refusal !== '') throw new Fault('NATIVE_FAILED', this.#refusal);
-    // One query at a time: a second caller gets the answer to the first.
+    // Send one query at a time. A later caller replaces the earlier one, and gets the answer to the open query.
     if (this.#answer === undefined) this.#send({ kind: 'ask-lock', file: this.#number });
     this.#answer = answer;
   }

@@ -21,7 +21,7 @@ export class SnapshotReceiver {
     this.#memory = memory;
   }
 
-  /** Hands a snapshot to `use`; after that the thread may reuse its memory, unless it is held. */
+  /** Passes a snapshot to `use`. After that, the thread may reuse its memory, unless `use` has held the snapshot. */
   receive(sent: SentSnapshot | undefined, use: (snapshot: Snapshot | undefined) => void): void {
     if (sent?.layout !== undefined) this.#last = this.#read(sent.holders, sent.layout);
     try {

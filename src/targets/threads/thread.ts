@@ -1,4 +1,4 @@
-// The thread of a partition: its messages come from the main thread and go there.
+// The entry point of a partition's thread: connects a `PartitionThread` to the messages of the main thread.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Observable } from 'rxjs';
 import { monotonicMs } from '../../clock.js';

@@ -1,4 +1,4 @@
-// A partition in a worker thread. A thread that reports nothing for 30 seconds is ended.
+// A partition in a worker thread. Ends the thread if one of its targets does not report for 30 seconds.
 import type { Worker } from 'node:worker_threads';
 import {
   EMPTY,
@@ -30,7 +30,7 @@ import type { FromThread, ThreadSetup, ToThread } from './messages.js';
 import { SnapshotReceiver, release } from './snapshot-receiver.js';
 import type { ThreadMemory } from './snapshot-receiver.js';
 
-/** The longest time between two reports of a target. A ready one without changes reports every four seconds. */
+/** The longest time between two reports of a target. A ready target without changes reports every four seconds. */
 export const MAX_SILENCE_MS = 30_000;
 /** Time to receive messages that arrived while this process was suspended. */
 const GRACE_MS = 1000;
@@ -210,7 +210,7 @@ function answer(
 const fail = (target: RemoteTarget | undefined, reason: string): void =>
   target?.subscriber.error(new Error(reason));
 
-/** Emits a report, with its snapshot as one of this thread. After the end of the target, releases the snapshot. */
+/** Emits a report, with its snapshot in a form for this thread. If the target has ended, releases the snapshot. */
 function receive({ memory, targets }: Thread, message: ReportMessage): void {
   const { report } = message;
   const target = targets.get(message.target);
