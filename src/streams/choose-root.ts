@@ -55,12 +55,12 @@ interface Candidate {
   readonly instance: number;
 }
 
-/** The maximum number of roots to compare for a server key. A publisher has a few. */
+/** The maximum number of roots to compare for a server key. A publisher usually has a few. */
 const MAX_ROOTS = 16_384;
 
 const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been polled yet' };
 
-/** Keeps a chosen root until it is lost; chooses again at each poll result until there is one. */
+/** Chooses a root at each poll result until it finds one. Keeps the chosen root until it is lost. */
 export function chooseRoot(
   pollResults: readonly Observable<PollResult>[],
   desired: DesiredRoot,

@@ -43,24 +43,24 @@ export class PollSchedule {
 }
 
 /**
- * Milliseconds until the next multiple of a period, or the one after if that is too soon. Timers with the same
- * period and clock fire together, so that the process wakes up once for all of them.
+ * Milliseconds until the next multiple of a period, or until the following multiple if the next is too soon. Timers
+ * with the same period and clock fire together, so that the process wakes up once for all of them.
  */
 export function untilNext(period: number, now: number): number {
   const wait = Math.ceil(period - (now % period));
   return wait < period / 4 ? wait + period : wait;
 }
 
-/** True if the two are equal for every consumer. */
+/** Whether two poll results are equal for every consumer. */
 export const isSamePollResult = (a: PollResult, b: PollResult): boolean =>
   a.notifications === b.notifications && isSameStructure(a, b);
 
-/** True if the two differ in nothing but `notifications`: at most values have changed. */
+/** Whether two poll results differ at most in `notifications`: the structure is equal, but values may have changed. */
 export function isSameStructure(a: PollResult, b: PollResult): boolean {
   return (
     a.source === b.source &&
     a.publisher.state === b.publisher.state &&
-    // The reason of a stalled publisher holds its age. It grows with every poll.
+    // The reason of a stalled publisher contains an age, which grows with every poll.
     (a.publisher.reason === b.publisher.reason || a.publisher.state === 'stalled') &&
     (a.warnings ?? []).join() === (b.warnings ?? []).join() &&
     b.changes.length === 0 &&
@@ -75,7 +75,7 @@ export function isSameStructure(a: PollResult, b: PollResult): boolean {
  * Emits the result of each poll, the first at once. The next poll follows `waitMs(result)` later, or as
  * soon as `again` is called.
  * @param waitForChange begins to wait for a change, and returns the teardown of that wait
- * @param tasks runs polls without a wait among other work; timers by default
+ * @param tasks runs each poll that follows without a wait; by default, a timer runs it
  */
 export function repeatPoll<T>(
   poll: () => T,

@@ -31,7 +31,7 @@ interface PoolParts {
   readonly nowMs?: (() => number) | undefined;
 }
 
-/** The number of keys that are polled together; each further group follows `GROUP_OFFSET_MS` later. */
+/** The pool polls keys in groups of this size. Each group follows `GROUP_OFFSET_MS` after the one before. */
 const KEYS_PER_GROUP = 32;
 const GROUP_OFFSET_MS = 7;
 
@@ -42,7 +42,7 @@ interface PolledKey {
   poll: () => void;
   /** The number of polled keys before this one. */
   readonly ordinal: number;
-  /** A function of each subscriber; it returns whether that subscriber needs each change at once. */
+  /** One function for each subscriber: returns whether the subscriber needs each change at once. */
   readonly urgent: Set<() => boolean>;
   last: PollResult | undefined;
 }
@@ -64,8 +64,8 @@ export class PollerPool {
 
   /**
    * Polls a server key, and emits each result that differs from the last. Replays the last poll result.
-   * @param isUrgent whether the subscriber needs each change at once; while no subscriber does, the segment is
-   *   polled as if it were idle, and a change of `notifications` alone is not emitted
+   * @param isUrgent whether the subscriber needs each change at once. While no subscriber does, the pool polls the
+   *   segment as if it were idle, and does not emit a change of only `notifications`
    */
   pollResult$(serverKey: string, isUrgent = () => true): Observable<PollResult> {
     return defer(() => {
@@ -76,7 +76,7 @@ export class PollerPool {
   }
 
   /**
-   * Polls a server key now; its subscribers have a new result before this returns. Does nothing during an
+   * Polls a server key now. Its subscribers get the new result before this method returns. Does nothing during an
    * emission of that key: a second poll result would overtake the first.
    */
   poll(serverKey: string): void {
@@ -162,7 +162,7 @@ export class PollerPool {
 /** The checked `format_settings` of a target. Plain data: they go to threads. */
 export type FormatSettings = Readonly<Record<string, unknown>>;
 
-/** The pollers of each format, by its name. */
+/** Maps each format name to a function that makes the poller factory for given format settings. */
 export type FormatPollerFactories = ReadonlyMap<
   string,
   (settings: FormatSettings) => PollerFactory

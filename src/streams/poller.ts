@@ -9,7 +9,7 @@ export interface PollResult {
   readonly warnings?: readonly string[];
   /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess;
-  /** The open source, while its values may be served; a new object for each generation. */
+  /** The open source, a new object for each generation. Undefined while its values must not be served. */
   readonly source: Source | undefined;
   /** The additions to and removals from the source since the last poll. */
   readonly changes: readonly StructureChange[];
@@ -20,8 +20,8 @@ export interface PollResult {
   /** True when the structure changed faster than it could be copied: poll again, but not at once. */
   readonly isUnstable?: boolean | undefined;
   /**
-   * The number of notifications by the publisher, or of other wake-ups in a format without them. Another number means
-   * that values or structure may have changed.
+   * The number of the publisher's notifications, or of other wake-ups in a format without notifications. If the number
+   * differs from the last one, values or structure may have changed.
    */
   readonly notifications: number;
   /** The objects and variables that exceeded the capacity of the segment. */
@@ -39,7 +39,7 @@ export interface AvailableNames {
 
 /** Polls one server key, in any format. */
 export interface Poller {
-  /** One poll of bounded work; never throws. */
+  /** Polls once, with a bounded amount of work. Never throws. */
   poll(): PollResult;
   /** Calls `onChange` once when `notifications` changes, if the format has notifications; returns a function that ends the wait. */
   wait(notifications: number, onChange: () => void): () => void;

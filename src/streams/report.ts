@@ -31,7 +31,7 @@ export interface TargetState {
   readonly view:
     | {
         readonly series: number;
-        /** The moment (Unix ns) of the root's values, if the publisher states it. */
+        /** The time (Unix ns) that the publisher states for the root's values, if it states one. */
         readonly asOfNs: bigint | undefined;
         readonly droppedObjects: number;
         readonly droppedVariables: number;
@@ -84,8 +84,8 @@ export interface RefreshReport extends Counted {
   /** Whether a render now would produce a different text. */
   readonly isDirty: boolean;
   /**
-   * The last text. Its bytes stay until the emission returns, unless they are held. Undefined while
-   * the target is not ready, and before its first render in this partition.
+   * The last text. Its bytes stay valid until the emission of the report returns, or as long as the snapshot is held.
+   * Undefined while the target is not ready, and before its first render in this partition.
    */
   readonly snapshot: Snapshot | undefined;
 }
@@ -102,5 +102,5 @@ export type Report =
   | { readonly kind: 'failed'; readonly reason: string; readonly state: TargetState }
   /** Another hosting serves from now on. */
   | { readonly kind: 'switched'; readonly state: TargetState }
-  /** The counts of a standby, without those that the serving hosting has reported before. */
+  /** The counts of a standby, without counts that the serving hosting has already reported. */
   | ({ readonly kind: 'standby' } & Counted);

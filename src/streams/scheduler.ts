@@ -18,9 +18,9 @@ const MAX_WAIT_MS = 10;
 const never = (): boolean => false;
 
 /**
- * A cooperative scheduler with time slices of a millisecond, in FIFO order. Urgent tasks go first, unless no other
- * task had a slice for `MAX_WAIT_MS`. The event loop serves sockets and timers between slices. An idle scheduler
- * sets no timer.
+ * A cooperative scheduler with time slices of a millisecond, in FIFO order. Urgent tasks go first, unless the other
+ * tasks have had no slice for `MAX_WAIT_MS`. The event loop serves sockets and timers between slices. An idle
+ * scheduler sets no timer.
  */
 export class Scheduler {
   readonly #nowMs: () => number;
@@ -88,7 +88,7 @@ export class Scheduler {
     });
   }
 
-  /** Runs one slice, and further ones within half of `SLICE_MS`, at most one for each task that waits at the start. */
+  /** Runs one slice. Starts more in the first half of `SLICE_MS`, at most one for each task that waits at the start. */
   #runSlices(): void {
     const startMs = this.#nowMs();
     let left = this.#waiting.size;

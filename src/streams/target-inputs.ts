@@ -71,7 +71,7 @@ function merged(first: PollInput | undefined, next: PollInput): PollInput {
 
 export interface InputProcessing<T> {
   readonly process: (input: TargetInput) => Generator<void, T>;
-  /** Polls the server keys for a refresh; its result is an input. */
+  /** Polls the server keys for a refresh. The poll results arrive as inputs. */
   readonly poll: () => void;
   /** Whether the page of a refresh would lack objects. If so, the refresh polls again. */
   readonly isPageIncomplete: () => boolean;
@@ -79,7 +79,7 @@ export interface InputProcessing<T> {
   readonly onTaskEnd: (tookMs: number) => void;
 }
 
-/** The longest time for which a refresh polls again. */
+/** The longest time for which a refresh repeats its poll. */
 const MAX_REPOLL_MS = 1000;
 
 /**

@@ -39,7 +39,7 @@ export class TaskQueue {
     return this.#waits.durations;
   }
 
-  /** The time in steps of tasks, divided by the rest of the time. */
+  /** The time spent in tasks, divided by the remaining time. */
   get busyIdleRatio(): number {
     const idleMs = this.#now() - this.#startedMs - this.#busyMs;
     return idleMs > 0 ? this.#busyMs / idleMs : 0;

@@ -100,7 +100,7 @@ class RenderThrottle {
     this.#isRefreshOpen = false;
     if (!isReady) this.#reset();
     else if (hasRendered) this.#rendered();
-    // The target became ready during the refresh: there is no last render to serve.
+    // The target became ready during the refresh. There is no last render to serve, so refresh again.
     else if (isDirty && this.#renderedAt === -Infinity) this.#isDemanded = true;
     const next = this.#next();
     const isPending = isReady && isDirty && this.#delayed === undefined;

@@ -13,7 +13,7 @@ export interface ProcessedInput {
   readonly hasRendered: boolean;
   /** Whether a render now would produce a different text; known after the first full sync. */
   readonly isDirty: boolean;
-  /** The last text. It stays until the next render. */
+  /** The last text. It stays valid until the next render. */
   readonly snapshot: Snapshot | undefined;
 }
 
@@ -112,7 +112,7 @@ export class ViewRefresher {
     const view = this.#view;
     const isTreeIncomplete = () => this.#hasMore || view.hasMore;
     const isForced = observes || (this.#isReady && input.kind === 'refresh');
-    // While the tree is incomplete, copy only new nodes. That may bind the last of them.
+    // While the tree is incomplete, copy only new nodes. That may bind the last node, so the next line checks again.
     if (!isForced && isTreeIncomplete()) view.copyNewValues();
     const copies = isForced || (!this.#isReady && !isTreeIncomplete());
     const isChanged = copies && (yield* view.copyingValues());
