@@ -40,7 +40,7 @@ export type Start =
     };
 
 /**
- * Checks the files of the arguments, and the license at `now`.
+ * Checks the files that the arguments name, and whether the license is valid at `now`.
  * @param tz the environment variable TZ
  */
 export function checkStart(given: Arguments, now: Date, tz?: string): Start {
@@ -85,7 +85,7 @@ function plannedOf(given: Arguments, problems: ConfigProblems): Planned {
 }
 
 function webConfigOf(config: Config, file: string): WebConfig {
-  // Problems inside the file have their own positions; only a file that cannot be read needs the setting.
+  // A problem inside the file states its position there. If the file cannot be read, the problem names the setting.
   prefixFault(config.subject(['web_config_file']), () => readText(file));
   return readWebConfig(file);
 }

@@ -34,14 +34,14 @@ type Accepted = Extract<Start, { kind: 'accepted' }>;
 const STDERR = 2;
 /** The time limit for responses and documents in progress after a signal. */
 const DRAIN_MS = 3000;
-/** The exit status after a signal is this and the signal's number, as in a shell. */
+/** The exit status after a signal is the sum of this and the signal's number, as in a shell. */
 const SIGNALLED = 128;
 /** The time limit for the last log lines. */
 const LOG_MS = 1000;
 
 /** The sentence that explains the end of the process. */
 function explanationOf(error: unknown): string {
-  // Any other error is a bug, which needs its stack.
+  // Any other error is a bug: show its stack.
   const isExplained =
     [Fault, NotWritten, BrokenPipe].some((kind) => error instanceof kind) ||
     !(error instanceof Error) ||
@@ -72,7 +72,7 @@ function run(relative: Arguments, isOnce: boolean): void {
   const { planned, license, warnings } = start;
   const { settings } = planned.config;
   startThreadPool(process.env['UV_THREADPOOL_SIZE']);
-  // Threads cannot start in a removed working directory.
+  // Leave the working directory, since threads cannot start in a removed one.
   process.chdir('/');
   const outputs = new StandardOutputs(process);
   const log = logger((line) => outputs.stderr.line(line), {
@@ -116,7 +116,7 @@ function run(relative: Arguments, isOnce: boolean): void {
       outputs.end(status, 0);
     }, DRAIN_MS).unref();
   };
-  // Handle signals before subscribing, since that already starts much of the service.
+  // Handle signals before subscribing, since the subscription starts most of the service at once.
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   process.on('SIGHUP', () => reloads.run());
@@ -142,7 +142,7 @@ function run(relative: Arguments, isOnce: boolean): void {
         log({ level: 'error', message: explanationOf(error) });
         outputs.end(statusOf(error), isOnce ? Infinity : LOG_MS);
       },
-      // After the release of all resources: an exit waits for the futex call, which only the release ends.
+      // Exit only after all resources are released: an exit waits for a running futex call, and the release ends it.
       complete: () =>
         setImmediate(() => {
           outputs.end(0, isOnce ? Infinity : LOG_MS);

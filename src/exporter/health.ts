@@ -67,7 +67,7 @@ function listenerProblem(tls: ServerTls | null, host: string, port: number): Pro
   const url = `${tls ? 'https' : 'http'}://${authorityInUrl(host, port)}${path}`;
   return new Promise((resolve) => {
     let isSecured = false;
-    // Not the URL: Node.js accepts no URL with a zone.
+    // Pass host and port, not the URL: Node.js rejects a URL with an IPv6 zone.
     const options = { host, port, path, agent: false, rejectUnauthorized: false };
     const sent = (tls ? tlsRequest : plainRequest)(options);
     const end = (problem: string): void => {

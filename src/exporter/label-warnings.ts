@@ -14,7 +14,7 @@ interface Owner {
   readonly sentence: string;
 }
 
-/** `docs/http.md` has the same table. Labels that clash always, such as `job`, are errors (`labelProblem`). */
+/** `docs/http.md` has the same table. Labels that always clash, such as `job`, are errors (`labelProblem`). */
 const OWNERS: readonly Owner[] = [
   {
     labels: ['namespace', 'pod', 'container', 'endpoint', 'service', 'node'],
@@ -43,10 +43,10 @@ const RENAMED: Owner = {
 const ownerOf = (label: string): Owner | undefined =>
   label.startsWith('exported_') ? RENAMED : OWNERS.find(({ labels }) => labels.includes(label));
 
-/** A label of a file, and the path of the value that names it. */
+/** A label, and the path of the value that names the label in its file. */
 type PlacedLabel = readonly [label: string, path: Path];
 
-/** Warns of each such label once for each list of path labels, and once for each catalogue file. */
+/** Warns of labels that others also set: once for each list of path labels, and once for each catalogue file. */
 export function labelWarnings(config: Config, plan: Plan): readonly string[] {
   const files = new Set(
     plan.flatMap(({ catalogue }) =>
@@ -65,7 +65,7 @@ export function labelWarnings(config: Config, plan: Plan): readonly string[] {
   ];
 }
 
-/** The labels of the setting `path_labels`. Invalid patterns are errors elsewhere. */
+/** The labels of the setting `path_labels`. Another check reports invalid patterns. */
 const pathLabels = ({ pathLabels }: TargetConfig): readonly PlacedLabel[] =>
   pathLabels.flatMap((text, index) =>
     compilePathPattern(text).labelNames.map((label) => [label, ['path_labels', index]] as const),

@@ -73,7 +73,7 @@ export function listenerName({ settings, nameOf }: Pick<Config, 'settings' | 'na
 }
 
 /**
- * Warnings about personal data that any machine could read: in catalogue metrics, and in texts without a row.
+ * Warnings about personal data that any machine could read: in catalogue metrics, and in texts without a catalogue row.
  * @param web undefined without a web configuration
  */
 export function exposureWarnings(
@@ -81,7 +81,7 @@ export function exposureWarnings(
   plan: Plan,
   web: WebConfig | undefined,
 ): readonly string[] {
-  // The .socket unit defines who can reach a socket of systemd.
+  // For a socket of systemd, the .socket unit defines who can connect.
   if (!settings.metricsHttpEnabled || settings.metricsSystemdSocket) return [];
   if (web !== undefined && authenticatesClients(web)) return [];
   const open = listenAddresses(settings, []).find(

@@ -1,4 +1,4 @@
-// Log events about missing data, unready targets and the sink; and a status line.
+// Makes log events about missing data, unready targets and the sink, and a status line.
 import {
   asyncScheduler,
   connect,
@@ -89,7 +89,7 @@ function lossStates(
     const former = (before.get(name) ?? NO_LOSS).amount;
     return [name, { amount, isLosing: amount > (type === 'counter' ? former : 0) }];
   });
-  // A metric without a current value, such as after the loss of the root, keeps its last state.
+  // A metric that has no value now, for example after the loss of the root, keeps its last state.
   return new Map([...before, ...now]);
 }
 
@@ -117,7 +117,7 @@ export function watchReadiness(
       const seconds = (sinceMs: number) => Math.round((now - sinceMs) / 1000);
       for (const target of registry.targets) {
         const { isReady, progress, publisher } = target.status();
-        // A wait begins between two checks; count it from the second, or from the start.
+        // A wait begins between two checks. Count it from the later check; at the first check, from the start.
         const sinceMs = isFirst ? startedMs : now;
         const wait = waits.get(target) ?? { sinceMs, isReported: false };
         if (isReady) {
@@ -161,7 +161,7 @@ const CALM_MS = 300_000;
 /** The log reports the refusals of at most this many pairs of address and reason at a time. Metrics count all. */
 const MAX_REFUSALS = 16;
 
-/** Emits an event when connections from an address begin to be refused for a reason, and when that has ended. */
+/** Emits an event when the sink first refuses an address for one reason, and when these refusals have ended. */
 export function watchRefusals(
   event$: Observable<SinkEvent>,
   scheduler: SchedulerLike = asyncScheduler,
@@ -200,7 +200,7 @@ export function watchRefusals(
   });
 }
 
-/** The log reports at most this many reasons for skipped snapshots before the sink delivers one again. */
+/** The maximum number of reasons for skipped snapshots to log before the sink delivers a snapshot again. */
 const MAX_REASONS = 8;
 
 /** Makes a function that logs the events of a sink. */
@@ -227,7 +227,7 @@ export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) =
         reported.clear();
         break;
       case 'refused':
-        // `watchRefusals` reports it.
+        // `watchRefusals` reports refusals.
         break;
     }
   };

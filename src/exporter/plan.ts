@@ -57,7 +57,7 @@ function planned(config: Config, problems: ConfigProblems): Plan {
   const faults: Fault[] = [];
   const { texts, areComplete } = readTexts(config, problems);
   const catalogues = loadCatalogues(texts, (fault) => faults.push(fault));
-  // An application without a catalogue may belong to an invalid file.
+  // If a catalogue file is invalid, it may be for an application that now seems to have no catalogue.
   const areAllKnown = areComplete && faults.length === 0 && config.isSound('catalogue_files');
 
   const plan = config.targets.map((target) => {
@@ -66,10 +66,10 @@ function planned(config: Config, problems: ConfigProblems): Plan {
     const catalogue = catalogues.get(target.app);
     const apps = [...catalogues.keys(), ...FORMAT_BY_APP.keys()];
     const guess = apps.includes(target.app) ? '' : hint(target.app, apps);
-    // A default that replaces an invalid value is not what the user meant.
+    // Do not check a default that replaces an invalid value: the user did not mean it.
     const isGiven = path.length > 0 || (config.isSound('app') && config.isSound('format'));
     const mismatch = isGiven ? mismatchOf(target) : undefined;
-    // A catalogue of the user may be for a program that publishes under the same application.
+    // The user's own catalogue may describe another program that publishes under the same application.
     const isOwn = catalogue !== undefined && texts.includes(catalogue.source);
     if (mismatch !== undefined && !(isOwn && target.format === 'native'))
       addProblem([...path, mismatch.key], mismatch.sentence, config, problems);
@@ -104,16 +104,16 @@ function planned(config: Config, problems: ConfigProblems): Plan {
   return plan;
 }
 
-/** The formats that have roots of one application only, by that application. */
+/** Maps an application to its format, for formats with roots of only one application. */
 const FORMAT_BY_APP = new Map(
   [...FORMATS].flatMap(([format, { app }]) => (app === undefined ? [] : [[app, format] as const])),
 );
 
-/** The problem of an application whose roots the format of the target cannot have; undefined if they can go together. */
+/** The problem if the target's format cannot have roots of its application; undefined if it can. */
 function mismatchOf({ app, format }: TargetConfig) {
   const known = FORMATS.get(format);
   const needed = FORMAT_BY_APP.get(app);
-  // An unknown format is a problem already.
+  // `formatSettingsOf` reports an unknown format.
   if (known === undefined || (known.app === undefined ? needed === undefined : known.app === app))
     return undefined;
   const allowed = [
@@ -131,7 +131,7 @@ function mismatchOf({ app, format }: TargetConfig) {
       };
 }
 
-/** Adds a problem with a value in a file, or with the argument of an option. The format is in a file in any case. */
+/** Adds a problem with a value in a file or of an option. Only a file can set the format, so the message names it. */
 function addProblem(path: Path, sentence: string, config: Config, problems: ConfigProblems): void {
   if (config.at(path) !== '') problems.of(config.documentOf(path)).add(path, sentence);
   else

@@ -10,8 +10,8 @@ const LOCALTIME = '/etc/localtime';
 const MAX_ZONE_BYTES = 2 ** 17;
 
 /**
- * Sets TZ to the IANA name of its zone if it has another form: a path, or a POSIX rule. The C library reads all forms,
- * but Node.js would take such times for UTC, or ignore summer time.
+ * Sets TZ to the IANA name of the time zone if TZ has another form, such as a path or a POSIX rule. The C library reads
+ * all forms, but Node.js would use UTC instead, or ignore daylight saving time.
  */
 export function setProcessZone(environment: NodeJS.ProcessEnv): void {
   const { TZ } = environment;

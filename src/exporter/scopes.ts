@@ -88,13 +88,13 @@ export class ScopeRegistry {
 
 function namesFor(planned: PlannedTarget, configs: readonly ScopeConfig[]): readonly string[] {
   const selectable = selectableOf(planned);
-  // Self-described metrics have the application as their prefix; a pattern that begins with it can select them.
+  // The names of self-described metrics begin with a prefix. A pattern that begins with this prefix can select them.
   const applies = (pattern: string): boolean =>
     canSelect(pattern, selectable, (text, prefix) => text.startsWith(prefix));
   return configs.filter(({ metrics }) => metrics.some(applies)).map(({ name }) => name);
 }
 
-/** Warns of each scope that selects no metric; in the remaining scopes, of each pattern that selects no metric. */
+/** Warns of each scope that selects no metric, and of each pattern in the other scopes that selects no metric. */
 export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
   const { scopes } = config;
   const names = [

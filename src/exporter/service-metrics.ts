@@ -132,7 +132,7 @@ export function webConfigMetrics(
   };
 }
 
-/** The block size in bytes from which malloc uses mmap, and munmap at free: the default of M_MMAP_THRESHOLD. */
+/** The smallest block in bytes that malloc maps, so that free unmaps it: the default of M_MMAP_THRESHOLD. */
 const LARGE_BLOCK = 131_072;
 /** A process is idle if its memory has grown by no more than this factor since the last check. */
 const GROWTH = 1.1;
@@ -146,7 +146,7 @@ const CHECK_MS = 10_000;
  *   no descriptor is free
  */
 export function returnFreeMemory(residentBytes: () => number): void {
-  // By default, malloc raises this threshold and so keeps 4 MB more than is used.
+  // By default, malloc raises this threshold, and then keeps 4 MB more than the process uses.
   returnFreed(LARGE_BLOCK);
   setInterval(freePages(residentBytes), CHECK_MS).unref();
 }

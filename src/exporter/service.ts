@@ -50,7 +50,7 @@ export interface ProcessContext {
   readonly stdout: () => DocumentWriter;
   /** The maximum number of connections that the limit of open files allows. */
   readonly maxConnections?: number | undefined;
-  /** Descriptors of the sockets of socket activation. */
+  /** Descriptors of the sockets that systemd passed (socket activation). */
   readonly sockets: readonly number[];
   /** Whether the service completes after one snapshot. */
   readonly isOnce: boolean;
@@ -95,7 +95,7 @@ export function service(
       scopes.update(next.config.scopes, next.plan);
       metrics.unmatchedScopes(scopes.unmatched);
       metrics.configAccepted(configHash(next.config), unixMs());
-      // Like other settings of the process, `debug` changes only at a start.
+      // Like other settings of the process, `debug` takes effect only at a start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
       return registry.update(definitions, partitionCount(settings, definitions.length));
@@ -159,7 +159,7 @@ export function service(
       tap(log),
       ignoreElements(),
     );
-    // Targets and license watch never complete, so the sink ends them.
+    // Targets and license watch never complete. The end of the sink ends them.
     const ended$ = new Subject<void>();
     const keep$ = merge(
       ...[run$, update(planned), reloads$, license$, watches$, notification$],

@@ -47,7 +47,7 @@ export interface SinkContext {
   readonly isOnce: boolean;
   /** The maximum number of connections that the limit of open files allows; by default only the setting limits them. */
   readonly maxConnections?: number;
-  /** Descriptors of the sockets of socket activation. */
+  /** Descriptors of the sockets that systemd passed (socket activation). */
   readonly sockets: readonly number[];
   /** Reads the configuration again. */
   readonly reload: () => ReloadAnswer;
@@ -123,7 +123,7 @@ function httpOptions({
   };
 }
 
-/** The options that differ from the defaults of shm_dump, which are those of the exporter. */
+/** The command that dumps the segment of a server key. Omits default values: shm_dump has the same defaults. */
 function dumpCommand({ contextId, poolName }: Settings, serverKey: string): string {
   const options = [
     ...(contextId === SETTINGS.contextId.fallback ? [] : ['--context-id', contextId]),

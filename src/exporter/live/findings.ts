@@ -100,7 +100,7 @@ export class Candidates extends Set<string> {
 const MAX_EXAMPLES = 3;
 
 interface ClassFindings {
-  /** Lines about classes without objects. Empty if all tracked objects have rows, since other objects may come later. */
+  /** Lines about classes without objects. Empty if all tracked objects have rows: other objects may come later. */
   readonly unmatched: readonly string[];
   /** At most one line, about objects without rows. */
   readonly withoutRows: readonly string[];
@@ -115,7 +115,7 @@ interface UnreadClass {
   variables: number;
 }
 
-/** Finds classes without objects and objects without rows. If the target selects classes, all tracked objects have rows. */
+/** Finds classes without objects, and objects without rows. A target that selects classes tracks no such objects. */
 export function classFindings(
   { classes, source: { file } }: Catalogue,
   { rowIndex, tracks }: Filters,
@@ -228,7 +228,7 @@ function unmatchedAlias(catalogue: Catalogue | undefined, objects: readonly Obje
   };
 }
 
-/** The seed paths, shortened to their first `segments` path segments. */
+/** The first `segments` path segments of each seed path. Omits shorter paths. */
 function startsOf(seedPaths: readonly (readonly string[])[], segments: number): Candidates {
   const starts = new Candidates();
   for (const path of seedPaths)

@@ -31,7 +31,7 @@ const MAX_POLLS = 4096;
 /** The maximum number of polls of a directory that keeps changing. */
 const MAX_UNSTABLE_POLLS = 100;
 
-/** Polls until the directory is read. Returns the last result, whose `hasMore` is true if a poll limit came first. */
+/** Polls until the directory is read. Returns the last result; its `hasMore` is true if a poll limit ended the loop. */
 function pollUntilComplete(poller: Poller): PollResult {
   let result = poller.poll();
   let unstable = 0;
@@ -165,7 +165,7 @@ function metricsOf(
   const { unmatched, withoutRows } = classFindings(catalogue, filters, objects);
   if (!showUncatalogued)
     return {
-      // The user of a built-in catalogue does not write its rows.
+      // Name unread variables only for the user's own catalogue, to which the user can add rows. Else count them.
       lines: [...unmatched, ...withoutRows, ...lines, ...(isOwn ? unreadLines(found) : [])],
       notes: isOwn ? [] : unreadCount(found, app),
       families,

@@ -74,7 +74,7 @@ export function describedFamilies(
 
 interface RowFindings {
   readonly lines: readonly string[];
-  /** The names of the variables that no row reads, by the class of the catalogue. */
+  /** The names of the variables that no row reads, by catalogue class. */
   readonly unread: ReadonlyMap<string, ReadonlySet<string>>;
   /** The metrics of the existing objects. */
   readonly families: ReadonlySet<FamilyMetadata>;
@@ -152,7 +152,7 @@ export function unreadLines({ unread }: Pick<RowFindings, 'unread'>): readonly s
   return limitLines(lines, 'classes with variables that have no row');
 }
 
-/** A line with the number of variables that no row of a built-in catalogue reads; none if there are none. */
+/** A line with the number of variables that no row of a built-in catalogue reads; empty if the number is 0. */
 export function unreadCount(
   { unread }: Pick<RowFindings, 'unread'>,
   app: string,
@@ -215,7 +215,7 @@ export function variableFinding(
   return [{ path: ['variable'], sentence }];
 }
 
-/** The variable paths whose length is close to that of `path`. Longer or shorter paths are too different for `hint`. */
+/** The variable paths that are about as long as `path`. Much longer or shorter paths are too different for `hint`. */
 function pathsLike(path: string, objects: readonly ExistingObject[]): Candidates {
   const paths = new Candidates();
   for (const { seedPath, variables } of objects)
