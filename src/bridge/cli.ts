@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// shm_bridge: arguments in, exit status out.
+// shm_bridge: runs the action of the command line and sets the exit status.
 import '../stdio/process-streams.js';
 import { hostname } from 'node:os';
 import { asyncScheduler, map, merge } from 'rxjs';
@@ -33,7 +33,7 @@ const LOG_MS = 1000;
 
 /** The sentence that explains the end of the process. */
 function explanationOf(error: unknown): string {
-  // Other errors are bugs, and need the stack.
+  // Any other error is a bug: show its stack.
   const isExplained =
     [Fault, NotWritten].some((kind) => error instanceof kind) ||
     !(error instanceof Error) ||
@@ -82,7 +82,7 @@ function run(config: BridgeConfig): void {
     },
   });
   manager.ready();
-  // By default Node.js opens its debugger, to every program of the host.
+  // By default, Node.js would open its debugger to all programs of the host.
   process.on('SIGUSR1', () => undefined);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => {

@@ -52,7 +52,7 @@ export class PollFailure extends Error {
 const ZLIB_METHOD = 8;
 
 /**
- * A decoder for a body that begins with `first`. By the standard `deflate` means the zlib format,
+ * A decoder for a body that begins with `first`. In the HTTP standard, `deflate` means the zlib format,
  * but some servers send raw deflate.
  * @throws PollFailure `bad_encoding` for an encoding that was not requested
  */
@@ -70,7 +70,7 @@ function bodyDecoder(encoding: string | undefined, first: Uint8Array): Transform
 
 const JSON_TYPE = /^(application|text)\/([\w.-]+\+)?json\s*(;|$)/i;
 
-/** Checks status and headers. @throws PollFailure for any answer but 200 with JSON of an allowed size */
+/** Checks status and headers. @throws PollFailure unless the status is 200 and the body is JSON of an allowed size */
 function checkAnswer(
   { statusCode: status = 0, headers }: IncomingMessage,
   { hasKey, maxBodyBytes }: { readonly hasKey: boolean; readonly maxBodyBytes: number },
@@ -106,7 +106,7 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
       'status 404: the view is switched off there, or url has another base',
     );
   if (status >= 300 && status < 400) {
-    // The query may repeat parts of the request.
+    // Omit the query from the message, since it may repeat parts of the request.
     const to = quoted((location ?? '').replace(/[?#].*$/s, ''));
     return new PollFailure('redirected', `status ${status}, to ${to}: redirects are not followed`);
   }
@@ -229,7 +229,7 @@ function send(endpoint: Endpoint, securityKey: string, lookup?: LookupFunction):
   return httpsRequest(url, {
     ...options,
     rejectUnauthorized: tlsVerify,
-    // As in Go, each certificate of the file is trusted by itself, also one that is not self-signed.
+    // As in Go, trust each certificate of the file by itself, even if it is not self-signed.
     ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
   });
 }

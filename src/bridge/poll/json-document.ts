@@ -134,8 +134,8 @@ export interface JsonObject {
 }
 
 /**
- * Marks each long integer, which JSON.parse gets as a string since it would round the number. The mark is random, so
- * that no document can contain it.
+ * Begins each string that replaces a long integer, since JSON.parse would round the number. The mark is random, so that
+ * no document can contain it.
  */
 const MARK = `\0${randomBytes(12).toString('hex')}`;
 const QUOTED_MARK = JSON.stringify(MARK).slice(0, -1);
@@ -161,7 +161,7 @@ export class JsonDocument {
     this.#scan = new JsonScan(bounds);
   }
 
-  /** Adds a chunk. @throws PollFailure `too_deep` or `too_many` at the first excess */
+  /** Adds a chunk. @throws PollFailure `too_deep` or `too_many` as soon as it exceeds a limit */
   write(chunk: Uint8Array): void {
     this.#scan.pass(chunk);
     const length = this.#length + chunk.length;
@@ -207,7 +207,7 @@ function unmarked(value: Json): Json {
     return value;
   }
   for (const key in value) {
-    // The document has a number as the name of a member.
+    // The document has a number without quotes as the name of a member.
     if (key.startsWith(MARK)) throw badJson(`${key} is not a name`);
     unmarkIn(value, key);
   }
@@ -241,7 +241,7 @@ function parsed(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    // The quoted part of the body may contain the key or names of users.
+    // JSON.parse quotes a part of the body, which may contain the key or user names. Remove the quotation.
     throw badJson(messageOf(error).replace(/(^|, (\.{3})?)".*$/s, ''));
   }
 }

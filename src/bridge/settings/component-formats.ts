@@ -34,7 +34,7 @@ const judged = (
 export const baseAddress = judged(
   'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
   (raw) => {
-    // A password may precede an "@", and a key may follow a "?" or "#".
+    // Do not quote such an address: a password may precede the "@", and a key may follow the "?" or "#".
     const mark = ['@', '?', '#'].find((each) => raw.includes(each));
     const seen = mark === undefined ? quoted(raw) : `an address with "${mark}" in it`;
     if (!/^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/.test(raw)) return seen;
@@ -60,7 +60,7 @@ export const keySource = judged(
   () => 'a value that is not a string',
 );
 
-/** A prefix of the paths that objects have below the root, in the exporter's syntax. */
+/** A prefix of seed paths, the paths of objects below the root, in the exporter's syntax. */
 export const seedPrefix: Rule<string> = {
   ...word,
   read(raw, path, report) {

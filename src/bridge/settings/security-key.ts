@@ -68,7 +68,7 @@ function fromFile(path: string, reader: KeyReader): string {
       throw invalid(
         `${path}: has mode ${(mode & 0o777).toString(8).padStart(4, '0')}, allowed: access for its owner only, as after chmod 600`,
       );
-    // The owner of a file can read it, and replace the key.
+    // Check the owner too, since the owner of a file can read it and replace the key.
     if (userId !== undefined && uid !== userId && uid !== ROOT)
       throw invalid(
         `${path}: belongs to user ${uid}, allowed: ${userId === ROOT ? 'root' : `root or user ${userId}`}, who runs this`,

@@ -142,7 +142,7 @@ export function seedPathOf(object: ComponentObject): string {
 }
 
 const PROCESS_CLASS = 'ManagedProcess.';
-/** More consecutive changes than this mean that `time` is a clock; this many polls without a change, a start time. */
+/** If `time` changes at more polls in a row, it is a clock. After this many polls without a change, it is not a clock. */
 const MAX_NEW_TIMES = 3;
 
 interface ComponentIdentity {
@@ -193,7 +193,7 @@ export class RestartWatch {
   #count(hasOtherTime: boolean): void {
     this.#sameTimes = hasOtherTime ? 0 : this.#sameTimes + 1;
     if (hasOtherTime) this.#newTimes++;
-    // A clock read twice within its unit seems unchanged, but not for long.
+    // Two reads of a clock within its resolution are equal, but several reads in a row are not.
     else if (!this.isTimeAClock || this.#sameTimes >= MAX_NEW_TIMES) this.#newTimes = 0;
   }
 

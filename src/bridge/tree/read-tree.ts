@@ -11,7 +11,7 @@ import type {
   OddityKind,
 } from './component-tree.js';
 
-/** States by the letters of their names, in lower case. The exact spelling of most states is unknown. */
+/** States by name, in lower case and with letters only, since the exact spelling of most states is unknown. */
 const STATES: ReadonlyMap<string, ObjectState> = new Map<string, ObjectState>([
   ['init', 'init'],
   ['initializing', 'init'],
@@ -152,7 +152,7 @@ const listOf = (raw: Json | undefined): readonly Json[] => (isList(raw) ? raw : 
 function nameOf(raw: Json | undefined): string | undefined {
   if (typeof raw !== 'string' || raw === '') return undefined;
   const text = raw.toWellFormed();
-  // A UTF-16 unit is at most three bytes, so most need no count.
+  // A UTF-16 code unit takes at most three bytes in UTF-8, so a short text needs no count.
   const isShort = text.length * 3 <= LIMITS.nameBytes;
   return isShort || Buffer.byteLength(text) <= LIMITS.nameBytes ? text : undefined;
 }
