@@ -4,15 +4,21 @@
 const POLYNOMIAL = 0xedb88320;
 /** x to the power 0, reflected. */
 const ONE = 0x80000000;
-/** Byte counts have up to 4 digits, in base 16 in the kernel, in base 256 here. The digit 0 needs no shift. */
+/**
+ * A shift works digit by digit: a byte count has up to 4 digits, in base 256 here and in base 16 in the kernel. The
+ * tables have no entry for the digit 0, which needs no shift.
+ */
 const DIGITS = 4;
 const MAX_KERNEL_DIGIT = 15;
 const MAX_DIGIT = 255;
-/** Entries of the tables for a word, 256 for each byte, and for a shift, 16 for each half of a byte. */
+/** The number of table entries for a word (256 for each byte) and for one shift (16 for each half of a byte). */
 const WORD_TABLES = 4 * 256;
 const SHIFT_TABLES = 8 * 16;
 
-/** Multiplies two polynomials modulo the polynomial of the CRC. Branches would be mispredicted. */
+/**
+ * Multiplies two polynomials modulo the polynomial of the CRC. The loop body avoids branches, which would be
+ * mispredicted.
+ */
 function product(a: number, b: number): number {
   let result = 0;
   for (let rest = a; rest !== 0; rest <<= 1) {
@@ -25,13 +31,13 @@ function product(a: number, b: number): number {
 /** The product of a polynomial and x. */
 const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
 
-/** x to the power 8 · digit · 256^position, for each position and each digit from 1 on. */
+/** x to the power 8 · digit · 256^position, for each position and each digit from 1 to 255. */
 let powers: readonly number[] | undefined;
 
 /** Computes `powers`. It takes 2 ms, so it runs at the first use. */
 function computePowers(): readonly number[] {
   const all: number[] = [];
-  // x^8: seven shifts of x, which is the second highest bit.
+  // x^8: in reflected order, x^0 is the highest bit and x^n is n bits below it.
   let base = ONE >>> 8;
   for (let position = 0; position < DIGITS; position++) {
     let power = ONE;
@@ -41,7 +47,9 @@ function computePowers(): readonly number[] {
   return all;
 }
 
-/** Returns the raw CRC of a part followed by this many zero bytes. */
+/**
+ * Returns the raw CRC of a text after `bytes` zero bytes are appended; `crc` is the raw CRC of the text without them.
+ */
 export function shiftedCrc(crc: number, bytes: number): number {
   const all = (powers ??= computePowers());
   let [shifted, rest] = [crc, bytes];
@@ -53,11 +61,11 @@ export function shiftedCrc(crc: number, bytes: number): number {
   return shifted;
 }
 
-/** The CRC-32 of a text, as gzip and zlib write it, from its raw CRC. */
+/** Converts the raw CRC of a text of `bytes` bytes to its CRC-32, as gzip and zlib write it. */
 export const finalCrc = (crc: number, bytes: number): number =>
   (crc ^ shiftedCrc(0xffffffff, bytes) ^ 0xffffffff) >>> 0;
 
-/** The raw CRC of a text from its CRC-32: a second inversion undoes the first. */
+/** Converts a CRC-32 to the raw CRC. It is the same function, since a second inversion undoes the first. */
 export const rawCrc = finalCrc;
 
 let cachedTables: Uint32Array | undefined;
@@ -68,7 +76,7 @@ export const crcTables = (): Uint32Array => (cachedTables ??= tables());
 function tables(): Uint32Array {
   const shifts = kernelShifts();
   const all = new Uint32Array(WORD_TABLES + shifts.length * SHIFT_TABLES);
-  // The kernel shifts four bytes at once. The table of the highest byte is the first.
+  // The kernel processes four bytes at once. The first table belongs to the highest byte.
   const bits = shiftOf(4);
   for (let byte = 0; byte < 4; byte++)
     fill(all, (3 - byte) * 256, bits.subarray(byte * 8, byte * 8 + 8));
@@ -81,7 +89,7 @@ function tables(): Uint32Array {
   return all;
 }
 
-/** The numbers of bytes for which the kernel has tables to shift a CRC, in the order of the tables. */
+/** The byte counts by which the tables of the kernel shift a CRC, in the order of the tables. */
 function kernelShifts(): readonly number[] {
   const all: number[] = [];
   for (let position = 0; position < DIGITS; position++)
@@ -89,7 +97,10 @@ function kernelShifts(): readonly number[] {
   return all;
 }
 
-/** The raw CRC of each bit followed by this many zero bytes. The highest bit is the coefficient of x to the power 0. */
+/**
+ * For each bit of a CRC, the raw CRC of that bit alone after `bytes` zero bytes are appended. The highest bit is the
+ * coefficient of x to the power 0.
+ */
 function shiftOf(bytes: number): Uint32Array {
   const ofBits = new Uint32Array(32);
   let shifted = shiftedCrc(ONE, bytes);
@@ -100,7 +111,10 @@ function shiftOf(bytes: number): Uint32Array {
   return ofBits;
 }
 
-/** Tabulates a linear function of some bits, from the index `at` on. `ofBits` has its result for each single bit. */
+/**
+ * Fills a table from the index `at` on with the results of a linear function. `ofBits` has its result for each single
+ * bit.
+ */
 function fill(table: Uint32Array, at: number, ofBits: Uint32Array): void {
   for (let value = 1; value < 2 ** ofBits.length; value++) {
     const lowest = 31 - Math.clz32(value & -value);

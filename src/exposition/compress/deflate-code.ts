@@ -1,4 +1,4 @@
-// The Huffman code of a target's deflate streams: made from counts of symbols, with a table for the kernel.
+// The Huffman code of a target's deflate streams. It is made from counts of symbols; the kernel reads it as a table.
 import { BitWriter, blockHeader, codeBits, codeLengths, wordsFor } from './huffman.js';
 import type { Bits, CodeLengths } from './huffman.js';
 
@@ -10,7 +10,7 @@ const END_OF_BLOCK = 256;
 /** The maximum number of bits of a code in deflate. */
 const LONGEST_CODE = 15;
 
-/** Bytes of the table of assembly/symbols.ts, and the offsets of its parts. */
+/** The size of the table that assembly/symbols.ts draws, and the offsets of its parts. */
 export const CODE_BYTES = 3272;
 const LENGTHS_AT = 1024;
 const DISTANCES_AT = 2060;
@@ -31,7 +31,7 @@ export class DeflateCode {
   #overheadBits: number | undefined;
   #table: Uint8Array | undefined;
 
-  /** @param lengths of 286 literals and lengths, then of 30 distances; none is 0 */
+  /** @param lengths the code lengths of 286 literal and length symbols, then of 30 distance symbols; none is 0 */
   constructor(lengths: CodeLengths) {
     this.lengths = lengths;
     this.#literalLengths = lengths.slice(0, LITERAL_LENGTH_SYMBOLS);
@@ -42,7 +42,7 @@ export class DeflateCode {
 
   /** Returns the best code for symbols with these counts. A symbol that did not occur gets a long code, since it may occur later. */
   static of(counts: readonly number[]): DeflateCode {
-    // A symbol that never occurred counts for an eighth.
+    // A symbol that never occurred counts as an eighth of an occurrence.
     const weights = counts.map((count) => 8 * count + 1);
     return new DeflateCode([
       ...codeLengths(weights.slice(0, LITERAL_LENGTH_SYMBOLS), LONGEST_CODE),
@@ -62,7 +62,7 @@ export class DeflateCode {
   get headerBits(): number {
     return (this.#headerBits ??= this.header.reduce((sum, [, count]) => sum + count, 0));
   }
-  /** The size of a block with this many bits of symbols, and of the empty stored block that aligns it to a byte. */
+  /** The bytes of a block with this many bits of symbols, including the empty stored block that aligns it to a byte. */
   blockBytes(bits: number): number {
     this.#overheadBits ??= this.headerBits + this.endOfBlock[1] + 3;
     return Math.ceil((this.#overheadBits + bits) / 8) + 4;
@@ -120,7 +120,7 @@ function lengthSymbol(length: number): readonly [symbol: number, extra: Bits] {
   return [257 + bits * 4 + (n >> bits), [n % 2 ** bits, bits]];
 }
 
-/** The shortest distance of each symbol. */
+/** The shortest distance of each distance symbol. */
 const DISTANCE_BASES: readonly number[] = Array.from({ length: DISTANCE_SYMBOLS }, (_, symbol) =>
   symbol < 4 ? symbol + 1 : 1 + (2 + (symbol % 2)) * 2 ** ((symbol >> 1) - 1),
 );

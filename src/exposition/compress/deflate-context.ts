@@ -5,12 +5,12 @@ import type { CodeLengths } from './huffman.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { Scratch } from '../wasm/memory.js';
 
-/** A check of the code counts the symbols of the blocks that contain this many evenly spaced lines. */
+/** A check of the code picks this many evenly spaced lines, and counts the symbols of the blocks that contain them. */
 const LINES_A_CHECK = 8;
 /** The code is checked after this many renders, and when the number of lines has changed by this share. */
 const RENDERS_A_CHECK = 256;
 const MAX_GROWTH = 0.25;
-/** The code is replaced if its symbols have this many times the bits of the optimal code. */
+/** The code is replaced if it needs more than this many times the bits that the optimal code needs. */
 const MAX_COST_RATIO = 1.02;
 
 /** The minimum average number of lines in a block for compression by the kernel. */
@@ -27,10 +27,13 @@ export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: nu
 const repeat = (symbols: number, bits: number): CodeLengths =>
   Array.from({ length: symbols }, () => bits);
 
-/** The code before any symbol is counted. It is the complete code with the smallest differences between lengths. */
+/**
+ * The lengths of the code that is used until symbols are counted: a complete code whose lengths differ as little as
+ * possible.
+ */
 const INITIAL_LENGTHS = [...repeat(226, 8), ...repeat(60, 9), ...repeat(2, 4), ...repeat(28, 5)];
 
-/** Counts the symbols of each block with an `every`-th line, and adds them to `counts`, a block a step. */
+/** Counts the symbols of each block that contains an `every`-th line, one block per step, and adds them to `counts`. */
 export type CountSymbols = (counts: number[], every: number) => Generator<void, void>;
 
 export class DeflateContext {
@@ -52,8 +55,8 @@ export class DeflateContext {
   }
 
   /**
-   * Checks the Huffman code before a render of `lines` lines, in small steps, and replaces it if another one is clearly
-   * better. Blocks with the former code must then be written again.
+   * Checks the Huffman code before a render of `lines` lines, in small steps, and replaces it if another code is clearly
+   * better. After a replacement, all blocks with the former code must be written again.
    */
   *updatingCode(lines: number, countSymbols: CountSymbols): Generator<void, void> {
     const isGrown = Math.abs(lines - this.#linesChecked) > this.#linesChecked * MAX_GROWTH;
@@ -67,8 +70,9 @@ export class DeflateContext {
   }
 
   /**
-   * The address of scratch memory for the deflate block of lines with this much text, valid until the next call. A
-   * literal has at most 15 bits. `CODE_BYTES` is for the header, and for the last write, which passes the end.
+   * Returns the address of scratch memory for the deflate block of `textBytes` bytes of text, valid until the next call.
+   * Each byte takes at most two bytes, since a literal has at most 15 bits. `CODE_BYTES` more bytes hold the header, and
+   * what the last write stores beyond the end of the block.
    */
   scratchFor(textBytes: number): number {
     return this.#scratch.reserve(textBytes * 2 + CODE_BYTES);

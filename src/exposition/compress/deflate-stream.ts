@@ -7,7 +7,7 @@ import { memoize } from '../memoize.js';
 /** An empty last block with fixed codes: it has only its end-of-block symbol. */
 const END_OF_STREAM = Buffer.from([3, 0]);
 
-/** Lines as a block of a deflate stream. A line feed must come before them, since their first match refers to it. */
+/** A deflate block of lines. A line feed must precede the lines in the stream, since their first match refers to it. */
 export interface DeflateBlock {
   /** The block with its header, aligned to a byte. */
   readonly data: Uint8Array;
@@ -28,7 +28,7 @@ export interface DeflateStream {
 /** Smaller blocks are copied together, since small writes cost more than the copy. */
 const SMALL = 4096;
 
-/** Options that keep memory small: for a header, a larger allocation would take most of the time. */
+/** Options that make zlib allocate little memory: for a header, a larger allocation would take most of the time. */
 const HEADER_OPTIONS = {
   finishFlush: constants.Z_SYNC_FLUSH,
   windowBits: 12,
@@ -52,7 +52,7 @@ export function inflated(blocks: readonly DeflateBlock[]): Uint8Array {
 
 const deflatedHeader = memoize(({ text }: Header) => deflateBlockOf(Buffer.from(text)));
 
-/** Joins families, each below its header. */
+/** Joins the blocks of families, each family after its header. */
 export function deflatedFamilies(
   families: readonly DeflatedFamily[],
   headers: readonly Header[],
@@ -75,8 +75,8 @@ interface Header {
 }
 
 /**
- * The blocks of families as numbers, for a thread that shares their memory. For each block: the index of its family,
- * the address and length of `data`, `crc` and `bytes`.
+ * Lists the blocks of families as numbers, for a thread that shares their memory. Each block has five numbers: the index
+ * of its family, the address and the length of `data`, `crc` and `bytes`.
  */
 export function deflateBlockAddresses(
   families: readonly DeflatedFamily[],

@@ -8,10 +8,10 @@ import type { LineTable } from '../wasm/line-table.js';
 import { RenderBuffer } from '../text/render-buffer.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;
-/** Fields in the header of a block, in 4-byte units. */
+/** Offsets in the header of a block, in 4-byte units. */
 const HEADER = { records: 5, lineDistance: 6, groups: 7, totals: 9 } as const;
 
-/** The line distance is chosen again when the number of lines has changed by this share. */
+/** The line distance (assembly/deflate.ts) is chosen again when the number of lines has changed by this share. */
 const MAX_GROWTH = 0.25;
 
 /** A deflate block in kernel memory, and the CRC and size of its text. */
@@ -44,7 +44,7 @@ export class DeflatedLines {
     return this.#last;
   }
 
-  /** To be called when lines were added or removed, or a write failed. */
+  /** Call it after lines were added or removed, or after a failed write. */
   invalidate(): void {
     this.#haveLinesChanged = true;
     this.#code = undefined;
@@ -61,7 +61,7 @@ export class DeflatedLines {
     const last = this.#code === code ? this.#last : undefined;
     if (this.#haveLinesChanged) this.#prepareRecords(context);
     const to = context.scratchFor(this.#table.maxBytes);
-    // The kernel updates the records as it writes. They are valid only together with its output.
+    // The kernel updates the records as it writes, so they are valid only if the whole write succeeds.
     this.invalidate();
     const { address } = this.#table;
     const { run, deflateResult } = this.#kernel;
@@ -70,7 +70,7 @@ export class DeflatedLines {
         ? run.deflateAll(address, table, to)
         : run.deflateChanged(address, table, last.buffer.address, to);
     const [crc = 0, bytes = 0] = deflateResult;
-    // The kernel copies bits in words, beyond the last bit.
+    // When the kernel copies bits from this buffer, it reads whole words, beyond the last bit.
     const length = code.blockBytes(bits);
     const buffer = this.#bufferFor(length + 16);
     this.#kernel.bytes.copyWithin(buffer.address, to, to + length);
@@ -90,7 +90,10 @@ export class DeflatedLines {
     return buffer;
   }
 
-  /** Counts the symbols of the lines, and adds them to `counts`. The next render writes all lines. */
+  /**
+   * Counts the symbols of the lines, and adds them to `counts`. This changes the records, so the next render writes all
+   * lines.
+   */
   countSymbols(context: DeflateContext, counts: number[]): void {
     if (this.#haveLinesChanged) this.#prepareRecords(context);
     const to = context.scratchFor(SYMBOLS * 4);

@@ -4,7 +4,7 @@ import { bytesOf } from '../../bytes.js';
 import type { Body } from '../../model.js';
 import type { DeflateStream } from './deflate-stream.js';
 
-/** Level 6 takes twice the time and makes pages a twentieth smaller: docs/performance.md. */
+/** Level 6 would take twice the time and make pages only a twentieth smaller: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
 const OUTPUT_BYTES = 131_072;
 /** Bytes of text in one task, which takes about 2 ms. */
@@ -33,7 +33,7 @@ export async function deflate(
     crc = crc32(text, crc);
     bytes += text.length;
   }
-  // No thread may read the buffers any more once this returns or throws.
+  // Wait for all parts even if one fails: once this returns or throws, no thread may read the buffers any more.
   await Promise.allSettled(parts);
   return { buffers: await Promise.all(parts), crc, bytes };
 }
@@ -100,7 +100,7 @@ function deflateLast({ buffers, crc, bytes }: DeflateStream, internal: Uint8Arra
   return Buffer.concat([...last, trailer]);
 }
 
-/** The header of a stored block that is the last one: RFC 1951, 3.2.4. It begins at a byte. */
+/** The header of a stored block that is the last one: RFC 1951, 3.2.4. It begins at a byte boundary. */
 function storedHeader(length: number): Uint8Array {
   const header = Buffer.alloc(5, 1);
   header.writeUInt16LE(length, 1);
@@ -134,7 +134,8 @@ export class GzipText {
   }
 
   /**
-   * The application metrics and the internal metrics as one gzip member, at once if the kernel compressed the text.
+   * Returns the application metrics and the internal metrics as one gzip member, without a promise if the kernel
+   * compressed the text.
    * @param release called when the text may change: once zlib has compressed it, or once the body is released
    */
   body(internal: readonly Uint8Array[], release: () => void): Body | Promise<Body> {
@@ -151,7 +152,9 @@ export class GzipText {
     return this.#deflating.then((text) => member(text, last));
   }
 
-  /** Compresses the text once. It finishes even if no client waits, since the next page uses the result. */
+  /**
+   * Compresses the text once. The compression finishes even if no client waits, since the next page uses the result.
+   */
   #deflateOnce(release: () => void): Promise<DeflateStream> {
     const deflating = this.#deflate(this.#text.buffers).finally(release);
     deflating.catch(() => {

@@ -82,7 +82,7 @@ export function blockHeader(literals: CodeLengths, distances: CodeLengths): read
   return header;
 }
 
-/** Run-length encodes code lengths: symbols, each with its extra bits and their number. */
+/** Run-length encodes code lengths. Returns symbols, each with the value and the number of its extra bits. */
 function runsOf(lengths: CodeLengths): readonly (readonly [number, number, number])[] {
   const runs: [number, number, number][] = [];
   for (let at = 0; at < lengths.length;) {
@@ -118,7 +118,7 @@ export class BitWriter {
   #word = 0;
   #used = 0;
 
-  /** @param words memory for all bits, and one word more */
+  /** @param words memory for all bits, plus one word */
   constructor(words: Uint32Array) {
     this.#words = words;
   }
