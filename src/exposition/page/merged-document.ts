@@ -1,4 +1,5 @@
-// One document of several targets, for programs that read one exposition of a host, such as textfile collectors.
+// Merges the metrics of several targets into one document, for programs that read one exposition per host, such as
+// textfile collectors.
 import { NameOwners } from '../../catalogue/names.js';
 import type { DemandAnswer, FamilyMetadata, FamilyText } from '../../model.js';
 import { headerText, labelsText, seriesText } from '../text/text-syntax.js';
@@ -12,7 +13,7 @@ export interface IdentifiedAnswer {
   readonly answer: DemandAnswer;
 }
 
-/** A family of several targets. */
+/** A family, with its samples from each target that has it. */
 interface MergedFamily {
   readonly metadata: FamilyMetadata;
   readonly members: (readonly [identity: Labels, family: FamilyText])[];
@@ -21,7 +22,7 @@ interface MergedFamily {
 export interface MergedDocument {
   /** A sentence for each omitted metric, with the reason. */
   readonly clashes: readonly string[];
-  /** The text of the document, which ends with `ownText`, the metrics of the exporter. */
+  /** Returns the text of the document. It ends with `ownText`, the metrics about the exporter itself. */
   readonly buffers: (ownText: string) => Iterable<Uint8Array>;
 }
 
@@ -29,9 +30,10 @@ export interface MergedDocument {
 const BUFFER_CHARACTERS = 131_072;
 
 /**
- * Text 0.0.4 that has each family once, and adds the labels of its target to each series, except labels that the
- * series has already. Two metrics clash if they have one name and two types, or if one name belongs to the series of
- * the other: the document has the first metric, and a comment names the other. It has no internal metrics of targets.
+ * Makes a document in text 0.0.4 that has each family once. Each series gets the labels of its target, except labels
+ * that the series has already. Two metrics clash if they have the same name but different types, or if the name of one
+ * is the name of a series of the other. The document then has the first metric, and a comment names the other. The
+ * internal metrics of targets are left out.
  */
 export function mergedDocument(all: readonly IdentifiedAnswer[]): MergedDocument {
   const families = new Map<string, MergedFamily>();

@@ -5,7 +5,7 @@ import { memoize } from '../memoize.js';
 import { makeHeaderCache } from '../text/text-syntax.js';
 import { textFormat } from './text-page.js';
 
-/** The suffixes of sample names that the family name lacks, by type. */
+/** By type, the suffix that sample names have and family names lack. */
 const SUFFIXES: Readonly<Partial<Record<FamilyMetadata['type'], string>>> = {
   counter: '_total',
   info: '_info',
@@ -40,7 +40,7 @@ export function openMetricsHeader(metadata: PageMetadata): string {
   return `# TYPE ${family} ${type}\n${unitLine}# HELP ${family} ${escape(help)}\n`;
 }
 
-/** The same family with type unknown: the name of its samples is the whole family name. */
+/** Returns the metadata with the type unknown: the family name is then equal to the name of the samples. */
 const asUnknown = memoize((metadata: FamilyMetadata): FamilyMetadata => ({
   ...metadata,
   type: 'unknown',
@@ -48,8 +48,8 @@ const asUnknown = memoize((metadata: FamilyMetadata): FamilyMetadata => ({
 
 /**
  * Changes types to unknown where names clash in OpenMetrics. The family name of a counter or info metric lacks the
- * suffix of its samples. The type becomes unknown if the name has no such suffix, or if the shorter name belongs to
- * another family of the page or its samples.
+ * suffix of its samples. The type becomes unknown if the name has no such suffix, or if another family of the page or
+ * its samples already use the name without the suffix.
  */
 export function withoutClashes(families: readonly FamilyMetadata[]): readonly FamilyMetadata[] {
   const taken = new Set(families.flatMap(unsharedNames));
@@ -64,7 +64,10 @@ export function withoutClashes(families: readonly FamilyMetadata[]): readonly Fa
   });
 }
 
-/** The same family after a family with a unit. Prometheus would apply that unit until it reads another one. */
+/**
+ * Returns the metadata of a family that has no unit and follows a family with one. Its header states an empty unit:
+ * otherwise Prometheus would apply the unit of the family before.
+ */
 const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
   ...metadata,
   hasEmptyUnit: true,
@@ -72,7 +75,7 @@ const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
 
 /**
  * The families of a part of a page as OpenMetrics can express them.
- * @param isFirst false if other families precede `families`; the last of those may have a unit
+ * @param isFirst false if other families precede `families` on the page; the last of them may have a unit
  */
 export function openMetricsFamilies(
   families: readonly FamilyMetadata[],

@@ -38,13 +38,13 @@ export function compileScope(scope: {
 }
 
 interface Selection {
-  /** The selected families, the same list for the same snapshot and scope. The snapshot owns the text. */
+  /** The selected families: the same list for the same snapshot and scope. Their text belongs to the snapshot. */
   readonly families: readonly FamilyText[];
-  /** Whether it was in the cache. */
+  /** Whether the list was in the cache. */
   readonly isHit: boolean;
 }
 
-/** The selected families of an exposition, or all of its families. */
+/** The families of an answer that its scope selects; all families without a scope. */
 export const familiesOf = ({ selected, snapshot }: ReadyAnswer): readonly FamilyText[] =>
   selected ?? snapshot.families;
 

@@ -1,4 +1,4 @@
-// The document of one target that stdout mode prints at a tick, as text or as JSON lines.
+// The document of one target that the stdout sink prints at each interval, as text or as JSON lines.
 import type {
   Document,
   DemandAnswer,
@@ -12,14 +12,14 @@ import { labelsText, numberText, seriesText } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 import { TEXT, notReadyText } from './text-page.js';
 
-/** Makes the document of one target. The metrics of the sink come last. */
+/** Makes the document of one target. The metrics about the sink itself come last. */
 export type MakeDocument = (
   answer: DemandAnswer,
   time: Date,
   ofSink?: readonly InternalMetric[],
 ) => Document;
 
-/** A comment line with target and time, the text, and an end mark. */
+/** Writes a comment line with the target and the time, then the text, then an end mark. */
 export const textDocument: MakeDocument = (answer, time, ofSink = []) => {
   const header = `# snapshot ${identity(answer.status)} time=${time.toISOString()}`;
   if (answer.kind === 'waiting')
@@ -33,7 +33,7 @@ const comment = (text: string): string => `${text.replace(/\s*[\r\n]\s*/g, ' ')}
 
 const END = Buffer.from('# EOF\n');
 
-/** One JSON object per series; one object with the reason if the target is not ready. */
+/** Writes one JSON object per series. If the target is not ready, writes one object with the reason. */
 export const jsonDocument: MakeDocument = (answer, time, ofSink = []) => {
   const { app, serverKey, root } = answer.status;
   const common = { time: time.toISOString(), app, server_key: serverKey, root };

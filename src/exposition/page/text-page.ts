@@ -27,7 +27,8 @@ interface Syntax {
   /** Returns the header of a family. Each metadata object has one header object. */
   readonly headerOf: HeaderOf;
   /**
-   * Adapts the metadata of families to the limits of the format. It is called for a snapshot, then for the internal metrics.
+   * Adapts the metadata of families to the limits of the format. It is called for the families of a snapshot with
+   * `isFirst` true, then for the internal metrics with `isFirst` false.
    */
   readonly adapt?: (
     families: readonly FamilyMetadata[],
@@ -52,7 +53,7 @@ export function textFormat(syntax: Syntax): Format {
     applications.set(key, application);
     return application;
   };
-  /** The text of the internal metrics, which change with each page, and the last line. */
+  /** The text of the internal metrics, which differ from page to page, and the last line. */
   const internalText = ({ internal }: ReadyAnswer): readonly Uint8Array[] => {
     const adapted = adapt(
       internal.map(({ metadata }) => metadata),
@@ -81,9 +82,9 @@ export function textFormat(syntax: Syntax): Format {
 
 type HeaderOf = (metadata: FamilyMetadata) => FamilyHeader;
 
-/** The families of a page, each below its header. All pages of a snapshot and scope share it. */
+/** The families of a page, each below its header. All pages of a snapshot and scope share this object. */
 class ApplicationText implements GzipInput {
-  /** Each page with this text holds the snapshot. */
+  /** The text of its snapshot stays valid, since each page holds the snapshot. */
   readonly #answer: ReadyAnswer;
   readonly #metadata: readonly FamilyMetadata[];
   readonly #headerOf: HeaderOf;
@@ -93,12 +94,12 @@ class ApplicationText implements GzipInput {
   #deflated: DeflateStream | undefined;
   readonly gzip = new GzipText(this);
 
-  /** @param metadata as the format can express them, in the order of the families */
+  /** @param metadata the metadata of each family, adapted to the format */
   constructor(answer: ReadyAnswer, metadata: readonly FamilyMetadata[], makeHeader: HeaderOf) {
     this.#answer = answer;
     this.#metadata = metadata;
     this.#headerOf = makeHeader;
-    // A snapshot has the headers of text 0.0.4.
+    // The page of a snapshot has all families, with headers of text 0.0.4.
     const isWhole = makeHeader === headerOf && answer.selected === undefined;
     this.#page = isWhole ? answer.snapshot.page : undefined;
   }
