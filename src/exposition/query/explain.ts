@@ -25,7 +25,7 @@ interface TrackingParts {
   readonly tracked: Pick<LargeMap<ManagedObject>, 'has'>;
   readonly slotReader: SlotReader;
   readonly usage: TargetUsage;
-  /** Whether all nodes of the tree so far are bound. */
+  /** Whether all nodes of the current tree are bound. */
   readonly isBound: () => boolean;
 }
 
@@ -55,7 +55,7 @@ export class TrackingExplainer {
 
   #whyNotYet(kind: 'objects' | 'variables'): string {
     const { usage, isBound } = this.#parts;
-    // The usage may be below the limit again.
+    // Since the node was omitted, the usage may have fallen below the limit again.
     const limit = usage.reached(kind) ?? kind;
     return isBound() ? `left out: ${limitText(usage.limits, limit)}` : 'not taken in yet';
   }
@@ -66,7 +66,7 @@ export interface MatchingRow {
   readonly row: Row;
   /** Undefined for a row that shows a state. */
   readonly input: RowInput | undefined;
-  /** The text of the labels that all its series have. */
+  /** The text of the labels that all series of the row have. */
   readonly labels: () => string;
 }
 
@@ -132,7 +132,7 @@ export class MetricExplainer {
     return registry.omitted === 0 ? nothing : `${nothing}, or a limit of the target left it out`;
   }
 
-  /** The rows of a node. A variable has none if a later variable of its object has its name. */
+  /** The rows of a node. A variable has none if a later variable of its object has the same name. */
   #rowsOf(node: TreeNode): readonly MatchingRow[] {
     if (!isVariable(node)) return this.#ofState(node);
     return this.#parts.objects.isHidden(node) ? [] : this.#ofVariable(node);
@@ -198,7 +198,7 @@ export class MetricExplainer {
   }
 }
 
-/** The id of the owner of a row's series: the object if the row reads several variables. */
+/** The node id of a row's series: the id of the object if the row reads several variables, else of the variable. */
 const ownerOf = ({ id, object }: Variable & { readonly object: ManagedObject }, reads: number) =>
   reads > 1 ? object.id : id;
 

@@ -2,7 +2,7 @@
 import type { ManagedObject, TreeQuery } from '../../model.js';
 import type { TreeNode } from '../read/tree-walk.js';
 
-/** Yields the objects below an object, in tree order. */
+/** Yields an object and all objects below it, in tree order. */
 export function* objectsBelow(top: ManagedObject): Generator<ManagedObject, void> {
   yield top;
   const levels = [top.children[Symbol.iterator]()];
@@ -18,7 +18,7 @@ export function* objectsBelow(top: ManagedObject): Generator<ManagedObject, void
   }
 }
 
-/** The searchable fields of a node. Functions compute the costly fields on demand. */
+/** The searchable fields of a node. The functions compute costly fields on demand. */
 export interface SearchFields {
   readonly object: string;
   readonly className: string;
@@ -40,7 +40,7 @@ interface LoweredObject {
 export class Search {
   readonly #words: readonly string[];
   readonly #field: TreeQuery['field'];
-  /** Cache of the last object: the next node usually belongs to the same object. */
+  /** Caches the last object, since the next node usually belongs to the same object. */
   #object: LoweredObject = { name: '', className: '', lower: '', lowerClass: '' };
 
   constructor({ words, field }: Pick<TreeQuery, 'words' | 'field'>) {
@@ -83,8 +83,8 @@ interface PositionedNode {
 }
 
 /**
- * Yields an object and all nodes below it, from a position on. An object comes before its variables, and these come
- * before the objects below it. Yields undefined for each step that only skips nodes before the position.
+ * Yields an object and all nodes below it, from a position on. An object comes before its variables, and its variables
+ * come before the objects below it. Yields undefined for each step that only skips nodes before the position.
  */
 export function* nodesFrom(
   top: ManagedObject,

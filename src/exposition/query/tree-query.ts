@@ -17,9 +17,9 @@ import { Search, nodesFrom, objectsBelow } from './part-walk.js';
 import { SlotCopies, TreeValues, noValue } from './tree-values.js';
 import type { ReadValue } from './tree-values.js';
 
-/** The number of nodes after which other work may run. */
+/** The number of nodes to visit before other work may run. */
 const STEPS_A_PAUSE = 64;
-/** Pauses after which copies of slots are read again. */
+/** The number of pauses after which the copies of slots are dropped and read again. */
 const PAUSES_A_COPY = 8;
 const MAX_HELP = 512;
 const MAX_LABELS = 1024;
@@ -63,7 +63,7 @@ export class TreeQueryEvaluator {
     if (isClosed()) return LOST;
     if (top === undefined) return { kind: 'no-object' };
     const above = ancestorsOf(top, root);
-    // The time starts at the position of the query, so that each query makes progress.
+    // The time limit starts when the position of the query is reached, so that each query makes progress.
     let time: Budget | undefined;
     for (const next of nodesFrom(top, this.#query.from)) {
       if (next !== undefined) {
@@ -152,7 +152,10 @@ export class TreeQueryEvaluator {
     this.#add(this.#variableRow(variable, read(), whyNot));
   }
 
-  /** Whether the query chooses an object. An object without a state row counts as left out only if a filter or limit excludes it. */
+  /**
+   * Whether the query chooses an object. An object counts as left out if a filter or limit excludes it or no row is for
+   * it, but not merely because no row shows its state.
+   */
   #isChosen(object: ManagedObject, { isSynced }: ReadValue, isIncluded: boolean): boolean {
     const { choice } = this.#query;
     if (choice === 'all') return true;

@@ -12,7 +12,10 @@ const MAX_PAGES = 64;
 
 interface SlotPage {
   readonly values: Buffer;
-  /** The words, copied before and after the values: a value is valid if both words say so (docs/segment-format.md, 9). */
+  /**
+   * The words before and after the copy of the values. A value is valid if both words say so (docs/segment-format.md,
+   * 9).
+   */
   readonly before: Buffer;
   readonly after: Buffer;
 }
@@ -20,7 +23,7 @@ interface SlotPage {
 export class SlotCopies {
   readonly #source: Pick<Source, 'readSlots' | 'readWords'>;
   readonly #pages = new Map<number, SlotPage>();
-  /** Pages to reuse: a query of a large tree would produce much garbage. */
+  /** Pages to reuse, since a query of a large tree would otherwise produce much garbage. */
   readonly #free: SlotPage[] = [];
 
   constructor(source: Pick<Source, 'readSlots' | 'readWords'>) {
@@ -63,13 +66,13 @@ const newPage = (): SlotPage => ({
   after: Buffer.alloc(PAGE_SLOTS * 4),
 });
 
-/** Further copies of frames that were changing. */
+/** The maximum number of repeated copies of frames that changed during a copy. */
 const MAX_REPEATS = 10_000;
 
 export type NodeValue =
   /** It has no value yet. */
   | { readonly kind: 'unsynced' }
-  /** No consistent copy of its frame was made in time. */
+  /** No consistent copy of its frame could be made within the budget. */
   | { readonly kind: 'no-copy' }
   /** A bool is 0 or 1. */
   | { readonly kind: 'number'; readonly number: bigint | number }
@@ -78,7 +81,7 @@ export type NodeValue =
 export class NodeValues {
   readonly #source: Pick<Source, 'readFrame'>;
   readonly #slots: SlotCopies;
-  /** The budget of copies: twice the size of all frames of a valid publisher. */
+  /** The budget of copies, which suffices to read all frames of a valid publisher twice: each read takes two copies. */
   readonly #frames: Budget;
 
   constructor(source: Pick<Source, 'readFrame' | 'frameBytes'>, slots: SlotCopies) {
@@ -101,7 +104,7 @@ export class NodeValues {
 
   ofVariable(variable: Variable): NodeValue {
     const framed = isFramed(variable.type);
-    // Read the frame before the word: the word then tells whether it still belongs to the variable.
+    // Read the frame before the word: the word then tells whether the frame still belonged to the variable.
     const frame = framed ? this.#source.readFrame(variable, this.#frames) : undefined;
     const bits = this.#slots.bits(variable);
     if (bits === undefined) return { kind: 'unsynced' };
@@ -110,13 +113,13 @@ export class NodeValues {
   }
 }
 
-/** The maximum number of characters of a text, and the maximum number of buckets or quantiles. */
+/** The maximum number of characters of a text that are shown, and the maximum number of buckets or quantiles. */
 const MAX_TEXT = 160;
 const MAX_PARTS = 8;
 
 export interface ReadValue {
   readonly value: TreeValue;
-  /** The value as an uncut text, for searches. */
+  /** The whole value as text, for searches. */
   readonly text: string;
   readonly isSynced: boolean;
 }
@@ -199,7 +202,7 @@ const totals = (count: bigint, sum: number): readonly string[] => [
   `sum ${numberText(withoutErrors(sum))}`,
 ];
 
-/** The digits of a sum, and the relative size of the rounding errors of its additions. */
+/** The digits that a sum is rounded to, and the relative size of the rounding errors of its additions. */
 const SUM_DIGITS = 12;
 const SUM_ERROR = 1e-13;
 
