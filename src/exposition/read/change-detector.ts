@@ -2,7 +2,7 @@
 import { LargeMap } from '../../collections/large-map.js';
 import type { Kernel } from '../wasm/kernel.js';
 
-/** The maximum number of unchanged nodes that one check reports again. */
+/** The maximum number of nodes that one check reports because of `reportAgain`. */
 const MAX_REPEATED = 1024;
 
 interface ComparedCell<T> {

@@ -1,4 +1,4 @@
-// The value of the variable that the operator chose by its path. Objects may be added and removed.
+// The value of the variable that the operator chose by its path, while objects are added and removed.
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { objectPath } from '../../catalogue/match/row-index.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
@@ -20,16 +20,14 @@ interface Owner {
  */
 export class NamedVariable {
   readonly #root: ManagedObject;
-  /** The path without the root's id: seed path and variable, or a variable of the root alone. */
+  /** The path relative to the root: the seed path of an object and a variable, or only a variable of the root. */
   readonly #place: string;
   readonly #owners = new Map<ManagedObject, Owner>();
   readonly #ranked = new IndexedHeap<Owner>(
     (a, b) => a.name.length < b.name.length || (a.name === b.name && isNewer(a.object, b.object)),
   );
 
-  /**
-   * @param path a full path, which begins with the root's id and a dot, or one relative to the root
-   */
+  /** @param path a full path, which begins with the root's id and a dot, or a path relative to the root */
   constructor(root: ManagedObject, path: string) {
     this.#root = root;
     const prefix = `${root.name}.`;
@@ -75,8 +73,8 @@ export class NamedVariable {
 /** The value of a variable. */
 interface CurrentValue {
   /**
-   * The exact value of a scalar: all but f64 are bigints. The count of a histogram or summary. 1
-   * for a text.
+   * The exact value of a scalar: a double for the type f64, a bigint for all others. For a histogram or summary, its
+   * count; for a text, 1.
    */
   readonly value: number | bigint;
   /** The text of a string variable. */
@@ -95,9 +93,7 @@ export class Highlight {
   #shown: { readonly variable: Variable; readonly value: HighlightedValue } | undefined;
   readonly #slots: SlotCopies;
 
-  /**
-   * @param path a full path, which begins with the root's id and a dot, or one relative to the root
-   */
+  /** @param path a full path, which begins with the root's id and a dot, or a path relative to the root */
   constructor(source: Source, root: ManagedObject, path: string) {
     this.#source = source;
     this.#slots = new SlotCopies(source);
@@ -106,9 +102,8 @@ export class Highlight {
   }
 
   /**
-   * The current value: unchanged values return the same object. Undefined while the
-   * variable does not exist or is not synced. If a frame cannot be copied whole, the variable keeps
-   * its last value.
+   * Returns the current value, as the same object while it is unchanged. Undefined while the variable does not exist or
+   * is not synced. If its frame cannot be copied consistently, the variable keeps its last value.
    */
   read(): HighlightedValue | undefined {
     const variable = this.named.find();

@@ -1,4 +1,4 @@
-// Copies the values of one target into the kernel's memory; reports nodes that get or lose one.
+// Copies the values of one target into the kernel's memory, and reports nodes that gain or lose their value.
 import { FifoQueue } from '../../collections/by-id.js';
 import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -29,9 +29,9 @@ export class SlotReader {
   /** Slots tracked since the last read. Their words may be in kernel memory already. */
   #newSlots: number[] = [];
   #newNodes = 0;
-  /** Slots whose words changed during both copies of a read: their values count after the next read. */
+  /** Slots whose words changed during both copies of a read. Their values are not used before the next read. */
   readonly #unstable = new Set<number>();
-  /** Slots of nodes that gained or lost a value, which is not yet reported to the listener. */
+  /** Slots of nodes that gained or lost their value. The gain or loss is not yet reported to the listener. */
   readonly #gained = new FifoQueue<number>();
   readonly #lost = new FifoQueue<number>();
 
@@ -47,7 +47,7 @@ export class SlotReader {
   }
 
   /**
-   * Tracks a node. The first node of a page copies that page at once.
+   * Tracks a node. If it is the first node on its page of slots, copies the page at once.
    * @returns whether the node has a value now. If so, `synced` is not called for it; if not, a later read reports it.
    */
   track(node: TreeNode): boolean {
@@ -66,7 +66,7 @@ export class SlotReader {
     return this.#newNodes;
   }
 
-  /** Stops tracking a node, without a report. */
+  /** Stops tracking a node, without a call of the listener. */
   untrack(node: TreeNode): void {
     if (this.isTracked(node)) this.#tracked.delete(node.slot);
   }
@@ -81,7 +81,7 @@ export class SlotReader {
     return this.#tracked.id(slot);
   }
 
-  /** A tracked node that has no value yet, and whose slot no other node has taken. */
+  /** A tracked node that has no value yet, and whose slot no other node uses. */
   get awaited(): TreeNode | undefined {
     return this.#tracked.awaited;
   }
@@ -99,7 +99,7 @@ export class SlotReader {
     return this.isTracked(node) && this.#tracked.has(node.slot, FLAG.reportedReplaced);
   }
 
-  /** Address of the copy of a slot; the slot's page is read from now on. */
+  /** The address of the copy of a slot. Later reads include the slot's page. */
   address(slot: number): number {
     return this.#pages.address(slot);
   }
@@ -109,7 +109,7 @@ export class SlotReader {
     return this.#isUnstable(ref.slot) ? undefined : this.#pages.bits(ref);
   }
 
-  /** The present bits of a slot, if it has a value. Changes no copy. */
+  /** The bits that a slot has in the source now, if it has a value. Leaves the copy unchanged. */
   readBits(ref: SlotRef): bigint | undefined {
     return this.#pages.readBits(ref);
   }
@@ -128,7 +128,7 @@ export class SlotReader {
     this.#detector.reportAgain(node);
   }
 
-  /** True while a value that a node got or lost is not yet reported. */
+  /** Whether any gain or loss of a value is not yet reported. */
   get hasUnreported(): boolean {
     return this.#gained.size > 0 || this.#lost.size > 0;
   }
@@ -136,7 +136,7 @@ export class SlotReader {
   /**
    * Copies the tracked slots, finds the nodes that gained or lost a value, and reports changes. A
    * value is valid if its slot had the expected word before and after the copy (docs/segment-format.md, section 9).
-   * It works in small steps; until the last one, no other method may be called.
+   * The work takes small steps; until the last step, no other method may be called.
    * @returns whether any value differs from the last copy
    */
   *reading(): Generator<void, boolean> {
@@ -162,7 +162,7 @@ export class SlotReader {
   *#copying(ranges: readonly PageRange[]): Generator<void, boolean> {
     const newSlots = this.#newSlots;
     this.#newNodes = 0;
-    // Slots that change again are added again: their values are older than their words.
+    // `#copyAgain` adds slots whose words change once more: their values may be older than their words.
     this.#newSlots = [];
     this.#unstable.clear();
     let isChanged = newSlots.length > 0;
@@ -170,7 +170,8 @@ export class SlotReader {
       const changed: number[] = [];
       if (this.#pages.read(range, changed)) isChanged = true;
       const unstable = this.#copyAgain(changed);
-      // The second copy may find other slots: a value that belongs to another node now is lost at once.
+      // The second copy may find changed words of further slots. Their nodes lose their values at once, since a value
+      // may belong to another node now.
       yield* this.#updatingFlags(changed);
       yield* this.#updatingFlags(unstable);
       yield;
@@ -197,7 +198,7 @@ export class SlotReader {
   /**
    * Copies again the values whose words changed, since these values may be older than their words. A slot whose
    * word changes once more has no value until the next read.
-   * @returns these slots
+   * @returns the slots whose words changed once more
    */
   #copyAgain(changed: readonly number[]): readonly number[] {
     const unstable: number[] = [];
@@ -225,7 +226,7 @@ export class SlotReader {
     if (this.#hasValue(slot, this.#tracked.incarnation(slot)) !== isSynced)
       this.#queueReport(slot, isSynced);
     if (!this.#isReused(slot)) return;
-    // The flag is set now: a node that is tracked at the slot later must not inherit it.
+    // Set the flag now rather than with the report: by then, another node may be tracked at the slot.
     this.#tracked.setFlags(slot, this.#tracked.flags(slot) | FLAG.replaced);
     this.#queueReport(slot, true);
   }
@@ -242,7 +243,7 @@ export class SlotReader {
   #reportNext(isLost: boolean): boolean {
     const slot = (isLost ? this.#lost : this.#gained).next();
     if (slot === undefined) return false;
-    // Since it was queued, the slot may have lost its node or changed back.
+    // Since the report was queued, the node may have been untracked, or the slot may have changed back.
     const flags = this.#tracked.flags(slot);
     if (flags !== NO_NODE)
       this.#report(slot, flags & ~(isLost ? FLAG.reportsLost : FLAG.reportsGained));
@@ -277,7 +278,10 @@ export class SlotReader {
     return this.#unstable.size > 0 && this.#unstable.has(slot);
   }
 
-  /** Whether another node uses the slot now. A publisher stores the word before the node's record. */
+  /**
+   * Whether another node uses the slot now. The word shows this early, since a publisher stores it before the node's
+   * record.
+   */
   #isReused(slot: number): boolean {
     const word = this.#pages.word(slot);
     return word > 1 && word >>> 1 !== this.#tracked.incarnation(slot);
@@ -289,7 +293,8 @@ export class SlotReader {
     for (const node of changed) {
       if (!this.isTracked(node)) continue;
       if (this.#hasValue(node.slot, node.incarnation)) this.#listener.changed(node);
-      // Its loss is not reported yet. If the value is back by then, its change must still be reported.
+      // The loss of the value is not reported yet. The value may be back before that, and then its change must still be
+      // reported.
       else if (this.isSynced(node)) this.#detector.reportAgain(node);
       yield;
     }

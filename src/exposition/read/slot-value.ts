@@ -16,11 +16,11 @@ export function opcodeOf({ type }: Variable, wrap32: boolean): Opcode | undefine
 export const numberOf = (bits: bigint, variable: Variable): number =>
   Number(exactOf(bits, variable));
 
-/** The value as a decimal, integers exact. */
+/** The value as a decimal; integers are exact. */
 export const decimalOf = (bits: bigint, variable: Variable): string =>
   numberText(exactOf(bits, variable));
 
-/** The value, integers exact. For a framed variable it is the number of its updates. */
+/** The value; integers are exact. For a framed variable it is the number of updates. */
 export function exactOf(bits: bigint, { type }: Variable): bigint | number {
   const read = isFramed(type) ? 'u64' : scalarType(type).bits;
   if (read === 'i64') return BigInt.asIntN(64, bits);

@@ -1,4 +1,5 @@
-// The slots that a slot reader tracks, in pages: cells in kernel memory with copies of values and words, and the nodes.
+// The slots that a slot reader tracks, in pages. `SlotPages` copies their values and words into cells in kernel memory;
+// `TrackedSlots` holds their nodes.
 import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -11,7 +12,7 @@ const PAGE_SLOTS = 512;
 const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
 /** The maximum number of pages of one copy: few enough to stay in the processor's cache until they are compared. */
 const MAX_RANGE_PAGES = 64;
-/** An extent that continues another one reserves this many times its pages, up to a maximum. */
+/** An extent that continues another one reserves `GROWTH_FACTOR` times as many pages, at most `EXTENT_PAGES`. */
 const EXTENT_PAGES = 16;
 const GROWTH_FACTOR = 4;
 /** For each slot of a copy: its value, its word, and its index if the word changed. */
@@ -22,7 +23,7 @@ const WORD_OFFSET = 2;
 /** Pages that are contiguous both in the source and in kernel memory. */
 interface PageExtent {
   readonly firstPage: number;
-  /** Pages with memory. The first `used` of them hold tracked slots. */
+  /** The number of pages with memory. The first `used` of them hold tracked slots. */
   capacity: number;
   used: number;
   readonly cells: number;
@@ -34,7 +35,7 @@ interface CellRun {
   readonly cells: number;
 }
 
-/** Pages that are contiguous in the source, so one copy reads them, with runs of their cells in order. */
+/** Pages that are contiguous in the source, so that one copy reads them. `runs` has their cells, in the same order. */
 export interface PageRange {
   readonly firstPage: number;
   pages: number;
@@ -56,7 +57,7 @@ export class SlotPages {
   #lastPage = -1;
   #last: PageExtent | undefined;
   readonly #allocations: Allocation[] = [];
-  /** Pages that `readFirst` copied, and the last one that was looked up. */
+  /** The pages that `readFirst` has copied, and the last of them that was looked up. */
   readonly #read = new Set<number>();
   #lastRead = -1;
   #bytesRead = 0;
@@ -72,7 +73,7 @@ export class SlotPages {
     return this.#bytesRead;
   }
 
-  /** Address of a slot's cell; the slot's page is read from now on. */
+  /** The address of a slot's cell. Later reads include the slot's page. */
   address(slot: number): number {
     const extent = this.#extentFor(slot);
     return extent.cells + (slot - extent.firstPage * PAGE_SLOTS) * CELL_BYTES;
@@ -112,8 +113,8 @@ export class SlotPages {
   }
 
   /**
-   * The present bits of a slot in the source, if it has a value. The word is read before and after the bits,
-   * because another node may use the slot in between (docs/segment-format.md, 9).
+   * The bits that a slot has in the source now, if it has a value. Reads the word before and after the bits, because
+   * another node may use the slot in between (docs/segment-format.md, 9).
    */
   readBits({ slot, incarnation }: SlotRef): bigint | undefined {
     const word = syncedWord(incarnation);
@@ -125,14 +126,14 @@ export class SlotPages {
     return isValid ? value.readBigUInt64LE() : undefined;
   }
 
-  /** All pages that are read, grouped by copy. */
+  /** All pages to read, in ranges that one copy each reads. */
   get ranges(): PageRange[] {
     const ranges: PageRange[] = [];
     for (const { firstPage, used, cells } of this.#extents) append(ranges, firstPage, used, cells);
     return ranges;
   }
 
-  /** The pages of these slots, grouped by copy. */
+  /** The pages of these slots, in ranges that one copy each reads. */
   rangesOf(slots: readonly number[]): PageRange[] {
     const pages = new Set<number>();
     let newest = -1;
@@ -221,7 +222,7 @@ export class SlotPages {
     return this.#addExtent({ firstPage: page, capacity, used: 1, cells });
   }
 
-  /** Splits an extent after its first `pages` pages; returns the extent of the others. */
+  /** Splits an extent after its first `pages` pages; returns the extent of the other pages. */
   #split(extent: PageExtent, pages: number): PageExtent {
     const capacity = extent.capacity - pages;
     extent.capacity = pages;
@@ -268,11 +269,11 @@ export const syncedWord = (incarnation: number): number => ((incarnation << 1) |
 
 /** The flags of a tracked node. */
 export const FLAG = {
-  /** The last report said that the node has a value. */
+  /** According to the last report, the node has a value. */
   synced: 1,
   /** Another node uses the slot now. */
   replaced: 2,
-  /** `replaced` of the listener was called. */
+  /** The method `replaced` of the listener was called. */
   reportedReplaced: 4,
   /** A report of a gained or lost value is queued. */
   reportsGained: 8,
@@ -282,7 +283,7 @@ export const FLAG = {
 /** The flags of a slot without a tracked node. */
 export const NO_NODE = -1;
 
-/** Whether a node with these flags has no value yet, and may get one. */
+/** Whether a node with these flags has no value yet but may still get one. */
 const isAwaited = (flags: number): boolean => (flags & (FLAG.synced | FLAG.reportedReplaced)) === 0;
 
 interface NodePage {
@@ -305,10 +306,10 @@ export class TrackedSlots {
   readonly #pages = new Map<number, NodePage>();
   /** The pages with awaited nodes, so that no search reads all pages. */
   readonly #awaiting = new Set<NodePage>();
-  /** The page of the last lookup: the next one is usually the same. */
+  /** The page of the last lookup: the next lookup is usually for the same page. */
   #last: NodePage | undefined;
 
-  /** A node that has no value yet, and whose slot no other node has taken. */
+  /** A node that has no value yet, and whose slot no other node uses. */
   get awaited(): TreeNode | undefined {
     for (const { number, ids, flags } of this.#awaiting) {
       const at = flags.findIndex((each, slot) => ids[slot] !== 0 && isAwaited(each));
@@ -350,7 +351,7 @@ export class TrackedSlots {
     return this.#pageOf(slot)?.ids[slot % PAGE_SLOTS] ?? 0;
   }
 
-  /** The incarnation of the node; 0 without one. */
+  /** The incarnation of the node of a slot; 0 if it has none. */
   incarnation(slot: number): number {
     return this.#pageOf(slot)?.incarnations[slot % PAGE_SLOTS] ?? 0;
   }
@@ -362,7 +363,7 @@ export class TrackedSlots {
     return page === undefined || page.ids[at] === 0 ? NO_NODE : (page.flags[at] ?? 0);
   }
 
-  /** Sets the flags of the node of a slot, which has one. */
+  /** Sets the flags of the node of a slot. The slot must have a node. */
   setFlags(slot: number, flags: number): void {
     const page = this.#pageOf(slot);
     if (page === undefined) return;

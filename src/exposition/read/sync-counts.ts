@@ -22,7 +22,7 @@ export class SyncCounts {
     return objects.synced === objects.total && variables.synced === variables.total;
   }
 
-  /** The counts of objects or of variables, depending on the node. */
+  /** The counts to which a node belongs: those of objects or those of variables. */
   of(node: TreeNode): Count {
     return isVariable(node) ? this.variables : this.objects;
   }

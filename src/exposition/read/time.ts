@@ -24,8 +24,8 @@ class UtcOffsets {
 
   /**
    * Converts a local time to UTC, both in milliseconds; `wall` is the local time read as if it were UTC.
-   * An ambiguous time is the earlier one. If the clocks skipped `wall`, the offset before the skip applies.
-   * JavaScript reads local times the same way. NaN beyond the range of Date.
+   * An ambiguous local time means the earlier of its two moments. If the clocks skipped `wall`, the offset before the
+   * skip applies. JavaScript reads local times the same way. Returns NaN beyond the range of Date.
    */
   utcOf(wall: number): number {
     if (!(Math.abs(wall) <= MAX_MS)) return NaN;
@@ -56,11 +56,11 @@ class UtcOffsets {
   }
 }
 
-/** An offset (a sign and digits) after the time or at the end, or a zone name that Date.parse knows. */
+/** Matches an offset (a sign and digits) after the time or at the end, or a zone name that Date.parse knows. */
 const OWN_OFFSET =
   /:\d{2}(\.\d+)?\s*[+-]\d|\s[+-]\d{2}:?\d{2}$|(\d|\s|^)(Z|UTC?|GMT|[ECMP][SD]T)(\s|[+-]|$)/i;
 
-/** An unambiguous date: with the year first, or with the name of the month. */
+/** Matches an unambiguous date: one with the year first, or with the name of the month. */
 const CERTAIN_DATE =
   /^[+-]?\d{4,6}([-/])\d{1,2}\1\d{1,2}[T\s]|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
 
@@ -73,11 +73,11 @@ export class PointInTime {
     this.#zone = zone;
   }
 
-  /** Seconds of "Thu Nov 19 08:00:00 2026", ISO 8601 or a plain number of seconds; else undefined. */
+  /** Parses "Thu Nov 19 08:00:00 2026", ISO 8601 or a plain number of seconds. Undefined for any other text. */
   unixSeconds(text: string): number | undefined {
     const trimmed = text.trim();
     if (/^\d{9,11}(\.\d+)?$/.test(trimmed)) return Number(trimmed);
-    // Only texts with a date and a clock time: Date.parse takes "version-12" for a date, and 3/4 for March 4.
+    // Require a date and a clock time, since Date.parse reads "version-12" as a date, and 3/4 as March 4.
     if (!/\d{4}/.test(trimmed) || !/\d{1,2}:\d{2}/.test(trimmed)) return undefined;
     if (!CERTAIN_DATE.test(trimmed)) return undefined;
     const milliseconds = this.#parse(trimmed);

@@ -5,7 +5,10 @@ import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 /** An object, whose slot holds its state, or a variable, whose slot holds its value. */
 export type TreeNode = ManagedObject | Variable;
 
-/** Queues added and removed nodes. Removals go first, which is safe: a node that was added and removed again is skipped. */
+/**
+ * Queues added and removed nodes. All queued removals go first. This is safe even if a node was added and then removed:
+ * its addition is skipped, since the node no longer exists.
+ */
 export class PendingNodes {
   readonly #removed = new FifoQueue<TreeNode>();
   readonly #added = new FifoQueue<TreeNode>();
@@ -19,7 +22,10 @@ export class PendingNodes {
     this.#walk = new TreeWalk(root, true);
   }
 
-  /** Queued changes and the object being removed, without the rest of the tree. */
+  /**
+   * The number of queued changes, plus one while an object is being removed. The rest of the initial tree is not
+   * counted.
+   */
   get size(): number {
     const leaving = this.#removing === undefined ? 0 : 1;
     return this.#added.size + this.#removed.size + this.#first.length + leaving;
@@ -41,7 +47,7 @@ export class PendingNodes {
     else this.#removed.add(change.variable);
   }
 
-  /** While the tree is walked, the walk itself reaches most added nodes later. */
+  /** Queues an added node, unless the walk of the initial tree will reach it. */
   #add(node: TreeNode): void {
     if (!this.#walk.willVisit(node)) this.#added.add(node);
   }
@@ -85,7 +91,7 @@ export class PendingNodes {
     this.#walk.end();
   }
 
-  /** The next node that existed from the start; an object comes before everything below it. */
+  /** The next node of the initial tree; an object comes before everything below it. */
   nextExisting(): TreeNode | undefined {
     return this.#walk.next();
   }
@@ -104,7 +110,7 @@ interface Level {
 }
 
 /**
- * Visits an object, its variables and everything below it. No step depends on the size of the tree.
+ * Visits an object, its variables and everything below it. The time of a step does not depend on the size of the tree.
  */
 export class TreeWalk {
   readonly #objectsFirst: boolean;
@@ -161,7 +167,8 @@ export class TreeWalk {
     if (this.isOver) return false;
     const level = this.#levelOf(ofVariables ? node : node.parent);
     if (level !== undefined) return !ofVariables || !level.hasAllVariables;
-    // The object is either ahead or done: compare its ancestor at the level of the walk with the last child there.
+    // The walk is either before the object or past it. To find out, search the nearest ancestor whose children the walk
+    // is visiting, and compare the ids of its child above the object and of its child that was entered last.
     let below = node;
     for (let above = below.parent; above !== undefined; above = below.parent) {
       const open = this.#levelOf(above);
@@ -171,7 +178,7 @@ export class TreeWalk {
     return false;
   }
 
-  /** Skips the rest of an object that was removed. */
+  /** Skips the rest of an object that was removed, and everything below it. */
   skip(object: ManagedObject): void {
     const at = this.#levels.findIndex((level) => level.object === object);
     if (at >= 0) this.#cut(at);
