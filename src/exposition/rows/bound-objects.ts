@@ -24,12 +24,12 @@ export interface StateRow {
 }
 
 interface BoundObject {
-  /** The rows of each class that reads it, with the text of the labels from its path. */
+  /** The rows of each catalogue class that reads the object, with the text of the labels from its path. */
   readonly rows: readonly { readonly classRows: ClassRows; readonly labels: ObjectLabels }[];
-  /** The rows for objects below it. */
+  /** The rows that read objects below it. */
   readonly below: readonly ClassRows[];
   readonly states: readonly StateRow[];
-  /** Rows for variables that no catalogue row reads; undefined if the target does not show these. */
+  /** Rows for variables that no catalogue row reads; undefined if the target does not show such variables. */
   readonly declared: DeclaredVariables | undefined;
   /** The slot of the latest variable of each name. */
   readonly variables: Map<string, number>;
@@ -44,11 +44,11 @@ export interface BoundObjectsParts {
   readonly slotReader: SlotReader;
   /** Undefined for an application without a catalogue. */
   readonly rowIndex: RowIndex | undefined;
-  /** Set if variables without a row of the catalogue are shown as well. */
+  /** Set if variables without a catalogue row are shown as well. */
   readonly uncatalogued: Uncatalogued | undefined;
   readonly labels: RowLabels;
   readonly registry: Pick<SeriesRegistry, 'isShown'>;
-  /** Further labels of series without a row. */
+  /** Labels that are added to series without a catalogue row. */
   readonly pathLabels: PathLabels;
 }
 
@@ -63,7 +63,7 @@ export class BoundObjects {
   readonly #declaredParts: DeclaredParts;
   /** By the object's id. */
   readonly #bound = new LargeMap<BoundObject>();
-  /** The last lookup: the next one is usually for the same object. */
+  /** The last lookup: the next lookup is usually for the same object. */
   #last: { readonly id: number; readonly bound: BoundObject } | undefined;
   readonly #labels: RowLabels;
   readonly #kernel: Kernel;
@@ -118,7 +118,7 @@ export class BoundObjects {
     return [...slots].flatMap((slot) => this.#variableAt(object, slot) ?? []);
   }
 
-  /** Removes an object after its variables. */
+  /** Removes an object. Its variables must have been removed before. */
   unbind(object: ManagedObject): void {
     const bound = this.boundOf(object);
     if (bound === undefined) return;
@@ -148,7 +148,7 @@ export class BoundObjects {
 
   /**
    * Adds a variable. Only the latest variable of each name is shown.
-   * @param onReplaced called with the variable that it replaces, before the replacement
+   * @param onReplaced called with the variable that the new variable replaces, before the replacement
    */
   add(variable: Variable, onReplaced: (former: Variable) => void): void {
     const bound = this.boundOf(variable.object);
@@ -158,7 +158,7 @@ export class BoundObjects {
     const other = this.#variableAt(object, slot);
     if (other?.id === variable.id) return;
     if (other !== undefined) {
-      // A subtree is bound in slices, so the later variable may be bound first.
+      // A subtree is bound in slices, so the variable that was published later may be bound first.
       const isEarlier = variable.id < other.id;
       if (!isEarlier) onReplaced(other);
       const earlier = (bound.earlier ??= new Map<string, IndexedHeap<Variable>>());
@@ -171,7 +171,7 @@ export class BoundObjects {
     this.#setCurrent(bound, variable);
   }
 
-  /** Removes a variable. Returns the earlier variable of its name that replaces it, if any. */
+  /** Removes a variable. Returns the earlier variable of the same name that is shown instead, if any. */
   remove(variable: Variable): Variable | undefined {
     const bound = this.boundOf(variable.object);
     if (bound === undefined) return undefined;
@@ -191,8 +191,8 @@ export class BoundObjects {
   }
 
   /**
-   * Calls back with each row that reads a variable; not at all if a later variable has its name. It allocates no
-   * list, since it runs for each of a million variables.
+   * Calls back with each row that reads a variable, but not at all if a later variable of the object has the same name.
+   * It allocates no list, since it runs for each of a million variables.
    */
   each(
     variable: Variable,
@@ -222,7 +222,7 @@ export class BoundObjects {
     return bound.declared?.rowOf(variable)?.isComputed === true;
   }
 
-  /** Whether a later variable of its object has its name. */
+  /** Whether a later variable of the same object has the same name. */
   isHidden(variable: Variable): boolean {
     const bound = this.boundOf(variable.object);
     return bound !== undefined && !this.#isCurrent(bound, variable);
@@ -273,7 +273,7 @@ export class BoundObjects {
 
 const isComputed = ({ row }: RowMatch): boolean => row.isComputed;
 
-/** Whether coverage counts a variable: rows read it, or its class has rows and is not described. */
+/** Whether coverage counts a variable: rows read it, or its class has rows and lacks `described = true`. */
 const isCounted = ({ rows }: BoundObject, matches: readonly RowMatch[]): boolean =>
   matches.length > 0 || (rows.length > 0 && !rows.some(({ classRows }) => classRows.isDeclared));
 
@@ -288,7 +288,7 @@ function classRowsOf({ rows, below }: Pick<BoundObject, 'rows' | 'below'>): read
 function matchesOf({ rows }: BoundObject, { name }: Variable): readonly RowMatch[] {
   const [first] = rows;
   if (first === undefined) return NO_MATCHES;
-  // Mostly one class reads an object: avoid an allocation for each variable.
+  // Usually only one class reads an object. Then avoid an allocation for each variable.
   return rows.length === 1
     ? first.classRows.matchesOf(name)
     : rows.flatMap(({ classRows }) => classRows.matchesOf(name));

@@ -4,7 +4,7 @@ import type { RowInput } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 
 interface RowCoverage {
-  /** How many of the row's readings find no variable. */
+  /** How many of the row's inputs match no variable. */
   missing: number;
   /** How many variables have a type that the row cannot show. */
   mistyped: number;
@@ -12,13 +12,14 @@ interface RowCoverage {
 
 interface InputCoverage {
   readonly row: RowCoverage;
-  /** How many variables the reading finds. */
+  /** How many variables the input matches. */
   found: number;
 }
 
 /**
- * Counts the rows without a variable and the variables without a row while objects and variables come and go. A
- * row counts once an object of its class exists. While no object has a class of the catalogue, all rows count.
+ * Counts the rows without a variable and the variables without a row, while objects and variables are added and
+ * removed. A row counts once an object of its class exists. Until any object has a class of the catalogue, all rows
+ * count.
  */
 export class CatalogueCoverage {
   /** How many objects the rows of each class apply to. */
@@ -38,30 +39,30 @@ export class CatalogueCoverage {
     this.#rowsWithInput = rowsWithInput;
   }
 
-  /** Rows that read a variable which none of their objects has. */
+  /** The number of rows with an input that matches no variable of their objects. */
   get rowsWithoutVariable(): number {
     const matchesNothing = this.#tracked > 0 && !this.#hasMatched;
     return matchesNothing ? this.#rowsWithInput : this.#rowsWithoutVariable;
   }
 
-  /** Rows that find a variable of a type that they cannot show. */
+  /** The number of rows that match a variable whose type they cannot show. */
   get rowsOfWrongType(): number {
     return this.#rowsOfWrongType;
   }
 
-  /** Variables that no row reads, in objects that some row reads. */
+  /** The number of variables that no row reads, in objects of which some row reads another variable. */
   get variablesWithoutRow(): number {
     return this.#variablesWithoutRow;
   }
 
-  /** Adds an object, with the rows of it and of objects below it. */
+  /** Adds an object, with the rows that read it or objects below it. */
   addObject(sets: readonly ClassRows[]): void {
     this.#tracked++;
     if (sets.length > 0) this.#hasMatched = true;
     for (const set of sets) this.#addTo(set);
   }
 
-  /** Removes an object, after all its variables. */
+  /** Removes an object. Its variables must have been removed before. */
   removeObject(sets: readonly ClassRows[]): void {
     this.#tracked--;
     for (const set of sets) this.#removeFrom(set);

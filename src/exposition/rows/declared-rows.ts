@@ -30,12 +30,15 @@ export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 /** The maximum number of cached rows and families. Further rows and families are created again at each use. */
 const MAX_CACHED = 20_000;
 
-/** The maximum number of declarations with a cached row. At the limit the cache is cleared, including those of former publishers. */
+/**
+ * The maximum number of declarations with a cached row. At the limit the cache is cleared, which also drops
+ * declarations of former publishers.
+ */
 const MAX_DECLARATIONS = 4096;
 
-/** The maximum number of characters of a publisher's help that are shown. */
+/** The maximum number of characters of a publisher's help text that are shown. */
 const MAX_HELP = 512;
-/** The maximum number of characters of a unit in a help. */
+/** The maximum number of characters of a unit in a help text. */
 const MAX_UNIT = 64;
 
 const BASE = { labels: {}, at: '', classId: undefined, isPersonal: false, where: '' };
@@ -52,7 +55,7 @@ interface CachedRow {
   readonly row: Row;
 }
 
-/** Makes one row per variable; variables of one class and name share their family. */
+/** Makes one row per variable. Variables with the same name and class share a family. */
 export class DeclaredRows {
   readonly #app: string;
   readonly #taken: ReadonlySet<string>;
@@ -60,7 +63,7 @@ export class DeclaredRows {
   readonly #families = new Map<string, FamilyMetadata>();
   /** Cached rows: thousands of objects share a class. */
   readonly #rows = new Map<string, Row>();
-  /** The last result: callers look up one variable several times. */
+  /** The last result: callers look up the same variable several times. */
   #last: CachedRow | undefined;
   /** The last result for each declaration: the objects of a class share declarations. */
   #byDeclaration = new Map<Declaration, CachedRow>();
@@ -75,7 +78,7 @@ export class DeclaredRows {
     this.#isShown = isShown;
   }
 
-  /** The metric that the format of a variable states, unless the catalogue has its name. */
+  /** The metric that the format of a variable states, unless a metric of the catalogue has the same name. */
   declaredMetric({
     declaration: { metric, type, unit, kind },
   }: Variable): DeclaredMetric | undefined {
@@ -139,7 +142,10 @@ export class DeclaredRows {
     return family;
   }
 
-  /** Whether a cached family still applies: its help is the publisher's, or its metric is shown already. */
+  /**
+   * Whether a cached family still applies: its help text is the publisher's current one, or its metric is shown
+   * already.
+   */
   #isValid({ name, help }: FamilyMetadata, variable: Variable, declared?: DeclaredMetric): boolean {
     return help === helpOf(name, variable, declared) || this.#isShown(name);
   }
@@ -155,7 +161,10 @@ export class DeclaredRows {
   }
 }
 
-/** The help of a metric. Without a metric that the format states, it has the unit if the metric's name does not. */
+/**
+ * Returns the help text of a metric: the help that the format states for the metric, or else the help of the variable,
+ * with its unit unless the metric's name contains the unit.
+ */
 function helpOf(
   metricName: string,
   { name, help, object, unit }: Variable,
@@ -171,7 +180,7 @@ function helpOf(
   return `${text}${/[.!?]$/.test(text) ? '' : '.'} Unit: ${shown}.`;
 }
 
-/** Whether the words of a metric's name contain those of a unit. */
+/** Whether the words of a metric's name include the words of a unit. */
 function hasUnit(metricName: string, unit: string): boolean {
   const words = metricNamePart(unit);
   return words !== '' && `_${metricName}_`.includes(`_${words}_`);
@@ -204,7 +213,7 @@ export interface DeclaredVariables {
   close(): void;
 }
 
-/** Shows the variables that no row of a described class reads, with the labels of that class. */
+/** Shows the variables that no row of a class with `described = true` reads, with the labels of that class. */
 export class DeclaredByClass implements DeclaredVariables {
   readonly #rows: DeclaredRows;
   readonly #labels: ObjectLabels;
@@ -233,7 +242,7 @@ export class DeclaredObject implements DeclaredVariables {
   readonly #parts: DeclaredParts;
   readonly #seedPath: string;
   readonly #sources: ObjectLabelSources;
-  /** Made for the first variable that needs it: rows may read all variables of an object. */
+  /** Made for the first variable that needs them, since catalogue rows may read all variables of an object. */
   #labels: ObjectLabels | undefined;
   /** The labels of declared metrics, which differ for each metric. */
   #declared: ObjectLabels | undefined;
@@ -269,14 +278,17 @@ export class DeclaredObject implements DeclaredVariables {
     this.#declared?.close();
   }
 
-  /** The seed path or `@root`, the labels of `path_labels`, and those of the format. */
+  /**
+   * The label `object` with the seed path or `@root`, the labels of `path_labels`, and the labels that the format
+   * states.
+   */
   get #text(): string {
     const object = this.#seedPath === '' ? '@root' : this.#seedPath;
     const labels = { object, ...this.#parts.pathLabels(this.#seedPath) };
     return labelsText(withDeclared(labels, this.#sources.declared));
   }
 
-  /** Labels without the seed path: those of the format tell its metrics apart. */
+  /** Labels without the label `object`: the labels that the format states distinguish its series. */
   #textWith({ labels }: DeclaredMetric): string {
     const ofPath = this.#parts.pathLabels(this.#seedPath);
     return labelsText({ ...ofPath, ...this.#sources.declared, ...labels });

@@ -23,7 +23,7 @@ export class Distribution {
   readonly #steps: number;
   readonly #at: number;
 
-  /** @param conversion for sum and quantile values */
+  /** @param conversion applied to the sum and to quantile values */
   constructor(kernel: Kernel, shape: BoundsOrQuantiles, conversion: Conversion) {
     this.#kernel = kernel;
     this.#shape = shape;
@@ -62,14 +62,14 @@ export class Distribution {
     else if (frame.type === 'summary') this.setSummary(frame.count, frame.sum, frame.values);
   }
 
-  /** Sets the count of each bucket, not cumulative, and the sum before conversion. */
+  /** Sets the cells from the observations in each bucket, not cumulative, and the sum before conversion. */
   setHistogram(counts: ArrayLike<bigint>, sum: number): void {
     let total = 0n;
     for (let i = 0; i < Math.max(this.#steps, counts.length); i++) {
       total += counts[i] ?? 0n;
-      // Parsers refuse a page whose cumulative buckets decrease.
+      // An overflow would make cumulative buckets decrease, and parsers refuse such a page.
       if (total > MAX_COUNT) total = MAX_COUNT;
-      // A bound that becomes infinite by conversion has no bucket: its counts are in +Inf.
+      // A bound that becomes infinite by conversion has no bucket of its own: +Inf includes its counts.
       if (i < this.#steps - 1) this.#set(i, total);
     }
     this.#set(this.#steps - 1, total);
@@ -77,7 +77,7 @@ export class Distribution {
     this.#set(this.#steps + 1, total);
   }
 
-  /** Sets the values of the quantiles and the sum before conversion. */
+  /** Sets the cells from the count, and from the sum and the values of the quantiles before conversion. */
   setSummary(count: bigint, sum: number, values: ArrayLike<number>): void {
     for (let i = 0; i < this.#steps; i++)
       this.#setNumber(i, convert(values[i] ?? NaN, this.#conversion));
@@ -114,10 +114,10 @@ function bitsOf(value: number): bigint {
   return doubleBits[0] ?? 0n;
 }
 
-/** The limits of one refresh, which keep other targets from waiting. */
+/** The limits of copying frames in one refresh, so that other targets do not wait for long. */
 const MAX_BYTES = 2 ** 30;
 const MAX_RETRIES = 4096;
-/** Copies of each frame that a refresh may make, on average; two are needed. */
+/** The number of copies of each frame that a refresh may make, on average. A consistent copy needs two. */
 const COPIES = 4;
 /** Copying this many bytes takes about as long as adding a line. */
 const BYTES_A_STEP = 8192;
@@ -132,7 +132,10 @@ interface FrameCopiesParts {
   readonly onOmitted?: OnOmitted | undefined;
 }
 
-/** A catalogue row, or a symbol for the declared row of a variable, which may be created again. */
+/**
+ * A catalogue row, or a symbol for the declared row of a variable: a declared row may be created again, as another
+ * object.
+ */
 type RowKey = Row | typeof DECLARED;
 const DECLARED = Symbol('declared');
 const keyOf = (row: Row): RowKey => (isDeclared(row) ? DECLARED : row);
@@ -176,7 +179,10 @@ export class FrameCopies {
     return this.#bytes;
   }
 
-  /** Values that are omitted now, by a limit or because overlapping frames exceed the size of the source. */
+  /**
+   * The number of values that are omitted now, because of a limit or because overlapping frames exceed the source's
+   * size.
+   */
   get omitted(): number {
     return this.#omitted.amount;
   }
@@ -196,8 +202,8 @@ export class FrameCopies {
   }
 
   /**
-   * Copies a frame again within the budget of the refresh. The last copy stays if the publisher keeps changing the
-   * frame; a frame that is omitted now has no copy. Returns whether the rows of the variable must be evaluated.
+   * Copies a frame again within the budget of the refresh. If the publisher keeps changing the frame, the last copy
+   * stays. If a limit omits the frame, no copy stays. Returns whether the rows of the variable must be evaluated.
    */
   copyAgain(variable: Variable): boolean {
     return this.#copyWithin(variable, this.#budget);
@@ -215,7 +221,8 @@ export class FrameCopies {
     const limit = growth > 0 ? this.#usage.reachedByText(growth) : undefined;
     if (limit !== undefined)
       this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
-    // Texts count twice, and a publisher may reuse the memory of a removed frame before the removal is seen here.
+    // The factor is 4 because texts count twice, and because a publisher may reuse the memory of a removed frame before
+    // the removal is seen here.
     if (limit !== undefined || bytes > 4 * this.#source.frameBytes) return this.#omit(variable);
     this.#bytes = bytes;
     this.#frames.set(variable.id, frame);
@@ -223,7 +230,7 @@ export class FrameCopies {
     return true;
   }
 
-  /** Drops the former copy, since its value is no longer that of the publisher. Returns whether there was one. */
+  /** Drops the last copy, since the publisher's value has changed. Returns whether there was a copy. */
   #omit({ id }: Variable): boolean {
     this.#counters.omittedSeries += this.#omitted.add(id, '');
     this.#bytes -= sizeOf(this.#frames.get(id));
@@ -263,7 +270,7 @@ export class FrameCopies {
   }
 }
 
-/** The bytes of memory of a frame's content. A text may have two bytes for each character. */
+/** The bytes of memory that a frame's content takes. A text may take two bytes for each character. */
 function sizeOf(frame: Frame | undefined): number {
   if (frame === undefined) return 0;
   if (frame.type === 'string') return 2 * frame.text.length;

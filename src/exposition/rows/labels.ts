@@ -30,7 +30,7 @@ export class ObjectLabels {
     this.#first = { text, interned: new StoredText(kernel.texts, labelsPart(text)) };
   }
 
-  /** The labels of the object followed by these. */
+  /** The labels of the object, followed by the labels `own`. */
   with(own: string): LabelText {
     if (own === '') return this.#first;
     const others = (this.#others ??= new Map<string, LabelText>());
@@ -69,7 +69,7 @@ export class RowLabels {
   /** The labels of each row of the catalogue. */
   readonly #texts = new Map<Row, string>();
 
-  /** The labels that a row adds to those of the object of a variable. */
+  /** The labels that a row adds to the labels of the variable's object. */
   ofMatch({ row, input, nameLabels }: RowMatch): string {
     const text = this.ofRow(row);
     return input.pattern === undefined ? text : joinLabels(labelsText(nameLabels), text);

@@ -1,4 +1,4 @@
-// Turns the tracked objects and variables of one target into series, by catalogue rows.
+// Turns the tracked objects and variables of one target into series, as the rows of the catalogue define.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
 import type { RowIndex } from '../../catalogue/match/row-index.js';
@@ -38,11 +38,11 @@ export interface BuilderParts {
   /** Both are undefined if the application has no catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly rowIndex: RowIndex | undefined;
-  /** Set if variables without a row of the catalogue are shown as well. */
+  /** Set if variables without a catalogue row are shown as well. */
   readonly uncatalogued: Uncatalogued | undefined;
-  /** Further labels of series without a row. */
+  /** Labels that are added to series without a catalogue row. */
   readonly pathLabels: PathLabels;
-  /** The time zone of times written as text: an IANA name, or '' for that of the process. */
+  /** The time zone of times written as text: an IANA name, or '' for the zone of the process. */
   readonly timeZone: string;
 }
 
@@ -109,7 +109,7 @@ export class MetricBuilder {
     return this.#frames.bytes;
   }
 
-  /** Framed values that are omitted now. */
+  /** The number of framed values that are omitted now. */
   get omitted(): number {
     return this.#frames.omitted;
   }
@@ -138,7 +138,7 @@ export class MetricBuilder {
     return this.#objects.variablesOf(object);
   }
 
-  /** Adds a variable, which replaces an earlier variable of its name. */
+  /** Adds a variable. It replaces an earlier variable of the same name in its object. */
   addVariable(variable: Variable): void {
     this.#objects.add(variable, this.#hideReplaced);
   }
@@ -152,7 +152,7 @@ export class MetricBuilder {
   objectSynced(object: ManagedObject): void {
     const states = this.#objects.statesOf(object);
     if (states.length === 0) return;
-    // Only now: the compared bits must be those that the lines show.
+    // Start the comparison only now, so that it starts with the bits that the lines show.
     this.#slotReader.reportChangesOf(object);
     const number = Number(this.#slotReader.bits(object) ?? -1n);
     const state = OBJECT_STATES[number] ?? '';
@@ -216,5 +216,5 @@ export class MetricBuilder {
   }
 }
 
-/** True if the row's series come from several variables of one object. */
+/** Whether the row's series come from several variables of one object. */
 const isShared = ({ inputs }: Row): boolean => inputs.length > 1;

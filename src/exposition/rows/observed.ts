@@ -31,7 +31,7 @@ export class ObservedDistribution {
     this.distribution = new Distribution(kernel, shape, UNCHANGED);
   }
 
-  /** Observes a value if its bits differ from those of the last value. Returns whether it did. */
+  /** Observes a value if its bits differ from the bits of the last value. Returns whether it was observed. */
   observe(bits: bigint, raw: number): boolean {
     if (bits === this.#lastBits) return false;
     this.#lastBits = bits;
@@ -59,7 +59,9 @@ export class ObservedDistribution {
   }
 }
 
-/** Identifies a series, with its bounds or quantiles and its conversion, among those of a variable. */
+/**
+ * The key of a distribution among the distributions of a variable: its series, its bounds or quantiles, its conversion.
+ */
 function observedKey(
   shape: BoundsOrQuantiles,
   { multiply, divide }: Conversion,
@@ -109,7 +111,7 @@ export class ObservedVariables {
     this.#observed.delete(id);
   }
 
-  /** Observes the current value of each variable. Returns false if no value is new. */
+  /** Observes the last copied value of each variable. Returns whether any value was new. */
   observe(): boolean {
     let hasObserved = false;
     for (const { variable, all } of this.#observed.values()) {

@@ -35,14 +35,17 @@ export interface EvaluatorParts {
   readonly times: PointInTime;
 }
 
-/** Evaluates all rows of a target, one after the other: one context for each of a million rows would be garbage. */
+/**
+ * Evaluates the rows of a target, one after the other. One context serves all rows, since a million contexts would be
+ * garbage.
+ */
 export class RowEvaluator implements RowContext {
   readonly #parts: EvaluatorParts;
   /** The variable of the current call of `evaluate`. */
   variable!: Variable;
   #row!: Row;
   #labels!: LabelText;
-  /** True while its variable is losing its value. */
+  /** Whether `variable` is losing its value. */
   #losesValue = false;
 
   constructor(parts: EvaluatorParts) {
@@ -51,7 +54,7 @@ export class RowEvaluator implements RowContext {
 
   /**
    * The series that a row shows for a variable; none if the row does not read its type.
-   * @param losesValue true while the variable is losing its value
+   * @param losesValue whether the variable is losing its value
    */
   evaluate(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): RowOutput {
     this.variable = variable;
@@ -59,7 +62,7 @@ export class RowEvaluator implements RowContext {
     this.#labels = labels;
     this.#losesValue = losesValue;
     const { inputs } = row;
-    // A row of several variables gets each by name.
+    // A row with several inputs looks up each variable by name, and checks its type there.
     return inputs.length === 1 && !readsType(inputs[0], variable) ? [] : row.series(this);
   }
 

@@ -38,7 +38,7 @@ export class RowLines {
 
   /**
    * Replaces the series of a row for a node.
-   * @param maxSeries the maximum number of series that it had before
+   * @param maxSeries the maximum number of series that the row may have had for this node before
    */
   set(row: Row, labels: LabelText, nodeId: number, shown: RowOutput, maxSeries: number): void {
     if (shown === 'unchanged') return;
@@ -53,7 +53,7 @@ export class RowLines {
         referenceLine(labels, shown),
       );
     else if (shown.length > MAX_LINES_A_ROW)
-      // A part of a histogram is useless.
+      // Omit all of them, since a part of a histogram is useless.
       this.#registry.omit(shown.length, family.name, { nodeId, seriesIndex: seriesIndex++ });
     else
       for (const each of shown)

@@ -31,11 +31,14 @@ const positionOf = (name: string, { nodeId, seriesIndex }: LineKey): string =>
 class ClashingList {
   readonly #byPosition = new Map<string, ClashingSeries>();
   readonly #byHash = new Map<number, Set<ClashingSeries>>();
-  /** The series by each name that only one metric of a page may use. */
+  /** The series by each name of their metric that no other metric of the page may use. */
   readonly #byName = new Map<string, Set<ClashingSeries>>();
   #dropped = 0;
 
-  /** The number of clashing series, plus one if any were dropped. Dropped series stay missing until the target gets a new view. */
+  /**
+   * The number of clashing series, plus one if any were dropped. Dropped series are not shown until the target gets a
+   * new view.
+   */
   get size(): number {
     return this.#byPosition.size + this.#dropped;
   }
@@ -66,12 +69,12 @@ class ClashingList {
     for (const each of unsharedNames(former.metadata)) removeFrom(this.#byName, each, former);
   }
 
-  /** The series with that name and labels, oldest first. */
+  /** The series whose name and labels have this hash, oldest first. */
   withHash(hash: number): readonly ClashingSeries[] {
     return [...(this.#byHash.get(hash) ?? [])];
   }
 
-  /** The series whose metrics share a name with that metric, oldest first for each name. */
+  /** The series whose metrics share a name with the given metric, oldest first for each name. */
   forMetric(metadata: FamilyMetadata): readonly ClashingSeries[] {
     const found = unsharedNames(metadata).flatMap((name) => [...(this.#byName.get(name) ?? [])]);
     return [...new Set(found)];
@@ -117,7 +120,7 @@ export class SeriesRegistry {
   readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
 
-  /** @param cost counts the work of series that are not shown; the text counts that of its lines */
+  /** @param cost counts the work of series that are not shown; the text counts the work of its lines */
   constructor(
     text: ExpositionText,
     cost: Cost,
@@ -134,12 +137,12 @@ export class SeriesRegistry {
     this.#onOmitted = onOmitted;
   }
 
-  /** Series that are not shown now because another series or metric has their name. */
+  /** The number of series that are not shown now because another series or metric has their name. */
   get clashing(): number {
     return this.#clashing.size;
   }
 
-  /** Series that are omitted now because of a limit or a reserved name. */
+  /** The number of series that are omitted now because of a limit or a reserved name. */
   get omitted(): number {
     return this.#omitted.amount;
   }
@@ -155,7 +158,7 @@ export class SeriesRegistry {
     return this.#owners.refusalOf(metadata) || SAME_SERIES;
   }
 
-  /** Why no further series of that name can be shown; empty if one can. */
+  /** Why no more series of this metric can be shown; empty if another series can be shown. */
   refusalOf(metadata: FamilyMetadata): string {
     const { name } = metadata;
     if (name.startsWith(OWN_PREFIX))
@@ -176,8 +179,8 @@ export class SeriesRegistry {
 
   /**
    * Counts series that the caller omits.
-   * @param key of the first series, whose line is removed; the omission ends when this series is shown, clashes or is
-   *   removed. Without a key, `omitted` grows by one for all such calls, until the target gets a new view.
+   * @param key the key of the first series, whose line is removed. The omission ends when this series is shown, clashes
+   *   or is removed. All calls without a key together add one to `omitted`, until the target gets a new view.
    */
   omit(series: number, name?: string, key?: LineKey): void {
     if (name === undefined || key === undefined) {
@@ -189,7 +192,7 @@ export class SeriesRegistry {
     this.#counters.omittedSeries += this.#omitted.add(key.nodeId, omittedKey(name, key), series);
   }
 
-  /** Adds a series, or replaces the line of the one with this key. */
+  /** Adds a series, or replaces the line of the series with this key. */
   put(metadata: FamilyMetadata, familyIndex: number, key: LineKey, line: Line): void {
     const { name } = metadata;
     const family = this.#text.family(name);
@@ -197,7 +200,7 @@ export class SeriesRegistry {
     const former = family?.hash(key);
     if (!this.#reserve(metadata, family, hash, former)) {
       if (former !== undefined) this.remove(name, key);
-      // The text of the labels is copied: shared labels are removed once no shown line has them.
+      // Copy the text of the labels, since shared labels are removed once no shown line has them.
       this.#addClash({
         metadata,
         familyIndex,
@@ -291,8 +294,8 @@ export class SeriesRegistry {
   }
 
   /**
-   * Reserves name and labels for a series, which replaces the series with the hash `former`. Returns false if another
-   * series already has both, or if another metric already has the name.
+   * Reserves the name and labels of a series that replaces the series with the hash `former`, if any. Returns false if
+   * another series has the same name and labels, or if another metric has the same name.
    * @param family the shown family with the name of the metric, if any
    */
   #reserve(
@@ -308,7 +311,7 @@ export class SeriesRegistry {
     return isShowable && (hash === former || this.#hashes.add(hash));
   }
 
-  /** Counts a clash, unless it replaces a clashing series with the same name and labels. */
+  /** Keeps a clashing series. Counts the clash, unless it replaces a clashing series with the same name and labels. */
   #addClash(next: ClashingSeries): void {
     const { metadata, key, line, hash } = next;
     this.#uncountOmitted(metadata.name, key);
