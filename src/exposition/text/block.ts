@@ -29,7 +29,7 @@ export interface RenderTask {
 /** The typical size of a value with its space and line feed. */
 const VALUE_BYTES = 10;
 
-/** `write` writes the deflate block. The chunk of the block writes its text. */
+/** The method `write` writes only the deflate block; the chunk of the block writes the text. */
 export class Block implements RenderTask {
   readonly lines: LineTable;
   #isSorted = true;
@@ -53,13 +53,13 @@ export class Block implements RenderTask {
     return textBytes + count * VALUE_BYTES;
   }
 
-  /** Returns the bytes of name and labels. */
+  /** Inserts a line. Returns the bytes of its name and labels. */
   insert(index: number, key: LineKey, name: StoredText, line: Line, hash: number): number {
     this.#invalidate();
     return this.lines.insert(index, key, name, line, hash);
   }
 
-  /** Returns the bytes of name and labels. */
+  /** Removes a line. Returns the bytes of its name and labels. */
   remove(index: number): number {
     this.#invalidate();
     return this.lines.remove(index);
@@ -106,7 +106,7 @@ export class Block implements RenderTask {
     this.lines.close();
   }
 
-  /** To be called when lines were added or removed. */
+  /** Call it after lines were added or removed. */
   #invalidate(): void {
     this.#isSorted = false;
     this.#deflated.invalidate();

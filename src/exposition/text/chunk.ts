@@ -13,7 +13,7 @@ import { RenderBuffer } from './render-buffer.js';
 /** If more than this share of the lines changed, writing all lines is faster than moving the text between changes. */
 const REWRITE_ALL_SHARE = 0.25;
 
-/** Going to the next block takes as long as writing this many bytes of text. */
+/** Starting a block takes as long as writing this many bytes of text. */
 const BYTES_A_BLOCK = 128;
 
 /** Offsets in the table that assembly/lines.ts draws, in 4-byte units. */
@@ -37,7 +37,7 @@ export interface ChunkText {
   readonly bytes: number;
   /** The lines with the headers. */
   readonly text: RenderBuffer | undefined;
-  /** The offset of each block with its header in the text, then the length of the text. */
+  /** For each block, the offset of its header or first line in the text; at the end, the length of the text. */
   readonly offsets: readonly number[];
   /** The deflate block of each block, if the render produced them. */
   readonly deflateBlocks: readonly DeflateBlock[] | undefined;
@@ -55,7 +55,7 @@ export class Chunk implements RenderTask {
   #text: RenderBuffer | undefined;
   /** Whether the last write failed. */
   #hasFailed = false;
-  /** Number and approximate size of the lines at the last write of all lines. */
+  /** The number and the approximate size of the lines when all lines were written last. */
   #lines = 0;
   #lineBytes = 0;
   /** The result of the last call of `textFor`. */
@@ -75,7 +75,7 @@ export class Chunk implements RenderTask {
     return this.#lineBytes + this.#headerBytes + this.blocks.length * BYTES_A_BLOCK;
   }
 
-  /** Adds the tasks of the render to `dirty`, and frees the text if the render needs none. */
+  /** Adds the tasks that the render must run to `dirty`. Frees the text if the render needs no text. */
   collectDirty(options: RenderOptions, dirty: RenderTask[]): void {
     const { hasText, context } = options;
     const { length } = dirty;
@@ -94,7 +94,10 @@ export class Chunk implements RenderTask {
     return this.#last.text;
   }
 
-  /** Writes the text. Only changed values are written into the last buffer, unless a snapshot holds it. */
+  /**
+   * Writes the text: into the last buffer, or into a new one while a snapshot holds the last. If few values changed,
+   * writes only these.
+   */
   write(_: RenderOptions, scratch: Scratch): void {
     const { run } = this.#kernel;
     const last = this.#hasCurrentLines ? this.#text : undefined;

@@ -37,14 +37,14 @@ export class Chunks {
     return this.#metadata;
   }
 
-  /** To be called if blocks were added or removed, or a chunk is too large. The next render divides the blocks. */
+  /** Call it if blocks were added or removed, or if a chunk is too large. The next render divides the blocks again. */
   invalidate(): void {
     this.#isCurrent = false;
   }
 
   /**
-   * Fills one chunk after the other, in small steps. A chunk that is at least half full, and whose blocks still follow
-   * each other, keeps its text. An added or removed block then affects only its neighbours.
+   * Fills one chunk after the other, in small steps. An existing chunk is kept with its text if it is at least half full
+   * and its blocks still follow each other. So an added or removed block affects only its neighbours.
    */
   *dividing(families: Iterable<Family>): Generator<void, void> {
     yield* this.#freeingRetired();
@@ -118,7 +118,7 @@ export const isTooLarge = ({ blocks, bytes }: Chunk): boolean =>
 
 const isHalfFull = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
 
-/** Whether `all` has the blocks `some` at an index. */
+/** Whether the blocks of `all` from an index on begin with the blocks `some`. */
 function hasAt(some: readonly ChunkBlock[], all: readonly ChunkBlock[], index: number): boolean {
   for (let i = 0; i < some.length; i++) {
     const [one, other] = [some[i], all[index + i]];

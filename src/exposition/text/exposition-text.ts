@@ -127,9 +127,9 @@ export class ExpositionText {
   }
 
   /**
-   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. If it fails or is not
-   * finished, the next render writes its lines again.
-   * @param encodings at least one of the two; text replaces deflate blocks that the kernel does not write
+   * Renders changed lines, a few blocks per step, and returns a snapshot of the current text. If the render fails or is
+   * not finished, the next render writes the same lines again.
+   * @param encodings at least one of the two; if the kernel does not compress the lines, they are rendered as text
    */
   *rendering(encodings: Encodings = TEXT_ONLY): Generator<void, Snapshot> {
     const usesKernel = encodings.deflated && this.#usesKernelDeflate(this.#size);
@@ -171,7 +171,7 @@ export class ExpositionText {
     }
   }
 
-  /** Frees everything, a block a step. */
+  /** Frees everything, one block per step. */
   *closing(): Generator<void, void> {
     this.#scratch.close();
     yield* this.#chunks.closing();

@@ -1,10 +1,10 @@
-// The rendered samples of one family: their text, and the series that are parsed from it.
+// The rendered lines of one family, and the samples that are parsed from them.
 import type { FamilyMetadata, FamilyText, TextRanges, Sample } from '../../model.js';
 import { inflated } from '../compress/deflate-stream.js';
 import type { DeflateBlock } from '../compress/deflate-stream.js';
 import { decodeSeries } from './text-syntax.js';
 
-/** A family of a few lines. Its bytes are made at each read and not kept. */
+/** A family of a few lines. Each read encodes its text again. */
 export class ShortFamily implements FamilyText {
   readonly metadata: FamilyMetadata;
   readonly text: string;

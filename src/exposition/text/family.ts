@@ -18,7 +18,10 @@ const MOVED_A_STEP = 2;
 /** Searching this many full blocks for a value takes 0.2 ms. */
 const BLOCKS_A_STEP = 16;
 
-/** The block of a line, and its index in the block. For a missing line it is `-1 - index` of the position to insert it at. */
+/**
+ * The block of a line, and its index in the block. For a missing line, `lineIndex` is `-1 - i` if it belongs at the
+ * index `i`.
+ */
 interface LinePosition {
   nodeId: number;
   seriesIndex: number;
@@ -46,7 +49,7 @@ export class Family {
   #lines = 0;
   readonly #size: TextSize;
   readonly #cost: Cost;
-  /** The result of the last lookup: the next one is usually for the same line. Reset when lines move. */
+  /** The result of the last lookup: the next lookup is usually for the same line. Reset when lines move. */
   readonly #position = { nodeId: NO_NODE, seriesIndex: 0, blockIndex: 0, lineIndex: 0 };
 
   /**
@@ -122,9 +125,9 @@ export class Family {
   }
 
   /**
-   * Counts the symbols of each block with an `every`-th line, and adds them to `counts`, a block a step. Returns the
-   * number of lines since the last such line.
-   * @param skipped the number of lines since the last such line of the families before
+   * Counts the symbols of each block that contains an `every`-th line, one block per step, and adds them to `counts`.
+   * Returns the number of lines after the last `every`-th line.
+   * @param skipped this number from the families before
    */
   *countingSymbols(
     context: DeflateContext,
@@ -144,9 +147,9 @@ export class Family {
   }
 
   /**
-   * Searches blocks for a value that OpenMetrics forbids, some a step. Returns whether it found one. Only quantiles may
-   * be NaN.
-   * @param blocks which blocks: all, or those whose text or deflate block is dirty
+   * Searches blocks for a value that OpenMetrics forbids, a few blocks per step. Returns whether it found one. NaN is
+   * allowed only for quantiles.
+   * @param blocks the blocks to search: all, those whose text is dirty, or those whose deflate block is dirty
    */
   *searchingViolations(blocks: 'all' | 'text' | 'deflate'): Generator<void, boolean> {
     const { name, type } = this.metadata;
@@ -161,7 +164,7 @@ export class Family {
     return false;
   }
 
-  /** Frees everything, a block a step. */
+  /** Frees everything, one block per step. */
   *closing(): Generator<void, void> {
     for (const block of this.#blocks) {
       block.close();
@@ -186,11 +189,14 @@ export class Family {
     return position;
   }
 
-  /** The block in which a key belongs: the first whose last line is not before the key. */
+  /**
+   * The index of the block in which a key belongs: the first block whose last line is not before the key, else the last
+   * block.
+   */
   #blockFor(key: LineKey): number {
     let low = 0;
     let high = this.#blocks.length;
-    // Mostly lines arrive in the order of their keys.
+    // Lines usually arrive in the order of their keys.
     if (high > 1 && (this.#blocks[high - 2]?.lines.compare(key) ?? 0) < 0) low = high - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -208,8 +214,8 @@ export class Family {
   }
 
   /**
-   * Inserts a line. A full block is split in half, or followed by a new one if the line comes last, so that lines in
-   * order fill their blocks.
+   * Inserts a line. A full block is split in half. If the line comes last, a new block follows the full block instead,
+   * so that lines that arrive in order fill their blocks.
    */
   #insert(
     at: number,
@@ -222,7 +228,7 @@ export class Family {
     const block = this.#blocks[at] ?? this.#newBlock(at);
     if (!isFull(block)) return block.insert(index, key, name, line, hash);
     const { count } = block;
-    // One block was filled, so the next one probably will be.
+    // Give the new block the same capacity: since one block was filled, the next one probably will be.
     const next = this.#newBlock(at + 1, block.lines.capacity);
     const middle = index === count ? count : count >> 1;
     if (middle < count) this.#moveTail(block, middle, next);
@@ -231,7 +237,7 @@ export class Family {
       : next.insert(index - middle, key, name, line, hash);
   }
 
-  /** Moves the lines of a block from an index on to the end of another one. */
+  /** Moves the lines of a block, from an index on, to the end of another block. */
   #moveTail(from: Block, index: number, to: Block): void {
     this.#cost.steps += (from.count - index) / MOVED_A_STEP;
     from.moveTail(index, to);
@@ -249,7 +255,7 @@ export class Family {
     return name;
   }
 
-  /** Merges two neighbours if the result has room for many more lines. */
+  /** Merges a block with the next one if the result has room for many more lines. */
   #merge(at: number): boolean {
     const [block, next] = [this.#blocks[at], this.#blocks[at + 1]];
     if (block === undefined || next === undefined || !canMerge(block, next)) return false;

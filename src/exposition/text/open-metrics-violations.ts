@@ -14,7 +14,7 @@ export class OpenMetricsViolations {
   readonly #suspects = new Set<Family>();
   /** Families that had a violation at the last search. */
   readonly #found = new Set<Family>();
-  /** Families with a histogram with negative bounds. */
+  /** Families that have a histogram with a negative bound. */
   readonly #negativeBounds = new Set<Family>();
   #lastSuspect: Family | undefined;
 
@@ -23,7 +23,7 @@ export class OpenMetricsViolations {
     return this.#found.size > 0 || this.#negativeBounds.size > 0;
   }
 
-  /** To be called for each line that is added to a family. */
+  /** Call it for each line that is added to a family. */
   put(family: Family, line: Line): void {
     const { type } = family.metadata;
     if (type !== 'counter' && type !== 'histogram' && type !== 'summary') return;
@@ -35,7 +35,7 @@ export class OpenMetricsViolations {
     if (!this.#found.has(family)) this.#suspects.add(family);
   }
 
-  /** To be called when the last line of a family was removed. */
+  /** Call it after the last line of a family was removed. */
   delete(family: Family): void {
     this.#suspects.delete(family);
     this.#found.delete(family);

@@ -52,7 +52,7 @@ export class TextSnapshot implements Snapshot {
 
   /**
    * All holders of the snapshot share one hold of its buffers.
-   * @throws Fault NATIVE_FAILED if a later render or the end has freed the text already
+   * @throws Fault NATIVE_FAILED if a later render, or the end of the hosting, has freed the text already
    */
   hold(): () => void {
     if (this.#holders === 0) this.#holdBuffers();
@@ -89,7 +89,10 @@ export class TextSnapshot implements Snapshot {
     return families;
   }
 
-  /** The memory of all texts. Views that were made before it grew have a shorter buffer. */
+  /**
+   * The memory of all texts: the longest buffer of their views, since views from before the memory grew have a shorter
+   * one.
+   */
   get #memory(): ArrayBufferLike | undefined {
     let memory: ArrayBufferLike | undefined;
     for (const { text } of this.#chunks)
