@@ -1,4 +1,4 @@
-// Growable tables in kernel memory that the kernel finds by a fixed address.
+// Growable tables in kernel memory. The kernel finds each through a pointer at a fixed address.
 import { UNCHANGED } from '../../catalogue/row.js';
 import type { Conversion } from '../../catalogue/row.js';
 import { Fault } from '../../errors.js';
@@ -70,7 +70,7 @@ export class BlockTable {
   }
 }
 
-/** The index of a scale has 16 bits of an opcode. */
+/** The index of a scale takes 16 bits of an opcode. */
 const MAX_SCALES = 65_536;
 const SCALE_BYTES = 16;
 const SCALED_FLAG = 0x100;
@@ -138,7 +138,7 @@ export class Scales {
     const { arena } = this.#memory;
     const at = arena.allocate(capacity * SCALE_BYTES);
     this.#memory.bytes.copyWithin(at, this.#at, this.#at + bytes);
-    // A kernel instance in another thread may have read the former address and still read a scale from it.
+    // Keep the former table: another thread's kernel instance may have read its address, and read a scale from it later.
     if (bytes > 0) this.#former.push({ at: this.#at, bytes });
     this.#at = at;
     this.#capacity = capacity;

@@ -41,7 +41,9 @@ function reserve(maximum: number): WebAssembly.Memory {
   }
 }
 
-/** The functions of assembly/index.ts. Blocks are passed as the addresses of their headers, chunks and cells as their addresses. */
+/**
+ * The functions of assembly/index.ts. A block is passed as the address of its header, a chunk or a cell as its address.
+ */
 interface KernelExports {
   markDirty(cell: number): void;
   insert(
@@ -74,7 +76,7 @@ interface KernelExports {
 }
 
 export interface KernelOptions {
-  /** The maximum number of pages of 64 KiB that the memory may grow to. */
+  /** The maximum size of the memory, in WebAssembly pages of 64 KiB. */
   readonly maxPages?: number | undefined;
 }
 
@@ -106,7 +108,7 @@ export class Kernel {
     this.#u32 = new Uint32Array(this.#memory.buffer);
     this.#u64 = new BigUint64Array(this.#memory.buffer);
     this.#f64 = new Float64Array(this.#memory.buffer);
-    // Reads of 16 bytes at a time may pass the end of the last allocation.
+    // Leave room at the end: reads of 16 bytes at a time may pass the end of the last allocation.
     const end = INITIAL_PAGES * WASM_PAGE - PADDING_BYTES;
     this.arena = new Arena(FREE_AT, end, (bytes) => this.#grow(bytes));
     this.scales = new Scales(this);

@@ -6,25 +6,25 @@ export const ENTRY_BITS = 11;
 /** The maximum number of lines of a block. */
 export const MAX_LINES = 1 << ENTRY_BITS;
 
-/** The number of slots whose word differed in the last `storeChanged`. */
+/** Holds the number of slots whose words differed in the last call of `storeChanged`. */
 export const CHANGED_WORDS_AT = 12;
-/** The address of the table of scales: pairs of doubles, multiplier and divisor. */
+/** Holds the address of the table of scales. A scale is a multiplier and a divisor, both doubles. */
 export const SCALES_POINTER = 16;
-/** The address of the tables of assembly/crc.ts. */
+/** Holds the address of the tables of assembly/crc.ts. */
 export const CRC_TABLES_POINTER = 24;
-/** The address of the table of blocks: the header address of each block, by block number. */
+/** Holds the address of the table of blocks, which has the header address of each block, by block number. */
 export const BLOCKS_POINTER = 40;
 /** The powers of ten: 617 entries of 16 bytes. */
 export const POW10_AT = 64;
-/** A value before it is encoded, 48 bytes. */
+/** The text of a value before it is compressed, 48 bytes. */
 export const VALUE_AT = 9936;
-/** The matches of the last line: assembly/line-diff.ts. */
+/** The matches of the line that was compressed last: assembly/line-diff.ts. */
 export const MATCHES_AT = VALUE_AT + 48;
-/** The total of the lines that were compressed last: raw CRC, bytes and bits, u32 each. */
+/** The total of the block that was compressed last: raw CRC, bytes and bits, u32 each. */
 export const DEFLATE_RESULT_AT = VALUE_AT + 64;
 /** The kernel stores the result of prefetching reads here, so that the compiler keeps the reads. */
 export const PREFETCH_RESULT_AT = VALUE_AT + 76;
-/** The change in length of the value of each line of a block: i8. */
+/** For each line of a block, by how much the length of its value changed: i8. */
 export const LENGTH_DELTAS_AT = VALUE_AT + 80;
 /** The first free byte. */
 export const FREE_AT = LENGTH_DELTAS_AT + MAX_LINES;
@@ -45,5 +45,5 @@ export const GROUP_BITS = 5;
 /** The offset of the blocks in a chunk's table, and the size of each: assembly/lines.ts. */
 export const CHUNK_BLOCKS_OFFSET = 4;
 export const CHUNK_BLOCK_BYTES = 16;
-/** Scratch bytes for each value in `rewrite`. */
+/** The bytes of scratch memory that `rewrite` needs for each value. */
 export const REWRITE_VALUE_BYTES = 32;

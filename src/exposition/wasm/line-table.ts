@@ -8,10 +8,10 @@ import type { StoredText, TextHash } from './memory.js';
 /** The maximum number of bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const MAX_VALUE_BYTES = 26;
 
-/** The fields and two bitmaps, one bit for each entry: assembly/block.ts. */
+/** The size of a header: its fields, and two bitmaps with one bit for each entry. See assembly/block.ts. */
 const HEADER_BYTES = CHANGES_OFFSET + (2 * MAX_LINES) / 8;
 const CELL_LINE_OFFSET = 12;
-/** The key of an entry is node id and hash, f64 each. The series index is u32, in an array of its own. */
+/** The key of an entry has the node id and the hash, f64 each. The series index is u32, in an array of its own. */
 const SERIES_INDEX_BYTES = 4;
 /** For each line, by its index: the offset of its value in the text, its entry, and the length of its value. */
 const OFFSET_BYTES = 4;
@@ -35,10 +35,10 @@ const capacityFor = (lines: number): number =>
 /** No node has this id. */
 const NO_NODE = -1;
 
-/** The reasons why text (lower half) and deflate block (upper half) are dirty: assembly/block.ts. */
+/** The dirty flags: the lower half is for the text, the upper half for the deflate block. See assembly/block.ts. */
 const TEXT_DIRTY = 0xffff;
 const DEFLATE_DIRTY = 0xffff_0000;
-/** The flags that mark both as dirty after lines were added or removed. */
+/** The dirty flags of both after lines were added or removed. */
 const LINES_CHANGED = 0x0001_0003;
 
 /** The parts of a line after the name of its family. */
@@ -47,7 +47,7 @@ export interface Line {
   readonly suffix: string;
   /** The labels in braces, if any, and a space; a string belongs to this line alone. */
   readonly labels: StoredText | string;
-  /** The constant value of a line without a cell, and a line feed; '' for others. */
+  /** For a line without a cell, its constant value and a line feed; '' for other lines. */
   readonly constant: string;
   /** The address of the cell with the value; 0 for a constant value. */
   readonly cell: number;
@@ -138,14 +138,14 @@ export class LineTable {
     return ((this.#kernel.u32[(this.address >>> 2) + HEADER.dirty] ?? 0) & DEFLATE_DIRTY) !== 0;
   }
 
-  /** Negative if all lines are before `key`, positive if all are after it, else 0. */
+  /** Returns a negative number if all lines are before `key`, a positive number if all are after it, else 0. */
   compare(key: LineKey): number {
     if (this.#count === 0) return 0;
     if (this.#isBefore(key)) return -1;
     return this.#compareAt(0, key) > 0 ? 1 : 0;
   }
 
-  /** The index of the line with `key`. If there is none, `-1 - index` of the position to insert it at. */
+  /** The index of the line with `key`. For a missing line, `-1 - i` if it belongs at the index `i`. */
   find(key: LineKey): number {
     let low = 0;
     let high = this.#count;
@@ -227,19 +227,20 @@ export class LineTable {
       other.#textBytes += bytes;
     }
     this.#lastNodeId = other.#lastNodeId = NO_NODE;
-    // The lowest entry is reused first, so that lines added later may be in order again.
+    // Push the lowest entry last, so that it is reused first and lines that are added later may be in order again.
     for (let i = this.#count; i-- > index;) this.#free.push(this.#entry(i));
     this.#setCount(index);
   }
 
   /**
    * Sorts the entries into the order of the lines, so that the kernel reads them sequentially, and frees memory of
-   * removed lines. Text and deflate block are dirty after that.
+   * removed lines. If it changes anything, text and deflate block are dirty after that.
    */
   sort(): void {
     if (this.#kernel.u32[(this.address >>> 2) + HEADER.isSorted] === 0) this.#sortEntries();
     if (this.#capacity <= FIRST_CAPACITY || this.#capacity < SPARSE_RATIO * this.#count) return;
-    // All sorted entries are below the number of lines.
+    // The table is sorted, so all entry numbers are smaller than the number of lines, and new lines need no list of free
+    // entries.
     this.#free = [];
     this.#resize(capacityFor(2 * this.#count));
   }
@@ -263,7 +264,7 @@ export class LineTable {
     arena.free(former, this.#capacity * LINE_BYTES);
   }
 
-  /** Frees everything. Nothing may mark the cells of its lines any more. */
+  /** Frees everything. After that, no cell of its lines may be marked as changed. */
   close(): void {
     const { u32, texts } = this.#kernel;
     for (let index = 0; index < this.#count; index++) {
@@ -300,7 +301,7 @@ export class LineTable {
     return entry;
   }
 
-  /** Moves the order of all lines that begin at index `from`, so that it begins at index `to`. */
+  /** Moves the part of the order from index `from` on, so that it begins at index `to`. */
   #moveOrder(from: number, to: number): void {
     const order = this.#orderAt;
     const end = order + this.#count * ORDER_BYTES;
@@ -325,7 +326,7 @@ export class LineTable {
     if (lines > this.#capacity) this.#resize(capacityFor(lines));
   }
 
-  /** Reallocates for this many lines; all entries must be below that. */
+  /** Reallocates for this many lines; all entry numbers must be smaller. */
   #resize(capacity: number): void {
     const { arena } = this.#kernel;
     const [former, was] = [this.#at, this.#capacity];
@@ -424,7 +425,10 @@ export class LineTable {
     );
   }
 
-  /** Negative if the line at an index is before `key`, positive if it is after it. */
+  /**
+   * Returns a negative number if the line at an index is before `key`, a positive number if after, 0 if it has this
+   * key.
+   */
   #compareAt(index: number, { nodeId, seriesIndex }: LineKey): number {
     const entry = this.#entry(index);
     const { f64, u32 } = this.#kernel;

@@ -1,5 +1,5 @@
 // The kernel's memory: an arena, a scratch buffer, and reference-counted texts.
-/** Rounds a size up to a quarter of a power of two: at most a fifth is wasted. */
+/** Rounds a size up to a multiple of a quarter of a power of two, which wastes at most a fifth. */
 export function sizeClass(bytes: number): number {
   if (bytes <= 64) return Math.max(16, Math.ceil(bytes / 16) * 16);
   const power = 2 ** Math.floor(Math.log2(bytes - 1));
@@ -175,7 +175,7 @@ export class StoredText {
     return (this.#hash ??= hashOf(this.text));
   }
 
-  /** Call it when no further line needs the text. */
+  /** Call it when no new line will need the text. */
   close(): void {
     if (this.#at !== 0) this.#texts.release(this.#at);
     this.#at = 0;

@@ -9,8 +9,8 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // The header of a block has 552 bytes. An entry keeps its position while its line is in the block. `order` lists
 // the entries in the order of the lines; the block is sorted if line i is entry i. Two bitmaps mark the entries whose
-// values changed since the text or the deflate block was written. `text` and `deflate` are the dirty flags of
-// the two, u16 each, since two threads may write them at once.
+// values changed since the text or the deflate block was written. `text` and `deflate` are the dirty flags of text and
+// deflate block, u16 each, since two threads may write them at the same time.
 //
 //   0         4       8       12     14       16        20        24       28       32         36         40         296        552
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+----------+----------+----------+
@@ -30,8 +30,8 @@ const LINES_CHANGED: u16 = 2;
 //   | 16 bytes   | 20 bytes     | indexes u32 | offsets u32   | u16      | lengths u8   |
 //   +------------+--------------+-------------+---------------+----------+--------------+
 //
-// Offsets and lengths of values are those in the last text, by the line's index. The offsets are contiguous, since
-// all later offsets change when the length of a value changes. An entry:
+// The offsets and lengths of values are by the line's index, and describe the last text. The offsets are contiguous:
+// when the length of a value changes, all later offsets change. An entry:
 //
 //   0         4           8         12       16        20
 //   +---------+-----------+---------+--------+---------+
@@ -126,12 +126,12 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
   return count;
 }
 
-/** With more than this many changed lines among 32, the processor prefetches by itself. */
+/** If more than this many of 32 lines changed, the processor prefetches by itself. */
 const SCATTERED: u32 = 8;
 
 /**
- * Prefetches the changed lines: reads the entry and the value of each, and its element in `array`, whose elements have
- * `size` bytes. The cache misses then overlap.
+ * Prefetches the changed lines, so that their cache misses overlap. For each line it reads the entry, the value, and the
+ * line's element in `array`, whose elements have `size` bytes.
  */
 export function prefetch(block: usize, changes: usize, array: usize, size: usize): void {
   const bits = block + changes;

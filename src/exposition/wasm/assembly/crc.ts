@@ -2,8 +2,9 @@
 import { CRC_TABLES_POINTER } from '../layout';
 
 // The tables, 34 KiB at the address in TABLES_POINTER; ../../compress/crc.ts makes them. The first four update a CRC by
-// four bytes of text: 256 entries for each byte of a word. The others shift a CRC over zero bytes: for each digit of
-// their number in base 16, up to 4 digits, eight tables of 16 entries, one for each half of a byte.
+// four bytes of text: 256 entries for each byte of a word. The others shift a CRC over a number of zero bytes, which has
+// up to 4 digits in base 16. Each digit from 1 to 15, at each position, has eight tables of 16 entries: one table for
+// each half of a byte of the CRC.
 const TABLES_POINTER: usize = CRC_TABLES_POINTER;
 const SHIFT_BYTES: usize = 512;
 const SHIFT_TABLES: usize = 4096;
@@ -11,7 +12,7 @@ const DIGIT_TABLES: usize = 15 * SHIFT_BYTES;
 /** The maximum number of zero bytes that one lookup shifts a CRC over. */
 const MAX_BYTES: u32 = 0xffff;
 
-/** The raw CRC after more bytes. */
+/** Updates a raw CRC with the bytes from `from` to `to`. */
 export function updateCrc(crc: u32, from: usize, to: usize): u32 {
   const tables = <usize>load<u32>(TABLES_POINTER);
   let at = from;
@@ -24,7 +25,7 @@ export function updateCrc(crc: u32, from: usize, to: usize): u32 {
   return crc;
 }
 
-/** The raw CRC after this many zero bytes. */
+/** Updates a raw CRC with this many zero bytes. */
 export function shiftCrc(crc: u32, bytes: u32): u32 {
   for (; bytes > MAX_BYTES; bytes -= MAX_BYTES) crc = shiftCrc(crc, MAX_BYTES);
   const shiftTables = <usize>load<u32>(TABLES_POINTER) + SHIFT_TABLES;
@@ -34,7 +35,7 @@ export function shiftCrc(crc: u32, bytes: u32): u32 {
   return shiftByDigit(shiftTables + 3 * DIGIT_TABLES, bytes >> 12, crc);
 }
 
-/** The raw CRC after the number of zero bytes that one digit of the count means. */
+/** Updates a raw CRC with the number of zero bytes that one digit of the count stands for. */
 function shiftByDigit(digitTables: usize, digit: u32, crc: u32): u32 {
   if (digit == 0) return crc;
   const tables = digitTables + <usize>(digit - 1) * SHIFT_BYTES;

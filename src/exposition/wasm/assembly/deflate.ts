@@ -39,9 +39,9 @@ import { writeValue } from './values';
 //   | crc u32 | u8, text bits| 4 of u32   |         | crc u32| u32   | u32  |
 //   +---------+--------------+------------+         +--------+-------+------+
 //
-// `bytes` is the length of the line with its line feed. `bits` is the length of its code, with the line feed before
-// it. 24 bits of the record hold the number of bits before the value, or 0 if it does not fit. CRCs are raw CRCs.
-// ./line-diff records the matches. A group of 32 lines has a total as well.
+// `bytes` is the length of the line with its line feed. `bits` is the number of compressed bits of the line and of the
+// line feed before it. `text bits` is the number of bits before those of the value, or 0 if it needs more than 24 bits.
+// CRCs are raw CRCs. ./line-diff records the matches. A group of 32 lines has a total as well.
 const VALUE: usize = layout.VALUE_AT;
 const MATCHES: usize = layout.MATCHES_AT;
 const RESULT: usize = layout.DEFLATE_RESULT_AT;
@@ -52,18 +52,23 @@ const TOTAL: usize = layout.DEFLATE_TOTALS_SIZE;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = layout.GROUP_BITS;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
-/** With at most this many changes in a group, its total is corrected for each; with more, it is computed again. */
+/**
+ * If at most this many lines of a group changed, its total is corrected for each of them; else it is computed again.
+ */
 const MAX_CORRECTED: u32 = 6;
 
 const LINE_FEED: u32 = 0x0a;
 
-/** The longest line distance, and the number of lines tried for each. */
+/** The longest line distance that is tried, and the number of lines that are compressed with each line distance. */
 const MAX_LINE_DISTANCE: u32 = 64;
 const LINES_TRIED: u32 = 12;
 /** No further line distances are tried after this many bytes. */
 const MAX_BYTES_TRIED: u32 = 131_072;
 
-/** The length of the constant part of a line, without the line feed that ends a line without a cell. */
+/**
+ * The length of name and labels of a line. A line without a cell has its value there as well; its line feed is not
+ * counted.
+ */
 function lengthOf(entry: usize): u32 {
   return nameLength(entry) + labelsLength(entry) - (cellOf(entry) == 0 ? 1 : 0);
 }
@@ -82,8 +87,8 @@ function totalAt(block: usize, index: u32): usize {
 }
 
 /**
- * Writes the constant part of a line, with back-references to the line that is `lines` lines and `back` bytes before it.
- * The first line of a block has `lines` 0 and is written as literals.
+ * Writes the constant part of a line (see `lengthOf`), with matches in the line that is `lines` lines and `back` bytes
+ * before it. The first line of a block has `lines` 0 and is written as literals.
  */
 function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, back: u32): u64 {
   const entry = entryAt(block, index);
@@ -123,7 +128,10 @@ function writeRecordedText(
   return at;
 }
 
-/** Adds `by` to the distances of the matches of a line whose bits begin at `start`; false if a distance would be out of range. */
+/**
+ * Adds `by` to the distances of the matches of a line whose bits begin at `start`. Returns false if a distance cannot
+ * be changed.
+ */
 function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
   for (let at = record + RECORDED_MATCHES; at < record + RECORD; at += 4) {
     const recorded = load<u32>(at);
@@ -139,18 +147,24 @@ function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
   return true;
 }
 
-/** The distance in lines to the line with the matches: the line distance of the block, or 1 for the first lines. */
+/** How many lines before a line its matches are: the line distance of the block, or 1 if fewer lines precede it. */
 function linesBack(index: u32, lineDistance: u32): u32 {
   return index >= lineDistance ? lineDistance : min<u32>(index, 1);
 }
 
-/** Writes the text of a line's value to VALUE; returns its end. Reading VALUE right after this would stall on the store. */
+/**
+ * Writes the text of a line's value to VALUE; returns its end. Reading VALUE right after this would stall until it is
+ * stored.
+ */
 function writeLineValue(entry: usize): usize {
   const cell = cellOf(entry);
   return cell == 0 ? VALUE : writeValue(load<u64>(cell), opcodeOf(entry), VALUE);
 }
 
-/** Writes the value at VALUE of a line whose text has the bits from `start` to `at`, and updates record and total. */
+/**
+ * Writes the value of a line from VALUE to `at`, after the bits of the line's text from `start` on. Updates its record
+ * and total.
+ */
 function putValue(start: u64, at: u64, code: usize, record: usize, total: usize, end: usize): u64 {
   const textBits = at - start;
   const bytes = <u32>(end - VALUE);
@@ -197,7 +211,7 @@ export function bestLineDistance(block: usize, code: usize, to: usize): u32 {
     let bits: u64 = 0;
     for (let i = longest; i < count; i += step) {
       const start = (<u64>to) << 3;
-      // An estimate of the distance, never less than the length of the other line.
+      // An estimate of the bytes of each line in between; never less than the length of the line with the matches.
       const length =
         max(lengthOf(entryAt(block, i)), lengthOf(entryAt(block, i - lineDistance))) + 8;
       bits += writeText(start, code, block, i, lineDistance, lineDistance * length) - start;
@@ -247,7 +261,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   return <u32>(at - start);
 }
 
-/** The offset of the line with the matches of line `i`; `previous` is the offset for the line before `i`. */
+/** The offset of the line with the matches of line `i`; `previous` is the result for the line before `i`. */
 function matchLineOffset(previous: u32, offset: u32, block: usize, i: u32, lineDistance: u32): u32 {
   if (i < lineDistance) return i == 0 ? 0 : offset - lineBytesAt(block, i - 1);
   if (i == lineDistance) return 0;
@@ -268,10 +282,10 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   const count = countOf(block);
   const lineDistance = load<u32>(block, 24);
   let at = start;
-  // The bits from `copyStart` to `read`, where the next line begins, must be copied.
+  // The bits from `copyStart` to `read`, where the next line begins, still have to be copied.
   let copyStart = ((<u64>from) << 3) + headerBits(code);
   let read = copyStart;
-  // Matches before line `affectedEnd` may reach over a value with a new length, which adds `shift` to their distance.
+  // Matches of lines before `affectedEnd` may reach over values with a new length, which adds `shift` to their distance.
   let affectedEnd: u32 = 0;
   let shift: i32 = 0;
   memory.fill(LENGTH_DELTAS, 0, MAX_LINES);

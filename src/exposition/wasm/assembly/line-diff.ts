@@ -1,4 +1,4 @@
-// Encodes a text as the difference to a similar one: matches for common parts, literals for the rest.
+// Encodes a text as its difference from a similar text: matches for common parts, literals for the rest.
 import { MATCHES_AT } from '../layout';
 import { MAX_MATCH, writeLineFeed, writeLiterals, writeMatch } from './symbols';
 
@@ -6,15 +6,15 @@ const MIN_MATCH: u32 = 3;
 export const MAX_DISTANCE: u32 = 32_768;
 const QUOTE: u32 = 0x22;
 
-// MATCHES holds up to four matches of the last text: the end of their bits, relative to the start of the line, u16,
-// and the distance, u16. The first is OVERFLOW if they do not fit.
+// MATCHES holds up to four matches of the last text. Each is two u16: the position after its bits, relative to the start
+// of the line, and its distance. If the matches do not fit, the first one is OVERFLOW.
 const MATCHES: usize = MATCHES_AT;
 export const OVERFLOW: u32 = 0xffffffff;
 const MAX_RECORDED: u32 = 4;
 let recorded: u32 = 0;
 let lineStart: u64 = 0;
 
-/** Begins to record the matches of a line whose bits begin here. */
+/** Begins to record the matches of the line whose bits begin at `at`. */
 export function beginMatches(at: u64): void {
   recorded = 0;
   lineStart = at;
@@ -64,9 +64,9 @@ function afterWord(text: usize, from: u32, length: u32): u32 {
 }
 
 /**
- * Writes a line feed and the name that two lines share, `before` bytes (0 if already written), then a text as its
- * difference to the text `back` bytes earlier. After a difference, it aligns both texts at the end of the word,
- * or at the next quote, which ends a label's value.
+ * Writes a line feed and the name that two lines share, together `before` bytes (0 if they are written already). Then
+ * writes a text as its difference from the text `back` bytes earlier. After a difference, the comparison continues
+ * after the word in both texts, or at the next quote, which ends a label's value.
  */
 export function writeDiff(
   at: u64,

@@ -34,10 +34,10 @@ import { numberOf, writeValue } from './values';
 const BLOCKS: usize = layout.CHUNK_BLOCKS_OFFSET;
 const CHUNK_BLOCK: usize = layout.CHUNK_BLOCK_BYTES;
 
-/** The index that means no line. */
+/** The result of `previousChanged` if there is no line. */
 const NONE: u32 = 0xffffffff;
 
-/** The size of a value in the scratch buffer of `rewrite`. Its last byte is the length of the text. */
+/** The bytes for a value in the scratch buffer of `rewrite`. The last of them holds the length of the value's text. */
 const REWRITE_VALUE_BYTES: usize = layout.REWRITE_VALUE_BYTES;
 const LENGTH_OFFSET: usize = REWRITE_VALUE_BYTES - 1;
 
@@ -82,8 +82,8 @@ function renderBlock(block: usize, to: usize): usize {
 }
 
 /**
- * Writes the changed values of a chunk whose lines are the same, and copies the text between them from the last
- * text of `bytes` bytes at `from`. Returns the bytes written.
+ * Writes the text of a chunk to `to` if only values changed: writes the changed values, and copies the text between them
+ * from the last text, which has `bytes` bytes at `from`. Returns the bytes written.
  */
 export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize): u32 {
   let at = to;
@@ -119,8 +119,8 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
 }
 
 /**
- * Writes the changed values of a chunk whose lines are the same into its text, whose buffer is large enough for the
- * longest values. Returns the new length of the text. `values` is a scratch buffer of 32 bytes for each changed value.
+ * Updates the text of a chunk in place if only values changed. The buffer of the text must have room for the longest
+ * values. `values` is a scratch buffer of 32 bytes for each changed value. Returns the new length of the text.
  */
 export function rewrite(chunk: usize, text: usize, bytes: u32, values: usize): u32 {
   const last = endOf(chunk);
@@ -147,7 +147,7 @@ export function rewrite(chunk: usize, text: usize, bytes: u32, values: usize): u
       at += REWRITE_VALUE_BYTES;
     }
   }
-  // Moves to the right come first, beginning at the end, so that no move overwrites text that moves later.
+  // Move text to the right first, and begin at the end, so that no move overwrites text that must still be moved.
   if (isLonger) moveRight(chunk, text, bytes, at, shift);
   if (isShorter) moveLeft(chunk, text, bytes, values);
   writeValues(chunk, text, values);
@@ -231,7 +231,10 @@ function writeValues(chunk: usize, text: usize, values: usize): void {
   }
 }
 
-/** Whether a line has a value below 0, or NaN with a name of more than `nameBytes` bytes. The block may be unsorted. */
+/**
+ * Whether any line has a negative value, or has NaN and a name longer than `nameBytes` bytes. The block may be
+ * unsorted.
+ */
 export function hasNegativeOrNaN(block: usize, nameBytes: u32): bool {
   const entries = entriesOf(block);
   const count = countOf(block);
@@ -245,7 +248,7 @@ export function hasNegativeOrNaN(block: usize, nameBytes: u32): bool {
   return false;
 }
 
-/** The dirty flags of the text of a chunk: those of all its blocks. */
+/** The dirty flags of the text of a chunk: the flags of all its blocks together. */
 export function dirtyFlags(chunk: usize): u32 {
   let all: u16 = 0;
   const last = endOf(chunk);
@@ -323,7 +326,7 @@ function previousChanged(block: usize, index: u32): u32 {
   return NONE;
 }
 
-/** Copies up to 32 bytes, exactly. */
+/** Copies up to 32 bytes, and overwrites nothing after them. */
 function copyValue(to: usize, from: usize, bytes: u32): void {
   let i: usize = 0;
   for (; i + 8 <= <usize>bytes; i += 8) store<u64>(to + i, load<u64>(from + i));
@@ -331,8 +334,8 @@ function copyValue(to: usize, from: usize, bytes: u32): void {
 }
 
 /**
- * Copies a short text, 16 bytes at a time: up to 16 bytes after the text are overwritten, and up to 16 after its source
- * are read. `memory.copy` in shared memory would be a host call.
+ * Copies a short text, 16 bytes at a time: it overwrites up to 16 bytes after the text, and reads up to 16 bytes after
+ * its source. In shared memory, `memory.copy` would be a call to the host, which takes longer.
  */
 function copyText(to: usize, from: usize, bytes: u32): void {
   const end = to + <usize>bytes;

@@ -1,4 +1,4 @@
-// Compares copied slots with the last copy.
+// Compares a new copy of slots with the last copy, which is in their cells.
 import { CHANGED_WORDS_AT } from '../layout';
 import { CELL, markDirty } from './block';
 

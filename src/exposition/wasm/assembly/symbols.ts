@@ -68,7 +68,7 @@ export function writeLineFeed(at: u64, code: usize): u64 {
   return put(at, symbol & 0xffffff, symbol >> 24);
 }
 
-/** Writes a match: `length` bytes that also occur `distance` bytes before. */
+/** Writes a match: `length` bytes that occur also `distance` bytes earlier. */
 export function writeMatch(at: u64, code: usize, length: u32, distance: u32): u64 {
   const symbol = distanceSymbol(code, distance);
   const entry = load<u32>(code + DISTANCES + ((<usize>symbol) << 2));
@@ -77,7 +77,7 @@ export function writeMatch(at: u64, code: usize, length: u32, distance: u32): u6
   const extra = distance - <u32>load<u16>(code + BASES + ((<usize>symbol) << 1));
   const bits = <u64>((entry & 0xffffff) | (extra << codeBits));
   while (length > 0) {
-    // The remainder must be long enough for another match.
+    // The rest must be long enough for another match.
     const part = length <= MAX_MATCH ? length : length - MAX_MATCH < 3 ? MAX_MATCH - 3 : MAX_MATCH;
     length -= part;
     if (counts != 0) {

@@ -4,7 +4,7 @@ import { POW10_AT, SCALES_POINTER } from '../layout';
 const SCALES: usize = SCALES_POINTER; // the address of the scales: pairs of doubles, multiplier and divisor
 const POW10: usize = POW10_AT; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
-/** A relative difference that is larger than the error of two roundings to 53 bits. */
+/** A relative difference that exceeds the error of two roundings to 53 bits. */
 const NEAR: f64 = 1e-15;
 
 const ASCII: u64 = 0x3030303030303030;
@@ -17,7 +17,7 @@ const BOOL: u32 = 4;
 const WRAPPED: u32 = 5;
 const SCALED: u32 = 0x100;
 
-/** Writes the text of one value, at most 25 bytes; returns the address after it. Up to 16 more are overwritten. */
+/** Writes the text of one value, at most 25 bytes; returns the address after it. Overwrites up to 16 bytes after it. */
 export function writeValue(bits: u64, opcode: u32, at: usize): usize {
   const kind = opcode & 0xff;
   if (opcode & SCALED) {
@@ -62,7 +62,7 @@ function writeInteger(n: u64, at: usize): usize {
   return writeEight(<u32>(n - high * 100_000_000), at);
 }
 
-/** Writes a 32-bit number, whose division is faster. */
+/** Writes a 32-bit number, which is divided faster than a 64-bit number. */
 function writeWord(n: u32, at: usize): usize {
   if (n < 100_000_000) return writeSmall(n, at);
   const high = n / 100_000_000;
@@ -72,7 +72,7 @@ function writeWord(n: u32, at: usize): usize {
 /** Writes a number below 10^8. */
 function writeSmall(n: u32, at: usize): usize {
   const digits = digitsOf(n);
-  // The highest bit stands for a last digit that is written even if it is 0.
+  // Set the highest bit, so that the last digit is written even if it is 0.
   const zeros = ctz(digits | HIGHEST_BIT) & 0x38;
   store<u64>(at, (digits | ASCII) >> zeros);
   return at + 8 - <usize>(zeros >> 3);
@@ -113,8 +113,8 @@ function writeFloat(x: f64, at: usize): usize {
   if (x < 9007199254740992) {
     const whole = trunc(x);
     if (whole == x) return writeInteger(<u64>x, at);
-    // A decimal of at most 15 digits that reads back as x is the shortest one; no other is as short.
-    // Most other numbers are far from one, which needs no division to detect.
+    // If a decimal of at most 15 digits reads back as x, it is the only shortest one. Most other numbers are far from
+    // any such decimal, which a comparison detects without a division.
     if (x < 1e12) {
       const thousands = x * 1000;
       const m = nearest(thousands);
@@ -144,7 +144,7 @@ function writeFixed(whole: u64, parts: u32, at: usize): usize {
 
 let productLow: u64 = 0;
 
-/** High half of a 128-bit product; the low half is left in productLow. */
+/** Returns the high half of a 128-bit product, and stores the low half in `productLow`. */
 function multiply(a: u64, b: u64): u64 {
   const aLow = a & 0xffffffff;
   const aHigh = a >> 32;
@@ -205,7 +205,10 @@ function writeStripped(digits: u64, k: i32, at: usize): usize {
   return writeDecimal(digits, k, at);
 }
 
-/** Whether 10 divides a number: then the number times the inverse of 5, rotated by one bit, is small. */
+/**
+ * Whether a number is a multiple of 10: if so, the number times the inverse of 5 modulo 2^64, rotated by one bit, is
+ * small.
+ */
 function isMultipleOfTen(n: u64): bool {
   return rotr<u64>(n * 0xcccccccccccccccd, 1) <= u64.MAX_VALUE / 10;
 }
