@@ -1,4 +1,5 @@
-// The counters of a target that continue when it moves or changes: ServedTarget adds what hostings report.
+// The counters of a target, which continue when the target moves or is redefined: ServedTarget adds up the counts that
+// its hostings report.
 
 interface CounterRow {
   /** An event happens once. A condition lasts, and each new view of the tree counts it again. */
@@ -39,7 +40,7 @@ export const COUNTERS = {
 
 export type CounterName = keyof typeof COUNTERS;
 export type Counters = Record<CounterName, number>;
-/** The counters at one moment, or a difference. */
+/** The counts at one moment, or the difference between two moments. */
 export type Counts = Readonly<Counters>;
 
 export const COUNTER_NAMES = Object.keys(COUNTERS) as CounterName[];
@@ -49,7 +50,7 @@ export const countersOf = (valueOf: (name: CounterName) => number): Counters =>
 
 export const newCounters = (): Counters => countersOf(() => 0);
 
-/** Adds to counters, in place. */
+/** Adds `counts` to `to`, in place. */
 export function addCounts(to: Counters, counts: Counts): void {
   for (const name of COUNTER_NAMES) to[name] += counts[name];
 }
@@ -58,6 +59,6 @@ export function addCounts(to: Counters, counts: Counts): void {
 export const diffOf = (now: Counts, before: Counts): Counts =>
   countersOf((name) => now[name] - before[name]);
 
-/** The counts of events; conditions are 0. */
+/** The counts of events, with 0 for each condition. */
 export const countsOfEvents = (counts: Counts): Counts =>
   countersOf((name) => (COUNTERS[name].kind === 'event' ? counts[name] : 0));

@@ -2,7 +2,7 @@
 
 /** How many items the text of a target omits now. */
 export interface Omissions {
-  /** Series that are not shown: another series has their name and labels, or another metric has their name. */
+  /** Series that are not shown because another series has their name and labels, or another metric has their name. */
   readonly clashingSeries: number;
   /** Series, objects and variables omitted because of a limit, and series with a reserved name. */
   readonly omittedSeries: number;
@@ -15,7 +15,7 @@ const MAX_ITEMS = 10_000;
 
 /**
  * The omitted items, in groups that are removed together: the series of a variable, or the variables of an object.
- * Items beyond the first 10,000 are not recorded; they add 1 to the amount, until the target gets a new view.
+ * Items beyond the first 10,000 are not recorded; together they add 1 to the amount, until the target gets a new view.
  */
 export class OmittedItems {
   readonly #groups = new Map<number, Map<string | number, number>>();
@@ -29,8 +29,8 @@ export class OmittedItems {
   }
 
   /**
-   * Adds an item of `amount` series, objects or variables, or changes its amount. Returns by how much the amount
-   * grew; for an item that is not recorded, returns its whole amount at each call.
+   * Adds an item of `amount` series, objects or variables, or changes its amount. Returns the increase of its amount.
+   * For an item that is not recorded, each call returns the whole amount.
    */
   add(group: number, key: string | number, amount = 1): number {
     const former = this.delete(group, key);
@@ -46,12 +46,12 @@ export class OmittedItems {
     return Math.max(0, amount - former);
   }
 
-  /** Adds 1 to the amount for all items that are not recorded. */
+  /** Counts all items that are not recorded as one, until the target gets a new view. */
   addOthers(): void {
     this.#others = 1;
   }
 
-  /** Whether an item of a group is recorded. If not, `delete` does nothing. */
+  /** Whether any item of a group is recorded. If none is, `delete` does nothing. */
   has(group: number): boolean {
     return this.#items > 0 && this.#groups.has(group);
   }

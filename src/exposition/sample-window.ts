@@ -4,7 +4,7 @@ const SIZE = 512;
 
 /** Statistics of durations in milliseconds; percentiles cover the newest samples. */
 export interface Durations {
-  /** All samples ever. */
+  /** The number and sum of all samples ever added. */
   readonly count: number;
   readonly sum: number;
   readonly mean: number;
@@ -15,13 +15,13 @@ export interface Durations {
 
 export class SampleWindow {
   #samples: number[] = [];
-  /** The samples in ascending order, for percentiles at each scrape. */
+  /** The same samples in ascending order, kept sorted because each scrape reads percentiles. */
   #sorted: number[] = [];
   #next = 0;
   #count = 0;
   #sum = 0;
 
-  /** All samples ever, not only those in the window. */
+  /** The number of all samples ever added, not only of those in the window. */
   get count(): number {
     return this.#count;
   }
@@ -30,7 +30,7 @@ export class SampleWindow {
     return this.#sum;
   }
 
-  /** The mean of all samples ever; 0 before the first. */
+  /** The mean of all samples ever added; 0 before the first. */
   get mean(): number {
     return this.#count === 0 ? 0 : this.#sum / this.#count;
   }
@@ -56,7 +56,7 @@ export class SampleWindow {
     return qs.map((q) => this.#sorted[Math.max(0, Math.ceil(q * length) - 1)] ?? 0);
   }
 
-  /** The index of the first sorted sample that is not smaller. */
+  /** The index of the first sorted sample that is not smaller than `sample`. */
   #placeOf(sample: number): number {
     let low = 0;
     let high = this.#sorted.length;

@@ -34,7 +34,7 @@ export const limitsOf = (settings: LimitSettings): TargetLimits => ({
 /** Called with each object, variable or series that a limit leaves out, such as `object h.1.shop.a`. */
 export type OnOmitted = (limit: keyof TargetLimits, what: string) => void;
 
-/** The settings that the limits come from. */
+/** The setting that defines each limit. */
 const SETTINGS: Readonly<Record<keyof TargetLimits, string>> = {
   objects: 'target_max_objects',
   variables: 'target_max_variables',
@@ -51,7 +51,7 @@ export class TargetUsage {
   readonly #size: TargetLimits;
   readonly limits: TargetLimits;
 
-  /** @param size the current numbers of the target; its getters are called at each check */
+  /** @param size the current size of the target; each check calls its getters */
   constructor(size: TargetLimits, limits = DEFAULT_LIMITS) {
     this.#size = size;
     this.limits = limits;
@@ -76,7 +76,10 @@ interface LimitedVariable extends LimitedObject {
   readonly object: LimitedObject;
 }
 
-/** Admits nodes up to the limits. Counts a recorded omitted node once, even if it is offered again. */
+/**
+ * Admits objects and variables up to the limits. An omitted node that `OmittedItems` records counts once, even if it is
+ * offered again.
+ */
 export class NodeLimiter {
   readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
@@ -91,7 +94,7 @@ export class NodeLimiter {
     this.#onOmitted = onOmitted;
   }
 
-  /** Objects and variables that are omitted now. */
+  /** The numbers of objects and variables that are omitted now. */
   get omittedObjects(): number {
     return this.#omittedObjects.amount;
   }

@@ -70,7 +70,7 @@ export class TargetView {
     const { asOf } = this.root;
     return asOf === undefined ? undefined : this.#tree.slotReader.bits(asOf);
   }
-  /** The moment (Unix ns) that the root states now, which may be later than that of the copied values. */
+  /** The moment (Unix ns) that the root states now, which may be later than the moment of the copied values. */
   readAsOfNs(): bigint | undefined {
     const { asOf } = this.root;
     return asOf === undefined ? undefined : this.#tree.slotReader.readBits(asOf);
@@ -99,7 +99,9 @@ export class TargetView {
     return !this.hasMore && this.#tree.counts.areAllSynced;
   }
 
-  /** The current value of the highlighted variable, tracked or not. Unchanged values return the same object. */
+  /**
+   * The current value of the highlighted variable, tracked or not. While the value is unchanged, it is the same object.
+   */
   get highlighted(): HighlightedValue | undefined {
     return this.#isClosed ? undefined : this.#tree.highlight?.read();
   }
@@ -110,16 +112,15 @@ export class TargetView {
   }
 
   /**
-   * Calls `wake` whenever `bindMore` must be called again; the first call needs none. Returns a function that
-   * ends this. Without a listener, changes are bound at once.
+   * Calls `wake` whenever `bindMore` must be called again, but not before its first call. The returned function removes
+   * the listener. Without a listener, changes are bound at once.
    */
   onMoreToBind(wake: () => void): () => void {
     return this.#binder.onMoreToBind(wake);
   }
 
   /**
-   * Applies additions and removals, or leaves the rest to `bindMore`. Repeated changes are
-   * harmless.
+   * Applies additions and removals, or leaves the rest to `bindMore`. Applying a change twice is harmless.
    */
   applyChanges(changes: readonly StructureChange[]): void {
     if (this.#isClosed) return;
@@ -133,7 +134,7 @@ export class TargetView {
    */
   *copyingValues(): Generator<void, boolean> {
     if (this.#isClosed) return false;
-    // Nodes that are tracked only after the copy would be missing from the page.
+    // Track added nodes first: nodes that are tracked only after the copy would be missing from the page.
     yield* this.#binder.applyingChanges();
     this.#tree.builder.update();
     if (yield* this.#tree.slotReader.reading()) this.#tree.isDirty = true;
@@ -142,7 +143,7 @@ export class TargetView {
     return this.#tree.isDirty;
   }
 
-  /** Copies only slots tracked since the last copy: enough to follow a growing tree. */
+  /** Copies only the slots that are tracked since the last copy, which is enough to follow a growing tree. */
   copyNewValues(): void {
     if (this.#isClosed) return;
     this.#tree.readNew();
@@ -150,8 +151,8 @@ export class TargetView {
   }
 
   /**
-   * Counts the last copied values of observed variables; call it at a change notification. True if
-   * the text would differ from the last render.
+   * Adds the last copied values of observed variables to their distributions. Call it at a change notification. Returns
+   * whether the text would differ from the last render.
    */
   observe(): boolean {
     // A demand may have copied and shown a value before its notification arrived.

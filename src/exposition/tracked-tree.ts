@@ -32,24 +32,24 @@ export interface ViewParts {
   readonly filters: Filters;
   /** Whether variables that no row of the catalogue reads are shown as well. */
   readonly showUncatalogued: boolean;
-  /** Further labels of series without a row. */
+  /** Labels that are added to series without a catalogue row. */
   readonly pathLabels: PathLabels;
   /** Path of a variable to highlight; empty for none. */
   readonly variable: string;
-  /** The time zone of times written as text: an IANA name, or '' for that of the process. */
+  /** The time zone of times written as text: an IANA name, or '' for the zone of the process. */
   readonly timeZone: string;
-  /** Called with each series that was left out because another has its name and labels. */
+  /** Called with each series that clashes with another series or metric, and the reason. */
   readonly onClash: OnClash;
-  /** The counters that the view adds to; by default its own. */
+  /** The counters that the view adds to; by default, new counters. */
   readonly counters?: Counters;
   /** The limits of the target; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;
-  /** The maximum work of one call if the rest can wait; by default `STEPS_PER_SLICE`. */
+  /** Returns the budget of one call whose remaining work can wait; by default, `STEPS_PER_SLICE` steps. */
   readonly slice?: () => Budget;
 }
 
-/** The work of tracking an object, whose rows must be found, and of a variable, without lines. */
+/** The steps of tracking an object, whose rows must be looked up, and of tracking a variable. Lines cost extra. */
 const OBJECT_COST = 4;
 const VARIABLE_COST = 1;
 
@@ -71,9 +71,10 @@ export class TrackedTree implements SlotListener {
   isDirty = true;
 
   /**
-   * @param text the text to put its lines into
+   * @param text receives the lines
    * @param cost counts the work of tracked nodes and their lines
-   * @param onReplaced called with an object whose slot another object has taken: remove it with everything below it
+   * @param onReplaced called with an object whose slot now belongs to another object. It must queue the removal of the
+   *   former object and everything below it
    */
   constructor(
     parts: ViewParts,
@@ -125,7 +126,9 @@ export class TrackedTree implements SlotListener {
     };
   }
 
-  /** A node whose value is missing, the root first; empty if there is none. */
+  /**
+   * Names a node whose value is missing: the root if its value is missing, else any node. Empty if no value is missing.
+   */
   get unsyncedNode(): string {
     const { root } = this.#parts;
     const isRootMissing = this.#objects.has(root.id) && !this.slotReader.isSynced(root);
@@ -137,8 +140,8 @@ export class TrackedTree implements SlotListener {
   }
 
   /**
-   * Why nodes are not tracked.
-   * @param isBound whether every node of the tree so far has been processed
+   * Returns an object that explains why nodes are not tracked.
+   * @param isBound whether all nodes of the current tree have been processed
    */
   trackingExplainer(isBound: () => boolean): TrackingExplainer {
     const { root, filters } = this.#parts;
@@ -160,7 +163,7 @@ export class TrackedTree implements SlotListener {
     return this.builder.variablesOf(object);
   }
 
-  /** Removes a node, after everything below it. */
+  /** Removes a node. Everything below it must have been removed before. */
   remove(node: TreeNode): void {
     if (isVariable(node)) this.#removeVariable(node);
     else this.#removeObject(node);
@@ -186,11 +189,11 @@ export class TrackedTree implements SlotListener {
   }
 
   /**
-   * Stops waiting for a node that was removed, though its publisher could not record the removal.
-   * It stays tracked without a value until its removal arrives.
+   * Stops waiting for the value of a node whose slot another node uses now: the node was removed, but its publisher
+   * could not record the removal yet. The node stays tracked, without a value, until its removal arrives.
    */
   replaced(node: TreeNode): void {
-    // Wait even for a removed root: without it there is nothing to show.
+    // Keep waiting for the root even if it was removed: without its root, a target has nothing to show.
     if (node !== this.#parts.root) this.counts.of(node).total--;
   }
 
@@ -247,7 +250,7 @@ export class TrackedTree implements SlotListener {
     this.highlight?.named.removeVariable(variable);
     this.#limiter.variableGone(variable);
     if (!this.slotReader.isTracked(variable)) {
-      // It may still own its name, as the last variable of that name in its object.
+      // Its object may still list it among the variables of its name.
       if (this.#objects.has(variable.object.id)) this.builder.removeVariable(variable);
       return;
     }
@@ -257,8 +260,8 @@ export class TrackedTree implements SlotListener {
   }
 
   /**
-   * Untracks the former node in the slot of a new node, because the removal of the former may arrive later.
-   * False if a still later node has the slot: then the given node is removed already.
+   * Untracks the former node in the slot of a new node, since the removal of the former node may arrive later. Returns
+   * false if the slot belongs to an even newer node: the given node has then been removed already.
    */
   #untrackFormer({ id, slot }: TreeNode): boolean {
     const former = this.slotReader.trackedAt(slot);
@@ -277,7 +280,7 @@ export class TrackedTree implements SlotListener {
     this.#onReplaced(object);
   }
 
-  /** Removes a node that is no longer tracked from the counts. */
+  /** Subtracts a node from the counts. Call it before the node is untracked. */
   #discount(node: TreeNode): void {
     this.isDirty = true;
     if (!this.slotReader.isReportedReplaced(node)) this.counts.of(node).total--;
@@ -285,7 +288,9 @@ export class TrackedTree implements SlotListener {
   }
 }
 
-/** The current size of a target. Getters compute it, since the limits are checked for each series. */
+/**
+ * The current size of a target. Each getter computes one number on demand, since limits are checked for each series.
+ */
 const sizeOf = (
   objects: LargeMap<ManagedObject>,
   counts: SyncCounts,

@@ -7,7 +7,7 @@ import type { TrackedTree } from './tracked-tree.js';
 
 /** Steps of work in one slice. Adding, looking up or removing a line is one step, or more for a long line. */
 export const STEPS_PER_SLICE = 1024;
-/** The steps of a node, without the steps of tracking it. */
+/** The steps of visiting a node. Tracking it takes further steps. */
 const NODE_COST = 1;
 const FEW_NODES = 8;
 /** Steps between two checks for lost values and for the end of the slice. */
@@ -20,9 +20,9 @@ export interface TreeBinderParts {
   readonly source: Source;
   readonly tree: TrackedTree;
   readonly pending: PendingNodes;
-  /** The cost, to which the tree adds as well. */
+  /** Counts the steps of work. The tree adds to it as well. */
   readonly cost: Cost;
-  /** The maximum work of one call if the rest can wait; by default `STEPS_PER_SLICE`. */
+  /** Returns the budget of one call whose remaining work can wait; by default, `STEPS_PER_SLICE` steps. */
   readonly slice: (() => Budget) | undefined;
 }
 
@@ -34,7 +34,10 @@ export class TreeBinder {
   /** Whether the caller will call `bindMore` again, since work is left. */
   #isScheduled = true;
   #wake: (() => void) | undefined;
-  /** Units of work; false if there is none. Created once, since they run for each of a million nodes. */
+  /**
+   * Each does one unit of work; false if none is left. They are created once, since they run for each of a million
+   * nodes.
+   */
   readonly #bindChanged = (): boolean => this.removeNext() || this.#addNext();
   readonly #bindAny = (budget: Budget): boolean =>
     this.removeNext() || this.#bindNext(budget) || this.#addNext();
@@ -46,7 +49,7 @@ export class TreeBinder {
     this.#cost = parts.cost;
   }
 
-  /** Whether every node of the tree so far has been processed. */
+  /** Whether all nodes of the current tree have been processed. */
   get isBound(): boolean {
     return this.#pending.isEmpty;
   }
@@ -56,7 +59,7 @@ export class TreeBinder {
     return !this.isBound || this.#tree.slotReader.hasUnreported;
   }
 
-  /** Whether there are more new nodes than the next copy may show at once. */
+  /** Whether there are too many new nodes to show all of them right after the next copy. */
   get #hasManyNew(): boolean {
     return this.#tree.slotReader.newNodes > FEW_NODES;
   }
@@ -75,8 +78,8 @@ export class TreeBinder {
   }
 
   /**
-   * Calls `wake` whenever `bindMore` must be called, except for its first call. Returns a function that
-   * ends this. Without a listener, changes are bound at once.
+   * Calls `wake` whenever `bindMore` must be called again, but not before its first call. The returned function removes
+   * the listener. Without a listener, changes are bound at once.
    */
   onMoreToBind(wake: () => void): () => void {
     this.#wake = wake;
@@ -104,7 +107,7 @@ export class TreeBinder {
     this.#wake?.();
   }
 
-  /** Processes queued changes, slice by slice, without the rest of the tree that existed from the start. */
+  /** Processes queued changes, slice by slice, but not the rest of the initial tree. */
   *applyingChanges(): Generator<void, void> {
     while (this.#pending.size > 0 || this.#tree.slotReader.hasUnreported) {
       this.#bindWithin(this.#slice());
@@ -140,7 +143,10 @@ export class TreeBinder {
     return this.#parts.slice?.() ?? new Budget({ steps: STEPS_PER_SLICE });
   }
 
-  /** Works until the budget is spent. The first half is reserved for changes, so that neither they nor the tree starve. */
+  /**
+   * Works until the budget is spent. The first half is reserved for changes, so that neither changes nor the initial
+   * tree starve.
+   */
   #bindWithin(budget: Budget): void {
     while (!budget.isHalfSpent && this.#stepWithin(budget, this.#bindChanged));
     while (!budget.isSpent && this.#stepWithin(budget, this.#bindAny));
@@ -185,7 +191,7 @@ export class TreeBinder {
     return isDone;
   }
 
-  /** True if an object is below the root now. A removed object is in no set of children. */
+  /** Whether an object is the root or below it now. A removed object is in no set of children. */
   #isInTree(object: ManagedObject): boolean {
     const { root, source } = this.#parts;
     let at = object;
