@@ -17,7 +17,7 @@ describe('the listener', function () {
   before(async () => {
     programs.publish({ server_key: '1', objects: shop('far.host.1.shop', 1) });
     programs.publish({ server_key: '2', objects: shop('far.host.2.shop', 2) });
-    // The same root as that of server key 1.
+    // This root has the same id as the root of server key 1.
     programs.publish({ server_key: '3', objects: shop('far.host.1.shop', 3) });
     programs.publish({ server_key: '5', objects: shop('far.host.5.ats', 5) });
     const more = targets(

@@ -22,11 +22,14 @@ import { needs } from '../support/needs.js';
 
 const RECORDED = join(PROJECT, '../shared/data/adh-3.8-recorded.scenario.json');
 const ROOT = 'lseg1.bgp59.com.1.adh';
-/** Values and words are copied by pages of so many slots. */
+/** The reader copies values and words in pages of 512 slots. */
 const PAGE_SLOTS = 512;
 const BYTES_A_SLOT = 8 + 4;
 
-/** What each class has in the recorded tree, by seed path, and whether its rows show texts. */
+/**
+ * The objects of each class in the recorded tree, as seed paths, and whether the rows of the class show
+ * texts.
+ */
 const CLASSES = {
   process: { seedPaths: [''], hasTexts: true },
   server: {
@@ -44,7 +47,7 @@ describe('a filter on a recorded tree', function () {
   const name = segmentName(publishers.contextId, 'pool', '80');
   let header: SegmentHeader;
   let objects: readonly ManagedObject[] = [];
-  /** The first word of the frame of each text, by the variable's id. */
+  /** The offset of each text's frame in 8-byte units, by the variable's id. */
   let textFrames: ReadonlyMap<number, number> = new Map();
   let served: Served | undefined;
 
@@ -67,7 +70,7 @@ describe('a filter on a recorded tree', function () {
     publishers.closeAll();
   });
 
-  /** A ready target with that class alone, which reads values at demands only. */
+  /** Returns a ready target that exports only this class and reads values only on demand. */
   const follow = (alias: string): Served => {
     const catalogue = loadCatalogues().get('adh')?.source;
     const filter = { app: 'adh', serverKeys: ['80'], classes: [alias] };
@@ -79,15 +82,18 @@ describe('a filter on a recorded tree', function () {
     const ids = seedPaths.map((path) => (path === '' ? ROOT : `${ROOT}.${path}`));
     return objects.filter((object) => ids.includes(object.name));
   };
-  /** The first words of the frames that hold the texts of an object. */
+  /** The offsets of the frames with an object's texts. */
   const framesOf = ({ variables }: ManagedObject): number[] =>
     [...variables].flatMap(({ id }) => textFrames.get(id) ?? []);
-  /** Pages of those slots, with that of the moment that the root's values stand for: it is read as well. */
+  /**
+   * The pages with the slots of these objects, and the page with the root's "as of" time, which is always
+   * read.
+   */
   const pagesFor = (chosen: readonly ManagedObject[]): ReadonlySet<number> => {
     const asOf = objects.find((object) => object.name === ROOT)?.asOf?.slot ?? 0;
     return pagesOf([...chosen.flatMap(slotsOf), asOf]);
   };
-  /** Which entries of a region were read, such as slots. */
+  /** The indexes of the entries of a region, such as its slots, that were read. */
   const entries = (reads: readonly CountedRead[], region: number, count: number, bytes: number) =>
     new Set(
       reads
@@ -116,7 +122,7 @@ describe('a filter on a recorded tree', function () {
           const { reads } = follow(alias).memory;
           const chosen = chosenOf(seedPaths);
           const wanted = pagesFor(chosen);
-          // It says something: most pages of the tree hold nothing of the class.
+          // Otherwise the next check would prove little: most pages of the tree have no slot of the class.
           expect(wanted.size).to.be.below(pagesOf(objects.flatMap(slotsOf)).size / 3);
           for (const [region, bytes] of [
             [header.slots, 8],

@@ -6,7 +6,7 @@ import { SECTIONS } from './rows.js';
 import { application, internal, shop, shopSeries } from './shop.js';
 import { shows } from './shows.js';
 
-/** Name and type of each internal metric, from the rows of the specification. */
+/** The name and type of each internal metric, from the rows of the specification. */
 const NAMED = SECTIONS.flatMap(({ rows }) =>
   rows.flatMap(([number, sentence]) => {
     const [, name = '', type = ''] = /^Metric `(\w+)`, type (\w+):/.exec(sentence) ?? [];
@@ -19,13 +19,13 @@ describe('the internal metrics', function () {
   const programs = testPrograms();
   let url = '';
   let startedMs = 0;
-  /** The first page with status 200, and the pages of four later scrapes. */
+  /** The first page with status 200, then the pages of four more scrapes. */
   const pages: string[] = [];
   const series = (name: string): number[] => pages.map((page) => internal(page, name));
 
   before(async () => {
     startedMs = performance.now();
-    // A tree without updates: only scrapes cause refreshes.
+    // The tree has no updates, so only scrapes cause refreshes.
     programs.publish({ server_key: '1', objects: shop('h.1.shop', 1) });
     url = await programs.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
     pages.push(await readyPage(url));
@@ -65,14 +65,17 @@ describe('the internal metrics', function () {
     it('each scrape of an unchanged tree counts one refresh', () => {
       const [first = 0, ...more] = series('target_refresh_total');
       expect(first).to.be.at.least(1);
-      // The refresh of a scrape is counted before its page is written.
+      // The refresh of a scrape is counted before the page is written, so the page includes it.
       expect(more).to.deep.equal([1, 2, 3, 4].map((scrapes) => first + scrapes));
     });
   });
 
   const sampled = (part: string): number[][] =>
     ['p50', 'p95', 'p99'].map((mark) => series(`${part}_${mark}_ms`));
-  /** A sampled percentile is a time within the run, and no less than the percentile below it. */
+  /**
+   * Checks that a sampled percentile is at least the next lower percentile and at most the duration of the
+   * test.
+   */
   const isPlausible = (part: string, mark: 'p50' | 'p95' | 'p99'): void => {
     const all = sampled(part);
     const at = ['p50', 'p95', 'p99'].indexOf(mark);

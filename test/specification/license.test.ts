@@ -100,7 +100,8 @@ describe('the license at startup', function () {
       expect(readFileSync(programs.path('refused.trace'), 'utf8')).to.contain('tampered.json');
       expect(opened('refused.trace')).to.deep.equal([]);
 
-      // The trace would show it.
+      // With a valid license, the trace shows the open segment. So its absence above means that none was
+      // opened.
       const valid = traced('valid.trace', programs.license);
       await valid.line(/ ready: /);
       expect(opened('valid.trace').join('\n')).to.contain(segment());

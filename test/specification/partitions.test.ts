@@ -16,13 +16,13 @@ describe('partitions', function () {
   const programs = testPrograms();
   const apps = Array.from({ length: CAP + 6 }, (_, index) => `shop${index}`);
 
-  /** The partition of each of 16 targets by hash, in 64 partitions. */
+  /** The partition of each of 16 targets, if `hash` distributes them over 64 partitions. */
   let in64: readonly number[] = [];
-  /** The messages for a file with a wrong value of each setting. */
+  /** The errors for a configuration in which each of these settings has a wrong value. */
   let mistakes = '';
 
   before(async () => {
-    // As many roots as targets, all in one segment.
+    // One segment has the roots of all targets.
     programs.publish({
       server_key: '1',
       objects: apps.flatMap((app, index) => shop(`h.1.${app}`, index)),
@@ -94,7 +94,7 @@ describe('partitions', function () {
       const all = await places(16, { target_workers: 3, worker_assignment_mode: 'hash' });
       expect(await places(7, { target_workers: 3 })).to.deep.equal(all.slice(0, 7));
       expect(new Set(all)).to.deep.equal(new Set([0, 1, 2]));
-      // With more partitions, a target keeps its partition or moves to a new one.
+      // When partitions are added, a target keeps its partition or moves to an added one.
       const moved = in64.filter((place, index) => place !== all[index]);
       expect(moved).not.to.be.empty;
       for (const place of moved) expect(place).to.be.within(3, 63);
@@ -111,7 +111,7 @@ describe('partitions', function () {
     const threads = new Map<string, number>();
 
     before(async () => {
-      // The default mode is logical.
+      // Logical mode is the default, so the configuration does not set it.
       for (const mode of MODES) {
         const settings = { ...even, target_workers: WORKERS };
         const exporter = start(COUNT, {
@@ -156,7 +156,7 @@ describe('partitions', function () {
   });
 });
 
-/** The number of threads of a process, once it is stable. */
+/** Resolves with the number of threads of a process once the number no longer changes. */
 function steadyThreads(pid: number): Promise<number> {
   const counts: number[] = [];
   return waitFor('a steady number of threads', () => {

@@ -7,19 +7,22 @@ import type { Running } from '../support/processes.js';
 import { internal, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
 
-/** Time between two rebalancing passes of an exporter. */
+/** The time between two rebalancing passes of an exporter. */
 const PASS_MS = 30_000;
-/** Factor by which passes come more often, for each attempt: on a busy machine the first pages take seconds. */
+/**
+ * By which factor to shorten the time between passes, for each attempt. On a busy machine the first pages
+ * take seconds, so later attempts shorten it less.
+ */
 const HURRY = [10, 4, 1];
 const SHORTEN_INTERVALS = new URL('../support/shorten-intervals.js', import.meta.url).href;
-/** Two targets that `hash` puts into partition 0 of two. */
+/** Two targets that `hash` puts into partition 0 if there are two partitions. */
 const KEYS = ['2', '5'];
 const MOVES = 'worker_rebalance_total';
 const LAST = 'worker_rebalance_last_duration_ms';
 const HITS = 'internal_scrape_render_cache_hits_total';
 const MISSES = 'internal_scrape_render_cache_misses_total';
 
-/** What the internal metrics of a page tell of its target. */
+/** The facts about a target in the internal metrics of its page. */
 const factsOf = (page: string) => ({
   partition: targetOf(page)['partition'],
   moves: internal(page, MOVES),
@@ -33,17 +36,17 @@ type Facts = ReturnType<typeof factsOf>;
 describe('rebalancing', function () {
   this.slow(4000);
   const programs = testPrograms();
-  /** What each target showed from its first page on. */
+  /** The facts about each target, from its first page on. */
   const shown: readonly Facts[][] = KEYS.map(() => []);
   const statuses = new Set<number>();
   let moving: Running;
   let resting: Running;
-  /** The present factor of `HURRY`. */
+  /** The factor of `HURRY` that is in use. */
   let times = 1;
-  /** What the targets showed at the end where rebalancing is not enabled. */
+  /** The facts about the targets at the end, from the exporter that does not rebalance. */
   let still: readonly Facts[] = [];
 
-  /** An exporter whose rebalancing passes come more often, and otherwise unchanged. */
+  /** Starts an exporter that differs from the real one only in a shorter time between rebalancing passes. */
   const exporter = (settings: Readonly<Record<string, unknown>>): Running => {
     const tables = targets(...KEYS.map((server_key) => ({ app: 'ads', server_key })));
     const busy = { target_workers: 2, render_min_interval_ms: 0, worker_execution_mode };
@@ -68,7 +71,10 @@ describe('rebalancing', function () {
   };
   const now = (): readonly (Facts | undefined)[] => shown.map((facts) => facts.at(-1));
 
-  /** Starts an exporter that rebalances and notes what it shows before its first pass; where its pages are. */
+  /**
+   * Starts an exporter that rebalances, records the facts about its targets before its first pass, and
+   * returns its URL.
+   */
   async function begin(): Promise<string> {
     for (times of HURRY) {
       moving = exporter({ worker_rebalance_enabled: true });
@@ -94,7 +100,7 @@ describe('rebalancing', function () {
     resting = exporter({});
     const other = await resting.url();
     for (const key of KEYS) await readyPage(`${other}?server_key=${key}`);
-    // The pass that moved it may end after the move. The next one finds nothing to do.
+    // The pass that moved a target may end after the move. Wait for one more pass, which finds nothing to do.
     const passes = new Set<number>();
     await waitFor('another pass', async () => {
       await note(url);

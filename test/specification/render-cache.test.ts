@@ -7,16 +7,16 @@ import { aside, internal, scopes } from './shop.js';
 import { shows } from './shows.js';
 
 const LONG_MS = 3_600_000;
-/** Longer than the time between two steps of a script on a busy machine. */
+/** Longer than a busy machine takes from one step of a script to the next. */
 const SPACING_MS = 2000;
 const PAUSE_MS = SPACING_MS + 400;
 const COUNTS = 'shm_exporter_internal_scrape_*';
 const SCOPES = scopes({ one: ['shop_count', COUNTS], two: ['shop_*', COUNTS] });
 
 /**
- * A step (a number is stored; `told` notifies the readers and waits for their poll; `later` waits for the end of the
- * interval), then a scrape of a scope or of everything, the value on its page, and whether its render and its scope
- * came from their caches.
+ * A step of a script. First, things happen: a number is stored, `told` notifies the readers and waits until
+ * they have polled, `later` waits for the end of the interval. Then a scrape of a scope, or of everything,
+ * must show the value. `render` and `scoped` say whether the render cache and the scope cache served it.
  */
 type Step = readonly [
   happens: readonly (number | 'told' | 'later')[],
@@ -31,7 +31,7 @@ const CACHES = ['internal_scrape_render_cache', 'internal_scrape_scope_cache'] a
 /** By `render_min_interval_ms`. */
 const SCRIPTS: Readonly<Record<number, readonly Step[]>> = {
   0: [
-    // Rendered when the target became ready, before the first scrape.
+    // A hit: the target was rendered when it became ready, before the first scrape.
     [[], '', 1, 'hit', ''],
     [[2], '', 2, 'miss', ''],
     [[], '', 2, 'hit', ''],
@@ -50,7 +50,7 @@ const SCRIPTS: Readonly<Record<number, readonly Step[]>> = {
     [[], '', 1, 'miss', ''],
     [[], '', 1, 'hit', ''],
     [[2, 'told', 'later'], '', 2, 'miss', ''],
-    // Within the interval: the previous text, and one render at the end of the interval.
+    // Scrapes within the interval get the previous text. One render follows at the end of the interval.
     [[3], '', 2, 'hit', ''],
     [[4], '/one', 2, 'hit', 'miss'],
     [['later'], '', 4, 'hit', ''],
@@ -87,7 +87,7 @@ describe('the render cache and the scope cache', function () {
     publishers.closeAll();
   });
 
-  /** Runs a script, and returns its actual results. */
+  /** Runs a script and returns its actual results. */
   async function play(
     renderMinIntervalMs: number,
     steps: readonly Step[],
@@ -105,7 +105,7 @@ describe('the render cache and the scope cache', function () {
     );
     const exporter = programs.start('exporter', ['--config', config, '--debug']);
     const url = await exporter.url();
-    // Without a scrape: the first one is part of the script.
+    // Wait without a scrape, because the first scrape is part of the script.
     await waitFor('readiness', async () =>
       [...(await aside(url))].find(
         ([key, value]) => key.startsWith('shm_exporter_internal_target_ready') && value === '1',

@@ -5,7 +5,7 @@ import { delay, testPrograms } from '../support/processes.js';
 import { application, internal } from './shop.js';
 import { shows } from './shows.js';
 
-/** The interval of updates in the scenario. */
+/** The time between two updates in the scenario. */
 const UPDATE_MS = 25;
 
 describe('renders', function () {
@@ -20,7 +20,7 @@ describe('renders', function () {
   const HITS = 'internal_scrape_render_cache_hits_total';
   const MISSES = 'internal_scrape_render_cache_misses_total';
 
-  /** Starts an exporter of a tree with constant updates. */
+  /** Starts an exporter. Its tree is updated all the time. */
   const exporter = async (settings: Readonly<Record<string, unknown>> = {}): Promise<string> => {
     const url = await programs
       .exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode, ...settings })
@@ -29,7 +29,9 @@ describe('renders', function () {
     return url;
   };
 
-  /** Scrapes repeatedly; returns the values in order with the time and duration of each scrape. */
+  /**
+   * Scrapes repeatedly. Returns each new value in order and when it was seen, and the duration of the whole.
+   */
   async function watch(url: string, forMs: number) {
     const values: number[] = [];
     const seenAtMs: number[] = [];
@@ -45,7 +47,10 @@ describe('renders', function () {
     }
     return { values, seenAtMs, page, tookMs: performance.now() - start };
   }
-  /** The number of renders that fit into a time; on a busy machine, scrapes may see only half of them. */
+  /**
+   * Checks that the number of values fits the interval. On a busy machine, scrapes may see only half of the
+   * renders.
+   */
   const expectSpaced = (
     values: readonly number[],
     tookMs: number,
@@ -68,7 +73,7 @@ describe('renders', function () {
       const url = await exporter({ render_min_interval_ms: 500 });
       const { values, page, tookMs } = await watch(url, 2100);
       expectSpaced(values, tookMs, 500);
-      // Only the last of the twenty updates between two renders is shown.
+      // Of the twenty updates between two renders, a page shows only the last one.
       const [first = NaN] = values;
       expect(values.at(-1)).to.be.above(first + 4 * (values.length - 1));
       expect(internal(page, HITS)).to.be.above(2 * internal(page, MISSES));
@@ -86,7 +91,7 @@ describe('renders', function () {
     it('with an interval of 0, pages show each update', async () => {
       const { seenAtMs } = await watch(await exporter({ render_min_interval_ms: 0 }), 1500);
       const gaps = seenAtMs.slice(1).map((atMs, index) => atMs - (seenAtMs[index] ?? 0));
-      // A busy machine may make some of them longer.
+      // On a busy machine some gaps are longer, so check one of the shortest.
       expect(gaps.toSorted((a, b) => a - b)[2], 'the third shortest').to.be.below(125);
     });
   });

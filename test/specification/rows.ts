@@ -441,14 +441,17 @@ export const SECTIONS: readonly Section[] = [
 
 const SENTENCES = new Map(SECTIONS.flatMap(({ rows }) => rows));
 
-/** Quoted cells of a table row: the value of a limit, the condition of a status, otherwise the last cell. */
+/**
+ * Matches the cell of a table row to quote: the value of a limit, the condition of a status, otherwise the
+ * last cell.
+ */
 const QUOTED_CELL =
   /^(?:Limit .+?, value (.+): .+|Status \d+, condition (.+?): .+|(?:Key|Metric|Mode|Option|Parameter|State) .+?: (.+))$/;
 
-/** The longest quotation in a title, in characters. */
+/** The maximum length of a quotation in a title, in characters. */
 const MAX_QUOTE = 100;
 
-/** The beginning of a row, or of the quoted cell of a table row, without parentheses and Markdown. */
+/** Returns the beginning of a row, or of the cell to quote, without parentheses and Markdown. */
 function quoteOf(sentence: string): string {
   const text = QUOTED_CELL.exec(sentence)?.slice(1).join('') ?? sentence;
   const [first = ''] = text.split(/(?<=\.) (?=[A-Z\d])/);
@@ -461,7 +464,10 @@ function quoteOf(sentence: string): string {
     : `${plain.slice(0, plain.lastIndexOf(' ', MAX_QUOTE))} …`;
 }
 
-/** Cites rows in the title of their tests: the first with a quotation, others of its section by name, or by section. */
+/**
+ * Cites rows in the title of their tests. It quotes the first row. It cites the others by name if they are in
+ * the same section, otherwise by the number of their section.
+ */
 export function citationOf([number, ...more]: readonly [string, ...string[]]): string {
   const sentence = SENTENCES.get(number);
   const unknown = [number, ...more].find((each) => !SENTENCES.has(each));

@@ -137,7 +137,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   describe('with repeated requests', () => {
     const HITS = 'internal_scrape_scope_cache_hits_total';
     const MISSES = 'internal_scrape_scope_cache_misses_total';
-    /** The cache hits and misses of successive scrapes of these scopes. */
+    /** Returns the cache hits and misses that successive scrapes of these scopes add. */
     const added = async (...asked: readonly string[]): Promise<readonly string[]> => {
       let page = (await scoped('small')).body;
       const told: string[] = [];
@@ -181,7 +181,10 @@ describe('the scopes of a file', function () {
   const programs = testPrograms();
   const WRONG = ['', 'a b', 'a/b', 'ä', 'a%', 'a*'];
   const NAMES = ['a', 'A.b-c_9', '0'];
-  /** The check of a file with a wrong scope for each of these names, a scope without name, and one without metrics. */
+  /**
+   * The result of --check-config for a file that has a wrong scope for each of these names, a scope without a
+   * name, and one without metrics.
+   */
   let checked: { readonly status: number | null; readonly stderr: string };
 
   before(() => {

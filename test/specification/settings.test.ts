@@ -17,24 +17,24 @@ const DEFAULT_KEYS = ['82', '456', '999'];
 describe('the settings', function () {
   this.slow(3000);
   const programs = testPrograms();
-  /** The settings of an exporter for each application: its server key, and a filter except for adh. */
+  /** The settings of one exporter per application: its server key and, except for adh, a filter. */
   const APPS = {
     ads: { server_keys: ['11'], classes: ['process', 'mounts', 'streams'] },
     adh: { server_keys: ['12'] },
     ats: { server_keys: ['13'], seed_path_groups: ['health'] },
   };
   type App = keyof typeof APPS;
-  /** A configuration with only the required settings. */
+  /** An exporter in HTTP mode with only the required settings. */
   let bare: Running;
   let bareUrl = '';
-  /** The same, for stdout mode. */
+  /** An exporter in stdout mode with only the required settings. */
   let printing: Running;
-  /** An exporter with the default server keys for the application shop. */
+  /** An exporter of application shop with the default server keys. */
   let unlimited: Running;
-  /** An exporter with its own pool, address, port and path. */
+  /** An exporter with its own pool name, address, port and path. */
   let placed: Running;
   let placedUrl = '';
-  /** An exporter with a context id and server keys that have no segments. */
+  /** An exporter with a context id and server keys for which no segments exist. */
   let other: Running;
   let metrics_port = 0;
   const exporters = new Map<App, Running>();
@@ -47,7 +47,7 @@ describe('the settings', function () {
   const prefixesOf = (app: App): readonly string[] => [
     ...new Set(namesOf(app).map((key) => /^[a-z]+_[a-z]+/.exec(key)?.[0] ?? '')),
   ];
-  /** The series of a shop whose objects have one of these paths. */
+  /** The series of those objects of a shop that have one of these paths. */
   const seriesBelow = (count: number, ...paths: readonly string[]): Record<string, string> =>
     Object.fromEntries(
       Object.entries(shopSeries('shop', count)).filter(([key]) =>
@@ -92,7 +92,7 @@ describe('the settings', function () {
     placedUrl = await placed.url();
   });
 
-  /** The reason why a target is not ready, after its segments were polled. */
+  /** The reason why a target is not ready, once its server keys have been polled. */
   const waited = async (url: string): Promise<string> => (await unready(url, /no segment/)).body;
   const elsewhere = async (): Promise<string> => waited(await other.url());
   const unset = (context: Mocha.Context): Promise<string> => {
@@ -249,7 +249,8 @@ describe('the settings', function () {
       expect(listening(bare.pid)).to.deep.equal([`0.0.0.0:${new URL(bareUrl).port}`]));
 
     it('the listener has only the configured address', async () => {
-      // Others may listen on that port of another address, so what it says there shows nothing.
+      // Read the exporter's sockets. A request to another address proves nothing: another process may listen
+      // on this port there.
       expect(listening(placed.pid)).to.deep.equal([`127.0.0.2:${metrics_port}`]);
       await readyPage(placedUrl);
     });
@@ -257,7 +258,7 @@ describe('the settings', function () {
 
   shows('2.1 metrics_port', () => {
     it('the default port is 9464', async () => {
-      // Taken by us, or by somebody else before us.
+      // The port is in use now: by this listener, or already by another process.
       const taken = createServer().listen(9464, '0.0.0.0');
       await once(taken, 'listening').catch(() => undefined);
       taken.unref();

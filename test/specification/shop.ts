@@ -1,7 +1,7 @@
-// A small application for these tests: its trees, its targets, and their expected metrics.
+// A small application for these tests: its trees, its targets, and the metrics to expect.
 import { applicationPart, samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
 
-/** A root with a till and a drawer below it; `count` identifies the tree. */
+/** A root with a till, and a drawer below the till. `count` makes the values of each tree different. */
 export const shop = (root: string, count: number) => [
   { id: root, class: 'Shop', variables: { count: { type: 'u64', value: count } } },
   {
@@ -18,7 +18,7 @@ export const shop = (root: string, count: number) => [
   },
 ];
 
-/** The series of such a tree without filters. */
+/** The series of a `shop` tree, if no filter is set. */
 export const shopSeries = (app: string, count: number): Record<string, string> => ({
   [`${app === 'shop' ? '' : `${app}_`}shop_count{"object":"@root"}`]: String(count),
   [`${app}_till_sales_total{"object":"till"}`]: String(count * 10),
@@ -38,14 +38,14 @@ const toml = (name: string, table: Readonly<Record<string, unknown>>): string =>
 export const targets = (...tables: readonly Readonly<Record<string, unknown>>[]): string =>
   tables.map((table) => toml('targets', table)).join('');
 
-/** `[[metric_scopes]]` tables in TOML: the patterns of each scope by its name. */
+/** `[[metric_scopes]]` tables in TOML, from the patterns of each scope by the scope's name. */
 export const scopes = (tables: Readonly<Record<string, readonly string[]>>): string =>
   Object.entries(tables)
     .map(([name, metrics]) => ({ name, metrics }))
     .map((scope) => toml('metric_scopes', scope))
     .join('');
 
-/** The internal metrics on a page. */
+/** The labels of `shm_exporter_target_info` on a page. */
 export const targetOf = (page: string): Readonly<Record<string, string>> =>
   samplesOf(page).find(({ name }) => name === 'shm_exporter_target_info')?.labels ?? {};
 
@@ -53,7 +53,9 @@ export const targetOf = (page: string): Readonly<Record<string, string>> =>
 export const internal = (page: string, name: string): number =>
   Number(seriesOf(page).get(`shm_exporter_${name}{}`));
 
-/** The internal metrics of all targets, by name and labels; the request for them is no scrape. */
+/**
+ * The internal metrics of all targets, by name and labels. The request for them does not count as a scrape.
+ */
 export const aside = async (url: string): Promise<ReadonlyMap<string, string>> =>
   seriesOf((await scrape(new URL('/-/metrics', url).href)).body);
 

@@ -1,19 +1,19 @@
-// Finds which rows of the specification the loaded tests show.
+// Finds which rows of the specification the loaded tests cover.
 
-/** A test by the titles between its row and itself, and the file that it is compiled from. */
+/** A test that covers a row: the titles from below the row's suite down to the test, and its source file. */
 export interface ShowingTest {
   readonly title: string;
   readonly file: string;
 }
 
-/** A loaded suite, as far as it matters here. */
+/** The part of a loaded mocha suite that is needed here. */
 export interface Suite {
   readonly title: string;
   readonly suites: readonly Suite[];
   readonly tests: readonly { readonly title: string; readonly file?: string | undefined }[];
 }
 
-/** The tests of each row, by its number: those below a suite that tests the row. */
+/** Returns the tests of each row, by the row's number: all tests inside a suite that covers the row. */
 export function shownRows(
   root: Suite,
   rowsOf: { readonly get: (suite: Suite) => readonly string[] | undefined },
@@ -37,7 +37,7 @@ export function shownRows(
   return shown;
 }
 
-/** A row above the present suite, and the titles since. */
+/** A row that an enclosing suite covers, and the titles of the suites below that suite. */
 interface Place {
   readonly number: string;
   readonly path: readonly string[];

@@ -1,10 +1,13 @@
-// Ties tests to rows of the specification, so that test/specification/README.md lists them beside each row.
+// Links tests to rows of the specification, so that test/specification/README.md lists them beside each row.
 import { citationOf } from './rows.js';
 
-/** The numbers of the rows that a suite tests. */
+/** The numbers of the rows that each suite tests. */
 export const ROWS_OF_SUITES = new WeakMap<object, readonly string[]>();
 
-/** Defines a suite that tests one or several rows of the specification; a row may have suites in several files. */
+/**
+ * Defines a suite that tests one or more rows of the specification. Several suites, in any file, may test the
+ * same row.
+ */
 export function shows(
   rows: string | readonly [string, ...string[]],
   tests: (this: Mocha.Suite) => void,

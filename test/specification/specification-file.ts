@@ -1,6 +1,6 @@
-// Reads a specification in Markdown into rows with numbers.
+// Reads a Markdown specification and returns its rows with numbers.
 
-/** A row: the number that it is cited by, and its sentence. */
+/** A row: the number by which tests cite it, and its sentence. */
 export type Row = readonly [number: string, sentence: string];
 
 export interface Section {
@@ -8,7 +8,9 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-/** The sentences that say something: neither that a thing is not shown, nor what comes below. */
+/**
+ * Removes the sentences that state nothing: "… not shown", and a last sentence that only introduces a list.
+ */
 function telling(text: string): string {
   const sentences = text.split(/(?<=[.:]) (?=[A-Z])/);
   if (sentences.at(-1)?.endsWith(':') === true) sentences.pop();
@@ -21,7 +23,9 @@ const cellsOf = (line: string): string[] =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-/** The cells of a table row as one sentence: the first ones under their heads, the last as it is. */
+/**
+ * Writes the cells of a table row as one sentence. Each cell except the last one follows its column heading.
+ */
 function sentenceOf(heads: readonly string[], cells: readonly string[]): string {
   const [head = '', ...others] = heads;
   const [cell = '', ...rest] = cells;
@@ -30,14 +34,14 @@ function sentenceOf(heads: readonly string[], cells: readonly string[]): string 
   return `${head} ${cell}${middle.join('')}: ${last}`;
 }
 
-/** What a table row is called: an option without its argument, a key, a mode, a status, a limit. */
+/** The name by which a table row is cited: its first cell, without the argument of an option. */
 const nameOf = (cell: string): string =>
   cell
     .replaceAll('`', '')
     .replace(/ <.*>$/, '')
     .toLowerCase();
 
-/** The table rows below a rule or a section; states have no names and are counted. */
+/** Reads the table below a rule or a section. States have no names, so they are numbered. */
 function readTable(above: string, [first = '', , ...lines]: readonly string[]): Row[] {
   const heads = cellsOf(first);
   return lines.map(cellsOf).map((cells, index) => {
@@ -47,7 +51,10 @@ function readTable(above: string, [first = '', , ...lines]: readonly string[]): 
   });
 }
 
-/** A rule with what hangs below it: rules of its own, or bullets that are part of its sentence. */
+/**
+ * Reads a rule and the lines below it. Numbered lines are rules of their own; bullets extend the rule's
+ * sentence.
+ */
 function readRule(section: string, lines: readonly string[]): Row[] {
   const texts = new Map<string, string>();
   let rule = section;
@@ -61,7 +68,7 @@ function readRule(section: string, lines: readonly string[]): Row[] {
   return [...texts].map(([number, text]) => [number, telling(text)]);
 }
 
-/** One section: its heading, and the blocks of lines between blank lines below it. */
+/** Reads a section: its heading, and the blocks below it that blank lines separate. */
 function readSection(title: string, blocks: readonly string[]): Section {
   const section = /^[\d.]*\d/.exec(title)?.[0] ?? 'CLI';
   const rows: Row[] = [];
@@ -82,7 +89,7 @@ function readSection(title: string, blocks: readonly string[]): Section {
   return { title, rows: rows.filter(([, sentence]) => sentence !== '') };
 }
 
-/** The sections that have rows, in order. */
+/** Returns the sections that have rows, in order. */
 export function readSpecification(markdown: string): Section[] {
   const [, ...sections] = markdown.split(/^##+ /m);
   return sections

@@ -1,4 +1,4 @@
-// The page test/specification/README.md: each row of the specification with its tests.
+// Writes the page test/specification/README.md: each row of the specification with its tests.
 import type { ShowingTest } from './shown-rows.js';
 import type { Section } from './specification-file.js';
 
@@ -9,7 +9,7 @@ const HEAD = `<!-- Generated from test/specification/rows.ts and the tests insid
 Each rule, table row, error and limit by its number, and the tests that show it.
 `;
 
-/** Text in a table cell: outside of code, what looks like a tag is none. */
+/** Escapes text for a table cell. Outside of code, `<` must not begin an HTML tag. */
 const cell = (text: string): string =>
   text
     .split(/(`[^`]*`)/)
@@ -21,7 +21,7 @@ const link = ({ title, file }: ShowingTest): string =>
   `[${cell(title).replace(/[[\]]/g, '\\$&')}](../../${file})`;
 
 /**
- * The page. `files` of the tests are relative to the project.
+ * Returns the page. The `file` of a test is relative to the project.
  * @throws Error for rows without a test
  */
 export function specificationMarkdown(
@@ -32,7 +32,7 @@ export function specificationMarkdown(
   const bare = numbers.filter((number) => !shown.has(number));
   if (bare.length > 0) throw new Error(`Rows without a test: ${bare.join(', ')}`);
   const line = ([number, sentence]: readonly [string, string]): string => {
-    // A test that runs in several settings is one line.
+    // Runs of a test in several settings have equal links. List the test once.
     const tests = [...new Set(shown.get(number)?.map(link))].join('<br>');
     return `| ${number.replaceAll(' ', '&nbsp;')} | ${cell(sentence)} | ${tests} |\n`;
   };

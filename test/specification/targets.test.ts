@@ -26,7 +26,7 @@ describe('the targets of a file', function () {
       { app: 'ads', server_key: '12', classes: ['mounts'] },
       { app: 'ads', server_key: '13', seed_path_groups: ['client_totals'] },
     );
-    // Filters and hints of the single target, which are not those of the tables.
+    // These settings of a single target must not affect the targets in the tables.
     const others = { instance: '9', classes: ['process'], seed_paths: ['nowhere'] };
     const config = programs.config({ ...others, app: 'adh', server_keys: ['9'] }, tables);
     const url = await programs.start('exporter', ['--config', config]).url();
@@ -34,7 +34,7 @@ describe('the targets of a file', function () {
       pages.set(key, await readyPage(`${url}?server_key=${key}`));
   });
 
-  /** The error message for a table without a key. */
+  /** Returns the error message for a table that lacks a key. */
   const lacking = (key: 'app' | 'server_key'): string => {
     const table = { app: 'shop', server_key: '1' };
     const rest = Object.fromEntries(Object.entries(table).filter(([name]) => name !== key));
