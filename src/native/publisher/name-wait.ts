@@ -28,7 +28,7 @@ export class NameWait {
     this.#warned = code;
     const then =
       code === 'SEGMENT_BUSY'
-        ? 'this one takes the key when it is free'
+        ? 'this one takes the key when it is free (failIfBusy: true makes that an error)'
         : 'the publisher tries again every second';
     this.#warn(`${messageOf(error)}; ${then}`);
   }

@@ -68,7 +68,7 @@ const monotonicNs = () => hrtime.bigint();
 const CHECK_PERIOD_NS = 1_000_000_000n;
 /** `console.error` ignores a closed stderr, unlike a write to the stream. */
 const warnOnStderr = (sentence: string): void => {
-  console.error(`shm-exporter: ${sentence} (failIfBusy: true makes that an error)`);
+  console.error(`shm-exporter: ${sentence}`);
 };
 
 /**

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { Fault } from '#app/errors.js';
 import { HEADER } from '#app/native/segment/layout.js';
+import { NameWait } from '#app/native/publisher/name-wait.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import { asOrdinaryUser, needsRoot } from '../../support/needs.js';
 import { waitFor } from '../../support/processes.js';
@@ -43,7 +44,22 @@ describe('A publisher whose server key another publisher has', () => {
     expect(sales()).to.equal(7n);
     expect(warnings).to.deep.equal([
       `another publisher holds ${segments.path('82')} (this process, ${process.pid}); ` +
-        'this one takes the key when it is free',
+        'this one takes the key when it is free (failIfBusy: true makes that an error)',
+    ]);
+  });
+
+  it('mentions failIfBusy only if another publisher is the reason of the wait', () => {
+    const warnings: string[] = [];
+    const wait = new NameWait(
+      () => undefined,
+      (sentence) => warnings.push(sentence),
+    );
+    wait.after(new Fault('NATIVE_FAILED', 'Cannot make /dev/shm/a: ENOSPC'));
+    wait.after(new Fault('SEGMENT_BUSY', 'another publisher holds /dev/shm/a'));
+    wait.end();
+    expect(warnings).to.deep.equal([
+      'Cannot make /dev/shm/a: ENOSPC; the publisher tries again every second',
+      'another publisher holds /dev/shm/a; this one takes the key when it is free (failIfBusy: true makes that an error)',
     ]);
   });
 
