@@ -11,7 +11,7 @@ export interface DeclaredMetric {
   /** A valid name. */
   readonly name: string;
   readonly help: string;
-  /** Labels of the metric, which take precedence over the labels of its object. There is no label `object`. */
+  /** Labels of the metric, which take precedence over the labels of its object. None of them is named `object`. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -112,7 +112,10 @@ export interface Source {
   readChanges(): StructureChanges;
   /** Whether the structure has changed since the last `readChanges()`; true if unknown. */
   hasChanges(): boolean;
-  /** Copies up to `count` slots of 8 bytes; returns the number of copied slots. Must not change the tree: the caller walks it. */
+  /**
+   * Copies up to `count` slots of 8 bytes; returns the number of copied slots. Must not change the tree, since the
+   * caller may be walking it.
+   */
   readSlots(first: number, count: number, into: Uint8Array): number;
   /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot; returns the number of copied words. */
   readWords(first: number, count: number, into: Uint8Array): number;
@@ -362,7 +365,7 @@ export type TreeField = (typeof TREE_FIELDS)[number];
 export const TREE_CHOICES = ['all', 'metrics', 'left-out', 'unsynced'] as const;
 export type TreeChoice = (typeof TREE_CHOICES)[number];
 
-/** A bounded query of a part of a target's tree. Plain data: it crosses threads. */
+/** A bounded query of a part of a target's tree. It is plain data, so that it can cross threads. */
 export interface TreeQuery {
   /** The object whose subtree is queried: its id, or its path below the root; empty for the whole tree. */
   readonly object: string;

@@ -41,7 +41,7 @@ export interface HostingParts {
   readonly tasks: Scheduler;
   /** The queue of the partition. */
   readonly queue: TaskQueue;
-  /** The unanswered refresh. It outlives roots: after the loss of a root, the answer has no root. */
+  /** The unanswered refresh. It outlives the root: if the root is lost, the answer states that there is no root. */
   readonly openRefresh$: BehaviorSubject<Refresh | undefined>;
   /** Polls the server keys for a refresh. */
   readonly poll: () => void;

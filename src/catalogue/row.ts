@@ -69,9 +69,12 @@ export interface RowContext {
   readonly variable: Variable;
   /** The variable called `name` in the same object, if it has a value and a type that the row reads. */
   named(name: string): Variable | undefined;
-  /** The text of a variable; for a number, its decimal, or `NaN`, `+Inf`, `-Inf`; undefined for a distribution. */
+  /**
+   * The text of a variable; for a number, its decimal digits, `NaN`, `+Inf` or `-Inf`; undefined for a
+   * distribution.
+   */
   text(variable: Variable): string | undefined;
-  /** The Unix seconds of a point in time; undefined for another text. */
+  /** Parses a point in time to Unix seconds; undefined for any other text. */
   seconds(text: string): number | undefined;
   /** A number that each render reads; undefined if the value is not a number. */
   reference(
@@ -132,10 +135,10 @@ export interface RowInput {
 export interface Row extends RowFields {
   /** One entry for each variable; none for a row that shows the state of the object itself. */
   readonly inputs: readonly RowInput[];
-  /** Labels that its series take from variables or their names. */
+  /** Labels that the row's series take from variables or their names. */
   readonly ownLabels: readonly string[];
   /**
-   * True if its series are rebuilt when a value that it reads changes. The series of other rows are
+   * True if the row's series are rebuilt when a value that the row reads changes. The series of other rows are
    * rendered straight from the values.
    */
   readonly isComputed: boolean;

@@ -116,7 +116,7 @@ export class ById<T extends HasId> implements LiveCollection<T> {
 function indexFrom(chunk: readonly HasId[], id: number): number {
   let low = 0;
   let high = chunk.length;
-  // Most lookups are beyond the last item.
+  // A fast path: most lookups are for an id beyond the last item.
   if (high > 0 && (chunk[high - 1]?.id ?? 0) < id) return high;
   while (low < high) {
     const middle = (low + high) >> 1;

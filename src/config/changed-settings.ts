@@ -1,4 +1,4 @@
-// Compares configurations: settings that a reload cannot apply, and a hash.
+// Compares configurations: finds changed settings that a reload cannot apply, and computes a hash.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { jsonOf } from './file-rule.js';

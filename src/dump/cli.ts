@@ -92,7 +92,7 @@ function show(segment: FollowedSegment, choice: Choice, options: DumpOptions): v
     .pipe(
       map((moment) => {
         if (moment !== 'again') view.move(moment);
-        // A terminal without a size states neither rows nor columns.
+        // Some terminals report no size.
         const size = { columns: stdout.columns || 80, rows: stdout.rows || 24 };
         screen.draw(view.lines(size, Date.now()), size);
       }),

@@ -16,7 +16,7 @@ interface LogEntry {
 }
 
 export const FORMATS: Readonly<Record<LogFormat, (entry: LogEntry) => string>> = {
-  // The journal shows the level by its priority.
+  // A line without a time is for the journal, which shows the level by its priority.
   text: ({ time, level, message }) => (time === '' ? message : `${time} ${level} ${message}`),
   logfmt: (entry) =>
     Object.entries(fieldsOf(entry))

@@ -24,7 +24,7 @@ function usageSentence(
   return unknownOption(named, options);
 }
 
-/** The argument that an option needs, with the words that it can be. */
+/** Describes the argument that an option needs, with its allowed words. */
 function neededBy({ choices }: Pick<CommandOption<unknown>, 'choices'>, flags: string): string {
   const placeholder = flags.split(' ')[1] ?? '';
   return choices.length === 0 ? placeholder : `${placeholder}, such as ${choices.join(' or ')}`;

@@ -4,7 +4,7 @@ import { write } from 'node:fs';
 
 /** The maximum number of bytes of lines that wait for a slow reader. */
 const MAX_LINE_BYTES = 1 << 20;
-/** PIPE_BUF of Linux: a pipe takes this many bytes at once, and no line of another program comes in between. */
+/** PIPE_BUF of Linux: a write of this many bytes to a pipe is atomic, so no other program's line comes in between. */
 const MAX_BATCH_BYTES = 4096;
 /** The time between two attempts while another program keeps the descriptor non-blocking, and its reader is slow. */
 const RETRY_MS = 20;

@@ -27,7 +27,7 @@ export class StandardOutputs {
     const program = this.#program;
     const exit = () => {
       if (outputs.every(({ isIdle }) => isIdle)) program.exit(status);
-      // exit() would wait for the threads of the pool, and these for the reader.
+      // exit() would wait for the threads of libuv's pool, which wait for the reader.
       program.exitCode = status;
       program.emit('exit', status);
       exitNow(status);

@@ -25,7 +25,7 @@ const MAX_RESTARTS_A_MINUTE = 5;
 const PARENT_CHECK_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** The time limit for the last lines. */
+/** The time limit for printing the last lines. */
 const LINES_MS = 200;
 
 function run(options: DemoOptions): void {

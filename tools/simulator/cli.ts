@@ -26,7 +26,7 @@ import type { Ending } from './simulation.js';
 import { planTree, withRunFacts } from './tree-plan.js';
 import type { PlannedInstance } from './tree-plan.js';
 
-/** The time limit for the last lines. */
+/** The time limit for printing the last lines. */
 const LINES_MS = 1000;
 
 const outputs = new StandardOutputs(process);
@@ -44,7 +44,7 @@ const planOf = ({ app, objects }: SimulatorOptions): readonly PlannedInstance[] 
   return planPlainTree(objects);
 };
 
-/** Publishes the initial tree at the call. The returned observable changes the tree while subscribed. */
+/** Publishes the initial tree immediately. The returned observable changes the tree while subscribed. */
 function simulate(
   publisher: ObjectPublisher,
   scenario: Scenario | undefined,

@@ -115,7 +115,7 @@ function instancesFor(kinds: readonly PlannedKind[], objects: number): number {
   let left = objects;
   for (;;) {
     const round = kinds.reduce((sum, { size, most }) => sum + (most > instances ? size : 0), 0);
-    // The last round counts if at least half of its objects are left to plan.
+    // Add a last round only if at least half of its objects are still to be planned.
     if (round === 0 || left < round / 2) return Math.max(1, instances);
     left -= round;
     instances++;

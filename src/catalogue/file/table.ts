@@ -154,7 +154,10 @@ export function plainVariable(table: Table, key: string): string {
 export const patternIn = (table: Table, key: string, name: string): VariablePattern | undefined =>
   table.problems.catch(table.at(key), () => compileVariablePattern(name));
 
-/** The flag `wrap32`: whether negative values wrapped at 32 bits. True by default for totals, which only grow. */
+/**
+ * The flag `wrap32`: whether negative values wrapped at 32 bits. True by default for counters and summaries, whose
+ * values only grow.
+ */
 export function wraps(table: Table, type: MetricType): boolean {
   const isTotal = type === 'counter' || type === 'summary';
   if (table.has('wrap32') && !isTotal)

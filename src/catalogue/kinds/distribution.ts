@@ -15,7 +15,7 @@ export const distribution: RowKind = {
     distributionRow(fields, plainVariable(table, 'var'), conversionIn(table, 'scale')),
 };
 
-/** @param conversion for bounds, values of quantiles and sum */
+/** @param conversion converts bounds, values of quantiles and the sum */
 export function distributionRow(fields: RowFields, variable: string, conversion: Conversion): Row {
   const type = fields.family.type === 'summary' ? 'summary' : 'histogram';
   return rowOf(fields, {

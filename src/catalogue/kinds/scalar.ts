@@ -27,7 +27,7 @@ interface ScalarRow {
   /** Matches several variables. Each has its own series, with the varying part of its name as a label. */
   readonly pattern?: VariablePattern | undefined;
   readonly conversion: Conversion;
-  /** Whether a negative i64 is a total that wrapped at 32 bits; 2^32 is then added before the conversion. */
+  /** Whether a negative i64 is a counter that wrapped at 32 bits. If so, 2^32 is added to it before the conversion. */
   readonly wrap32: boolean;
 }
 

@@ -85,7 +85,7 @@ export const segmentsOf = (seedPath: string): readonly string[] =>
 /** Label names with their values. */
 export type LabelValues = Readonly<Record<string, string>>;
 
-/** The path pattern that matches only the root. Also a seed path prefix with the same meaning. */
+/** The path pattern that matches only the root. As a seed path prefix, it has the same meaning. */
 export const ROOT = '@root';
 
 export interface PathPattern {
@@ -94,7 +94,7 @@ export interface PathPattern {
   readonly labelNames: readonly string[];
   /** The labels that the pattern captures from a seed path; undefined if the pattern does not match. */
   match(seedPath: string): LabelValues | undefined;
-  /** As `match`, for the segments of a seed path. */
+  /** Like `match`, but takes the segments of a seed path. */
   matchSegments(found: readonly string[]): LabelValues | undefined;
   /** Matches pattern and path up to the end of the shorter one. Returns the labels of that part, or undefined. */
   along(found: readonly string[]): LabelValues | undefined;

@@ -177,7 +177,7 @@ function typeOf(
   if (type === 'histogram' || type === 'summary') return { type, typeGuess: '' };
   if (kind !== 'unknown') return { type: kind, typeGuess: '' };
   if (type === 'bool') return { type: 'gauge', typeGuess: '' };
-  // Most counters are integers.
+  // Most counters are integers, so a floating-point number is a gauge unless its name contains `total`.
   const guessed = type === 'f64' && !said.includes('total') ? 'gauge' : numberType(said);
   return { type: guessed, typeGuess: `a ${guessed}, by its name` };
 }
