@@ -7,9 +7,9 @@ import { canWaitOnFutexes, futexWaitAny, futexWake, tryThreads } from './libc.js
 
 const { hrtime } = process;
 
-/** Limit of words per call, without the waiter's own word. */
+/** Maximum number of words per call, besides the waiter's own word. futex_waitv(2) takes 128. */
 const MAX_WORDS = 127;
-/** Timeout of a call, so that it does not outlive its segments by much. */
+/** Timeout of a call, so that a call ends soon after its segments are closed. */
 const TIMEOUT_NS = 5_000_000_000n;
 
 interface FutexCall {
@@ -19,18 +19,18 @@ interface FutexCall {
 }
 
 /**
- * Calls back once when a word changes. The callback may come early, late or, without support of the system, never:
- * callers also poll.
+ * Calls back once when a word changes. The callback may come early or late, and it never comes on a system without
+ * futex_waitv. So callers also poll.
  */
 export class FutexWaiter {
   readonly #isSupported = canWaitOnFutexes();
-  /** A word that the waiter changes to wake its own call, when the list of words changes. */
+  /** A word that every call waits on. The waiter changes it to end the call when the list of words changes. */
   readonly #own = Buffer.alloc(4);
   readonly #waiting = new Set<FutexCall>();
   #isCalling = false;
   #isClosed = false;
 
-  /** Waits while `word` is `expected`; returns a function that ends the wait early. */
+  /** Waits while `word` has the value `expected`; returns a function that ends the wait early. */
   wait(word: Buffer, expected: number, onChange: () => void): () => void {
     if (!this.#isSupported || this.#isClosed || this.#waiting.size >= MAX_WORDS)
       return () => undefined;
@@ -78,13 +78,13 @@ export class FutexWaiter {
   }
 }
 
-/** libuv's own default, and its maximum. */
+/** Default and maximum size of libuv's thread pool. */
 const THREADS = 4;
 const MAX_THREADS = 1024;
 
 /**
- * Starts libuv's thread pool. By default, libuv starts it at the first use, and aborts the process if that fails.
- * @param size the environment variable UV_THREADPOOL_SIZE
+ * Starts libuv's thread pool. Otherwise libuv starts it at its first use, and aborts the process if that fails.
+ * @param size the value of the environment variable UV_THREADPOOL_SIZE
  * @throws Fault NATIVE_FAILED if the system refuses the threads
  */
 export function startThreadPool(size: string | undefined): void {

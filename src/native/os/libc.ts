@@ -8,7 +8,7 @@ import { Fault } from '../../errors.js';
 import { loadedPackages } from './loaded-packages.js';
 
 // Node unloads a native package when the last thread that uses it ends. ffi-napi closes a handle of the event
-// loop at that moment, and libuv would then call unloaded code. Another reference keeps the packages loaded.
+// loop at that moment, and libuv would then call unloaded code. This additional reference keeps the packages loaded.
 for (const file of loadedPackages(readFileSync('/proc/self/maps', 'utf8')))
   ffi.DynamicLibrary(file);
 
@@ -28,8 +28,8 @@ const pointer = (to: Buffer): Buffer => {
 };
 
 /**
- * A C function with preallocated arguments. A call takes 2 us; one through `ffi.Library` allocates some eight buffers,
- * which takes 60 us.
+ * A C function with preallocated arguments. A call takes 2 us. A call through `ffi.Library` takes 60 us, since it
+ * allocates about eight buffers.
  */
 class PreparedCall {
   readonly #interface: Buffer;
@@ -51,7 +51,7 @@ class PreparedCall {
     });
   }
 
-  /** Calls the function with the present arguments; returns the result as an int. */
+  /** Calls the function with the current values of its arguments; returns the result as an int. */
   call(): number {
     bindings.ffi_call(this.#interface, this.#symbol, this.#result, this.#places);
     return this.#result.readInt32LE(0);
@@ -76,7 +76,7 @@ const PROT_READ = 1;
 const PROT_WRITE = 2;
 const MAP_SHARED = 1;
 const MAP_FIXED = 0x10;
-/** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE: zeros that replace another mapping. */
+/** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE: replaces a mapping by zeros. */
 const MAP_ZEROS_OVER = 0x2 | 0x10 | 0x20 | 0x4000;
 const MAP_FAILED = 'ffffffffffffffff';
 const AT_FDCWD = -100;
@@ -99,10 +99,10 @@ const AF_UNIX = 1;
 const SOCK_DGRAM_CLOEXEC = 0x80002;
 const MSG_DONTWAIT_NOSIGNAL = 0x4040;
 
-/** System call numbers; futex_waitv (Linux 5.16) has the same number everywhere. */
+/** System call numbers. futex_waitv (Linux 5.16) has the same number on every architecture. */
 const SYS_FUTEX_WAITV = 449;
 const SYS_FUTEX: Partial<Record<string, number>> = { x64: 202, arm64: 98 };
-/** A number without a system call. */
+/** A number that belongs to no system call, for other architectures. */
 const NO_SYSCALL = -1;
 
 const M_TRIM_THRESHOLD = -1;
@@ -146,8 +146,8 @@ const { mmap } = ffi.Library(null, {
 });
 
 /**
- * Replaces this process's mappings of an open file by zeros, to free their memory. For the file of a publisher
- * whose worker thread ended: Node does not unmap it, and late accesses to zeros are harmless.
+ * Replaces this process's mappings of an open file by zeros, to free their memory. This is for the file of a
+ * publisher whose worker thread has ended: Node does not unmap the file. A late access to zeros is harmless.
  */
 export function replaceMappings(fd: number): void {
   const { dev, ino } = fstatSync(fd);
@@ -176,12 +176,12 @@ export function isLocked(fd: number): boolean {
   return lock.readInt16LE(0) !== F_UNLCK;
 }
 
-/** Takes the write lock of an open file until its descriptor is closed; false if another one holds it. */
+/** Takes the write lock of an open file until its descriptor is closed; false if another description holds it. */
 export function tryLock(fd: number): boolean {
   return libc.fcntl(fd, F_OFD_SETLK, wholeFileLock(F_WRLCK)) === 0;
 }
 
-/** Links an open file without a name to a path; returns 0 or an errno such as EEXIST (17). */
+/** Gives an unnamed open file the name `path`; returns 0 or an errno such as EEXIST (17). */
 export function linkOpen(fd: number, path: string): number {
   const from = `/proc/self/fd/${fd}`;
   return libc.linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) === 0 ? 0 : ffi.errno();
@@ -216,7 +216,7 @@ export function sendDatagram(address: string, text: string): number {
   }
 }
 
-/** struct sockaddr_un, cut after the name, for paths and abstract names. unix(7). */
+/** Returns a struct sockaddr_un that ends after its path or abstract name. unix(7). */
 function unixAddress(address: string): Buffer {
   const family = Buffer.alloc(2);
   family.writeUInt16LE(AF_UNIX);
@@ -244,7 +244,7 @@ export const exitNow = (status: number): void => libc._exit(status);
 
 /** Whether kernel and seccomp profile allow futex_waitv. */
 export function canWaitOnFutexes(): boolean {
-  const EINVAL = 22; // the error for an empty list, where the call exists
+  const EINVAL = 22; // the error for an empty list, if the call exists
   return libc.syscall(SYS_FUTEX_WAITV, ref.NULL, 0, 0, ref.NULL, 0, 0) === -1
     ? ffi.errno() === EINVAL
     : false;
@@ -257,7 +257,7 @@ export interface FutexWait {
 }
 
 /**
- * Calls `futex_waitv` on a thread of libuv's pool, for at most 128 words. Calls `done` when a word has changed, and at
+ * Calls `futex_waitv` on a thread of libuv's pool, for at most 128 words. Calls `done` when a word has changed, or at
  * the timeout.
  */
 export function futexWaitAny(
@@ -322,9 +322,9 @@ const call = (name: string, ...args: readonly Argument[]): number =>
   new PreparedCall(name, args).call();
 
 /**
- * Makes malloc return freed blocks of at least `leastBytes` to the system at once, and the end of an arena when four
- * times as much is free. By default, malloc raises these thresholds with the size of freed blocks (mallopt(3),
- * M_MMAP_THRESHOLD). False if the C library has no mallopt.
+ * Makes malloc return freed blocks of at least `leastBytes` to the system at once. Malloc also returns the free end of
+ * an arena once it has four times that size. By default, malloc raises both thresholds with the size of freed blocks
+ * (mallopt(3), M_MMAP_THRESHOLD). Returns false if the C library has no mallopt.
  */
 export function returnFreed(leastBytes: number): boolean {
   try {
@@ -337,8 +337,8 @@ export function returnFreed(leastBytes: number): boolean {
 }
 
 /**
- * Makes malloc return all free pages of all arenas to the system (malloc_trim(3)). False if there are none, or if the C
- * library has no malloc_trim.
+ * Makes malloc return all free pages of all arenas to the system (malloc_trim(3)). Returns false if no page was free,
+ * or if the C library has no malloc_trim.
  */
 export function returnFreePages(): boolean {
   try {

@@ -6,7 +6,7 @@ const PACKAGES = ['ffi-napi', 'ref-napi'];
 /**
  * Returns the files of ffi-napi and ref-napi that are mapped.
  * @param maps the content of /proc/self/maps
- * @throws Fault NATIVE_FAILED if one of them is not there
+ * @throws Fault NATIVE_FAILED if one of the packages is not mapped
  */
 export function loadedPackages(maps: string): readonly string[] {
   const files = new Set(maps.match(/\/\S.*\.node$/gm));

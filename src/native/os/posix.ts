@@ -34,7 +34,7 @@ function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): Segme
         // Only the operating system reads the mapped page, so a truncated file is harmless.
         if (!hasFailed) page ??= map(file.fd, PAGE, 'read');
       } catch {
-        // Polling works without it.
+        // Without the mapping, `wait` never calls back, but polling still works.
         hasFailed = true;
       }
       if (page === undefined) return NOTHING_TO_END;

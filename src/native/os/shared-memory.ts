@@ -1,4 +1,4 @@
-// The interface to shared memory, and opening of segment files for reading.
+// The interface to shared memory, and a function that opens segment files for reading.
 import {
   close,
   closeSync,
@@ -12,10 +12,10 @@ import {
 import type { Stats } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 
-/** Whether a name now refers to the file that was opened by it, to another file, or to none. */
+/** Whether a name still refers to the file that was opened under it, to another file, or to no file. */
 export type NameHolder = 'this' | 'another' | 'none';
 
-/** The users who can write a file: its owner, or all. */
+/** The owner of a file, and whether all users may write the file. */
 export interface Ownership {
   readonly uid: number;
   readonly isWritableByAll: boolean;
@@ -29,9 +29,9 @@ export interface SegmentFile {
   readonly ownership: Ownership;
   /** Copies up to `length` bytes from `position`; returns how many. */
   read(into: Uint8Array, length: number, position: number): number;
-  /** The present size in bytes. */
+  /** The current size in bytes. */
   size(): number;
-  /** The present holder of the name; `none` once the file is closed. */
+  /** Which file has the name now; `none` once this file is closed. */
   nameHolder(): NameHolder;
   /**
    * Checks whether a publisher holds the lock, without taking it. The answer may arrive later; it never arrives after
@@ -40,8 +40,8 @@ export interface SegmentFile {
    */
   askLock(answer: (isLocked: boolean) => void): void;
   /**
-   * Calls back once when the 4-byte word at `position` of the header page differs from `expected`. Best effort, since
-   * callers also poll. Returns a function that ends the wait.
+   * Calls back once when the 4-byte word at `position` of the header page differs from `expected`. The call may
+   * never come, so callers also poll. Returns a function that ends the wait.
    */
   wait(position: number, expected: number, onChange: () => void): () => void;
   close(): void;
@@ -97,7 +97,7 @@ export function openReadable(name: string): ReadableFile | undefined {
       return named.ino === ino && named.dev === dev ? 'this' : 'another';
     },
     close() {
-      // On another thread, since the last close of a removed file blocks until the system has freed it.
+      // Closes on another thread, since the last close of a removed file blocks until the system has freed the file.
       if (isOpen) close(fd, () => undefined);
       isOpen = false;
     },
