@@ -2,7 +2,7 @@
 import type { SlotRef } from '../../published.js';
 
 const MAX_INCARNATIONS = 0x7fffffff;
-/** The number of freed slots that are not reused yet. A higher number would spread the values over more memory. */
+/** How many freed slots wait before the oldest is reused. A longer queue would spread the values over more memory. */
 const QUARANTINE = 64;
 
 export class SlotAllocator {
@@ -18,7 +18,7 @@ export class SlotAllocator {
 
   /**
    * Allocates a slot with its new incarnation; undefined if all are in use.
-   * @param commit allocates the memory of a slot that was never used; false makes the allocator reuse a freed slot
+   * @param commit allocates memory for a slot that was never used; if it returns false, a freed slot is reused
    */
   allocate(commit: (slot: number) => boolean = () => true): SlotRef | undefined {
     const freed = this.#free.length - this.#freeFrom;
@@ -34,7 +34,7 @@ export class SlotAllocator {
     return ref;
   }
 
-  /** Frees a slot; returns its next incarnation. The caller must store it in the slot's word at once. */
+  /** Frees a slot; returns its next incarnation. The caller must store this incarnation in the slot's word at once. */
   free({ slot, incarnation }: SlotRef): number {
     const next = incarnation === MAX_INCARNATIONS ? 1 : incarnation + 1;
     this.#free.push({ slot, incarnation: next });
@@ -64,7 +64,7 @@ export class FrameAllocator {
     return this.#top;
   }
 
-  /** Allocates `words` units; returns their offset, or undefined without room. */
+  /** Allocates `words` units; returns their offset, or undefined if there is no room. */
   allocate(words: number): number | undefined {
     const size = sizeClass(words);
     const freed = this.#free.get(size)?.pop();

@@ -1,4 +1,5 @@
-// Appends records to the active directory; when it is full, switches to the other one with the live records.
+// Appends records to the active directory. When it is full, copies the live records to the other directory, and makes
+// that one active.
 import { crc32 } from 'node:zlib';
 import { MUTABLE, MUTABLE_OFFSET, RECORD, RECORD_KIND, RECORD_SIZE } from '../segment/layout.js';
 import type { PublisherFile } from './publisher-file.js';
@@ -26,7 +27,7 @@ export interface LiveRecord {
 
 /** Used bytes of an id field; the other two are 0. */
 const ID_BYTES = 6;
-/** Largest share that live records and strings may fill, so that a switch of directories always frees space. */
+/** Largest share of a directory that live records and strings may fill, so that a switch always frees space. */
 const MAX_FILL = 0.75;
 
 /** Time until the next attempt when /dev/shm is full. */
@@ -43,13 +44,13 @@ export class DirectoryWriter {
   #epoch = 0;
   #records = 0;
   #stringBytes = 2;
-  /** The offset of each string in the active directory. The size of the region bounds it. */
+  /** The offset of each string in the active directory. The size of the string region bounds this map. */
   #offsets = new Map<string, number>();
   /** True after a switch of directories that freed too little space, until the next removal. */
   #isFull = false;
   /** Number of failed allocations. */
   #failures = 0;
-  /** After a failed allocation, the time of `performance.now()` of the next attempt. */
+  /** After a failed allocation, the time of the next attempt, by `performance.now()`. */
   #retryAtMs = 0;
   /** True after a removal that could not be published, since /dev/shm was full. The next change publishes it. */
   #hasPendingRemoval = false;
@@ -70,7 +71,7 @@ export class DirectoryWriter {
     this.#retryAtMs = 0;
     const failures = this.#failures;
     if (!this.#append(record) && !(this.#switch(MAX_FILL) && this.#append(record))) {
-      // Memory may be free later; each attempt copies all records.
+      // Memory may become free later. Each attempt copies all records, so attempts are at least RETRY_MS apart.
       if (this.#failures > failures) this.#retryAtMs = performance.now() + RETRY_MS;
       else this.#isFull = true;
       return false;
@@ -154,7 +155,7 @@ export class DirectoryWriter {
     this.#records++;
   }
 
-  /** Stores a string once in the active strings; returns its offset, or undefined without room. */
+  /** Stores a string once in the active strings; returns its offset, or undefined if there is no room. */
   #store(text: string | Buffer): number | undefined {
     if (text.length === 0) return 0;
     const key = typeof text === 'string' ? text : `\0${text.toString('latin1')}`;
@@ -173,7 +174,7 @@ export class DirectoryWriter {
     return at;
   }
 
-  /** Writes the live records to the other directory and makes it active; false if their strings overfill it. */
+  /** Writes the live records to the other directory and makes it active; false if strings fill more than `maxFill`. */
   #switch(maxFill: number): boolean {
     const before = [this.#epoch, this.#records, this.#stringBytes, this.#offsets] as const;
     this.#epoch++;

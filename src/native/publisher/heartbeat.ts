@@ -4,7 +4,7 @@ import type { Observable } from 'rxjs';
 import type { Publisher } from './publisher.js';
 
 /**
- * Beats at the interval that the publisher's segment declares; emits nothing and never completes.
+ * Writes a heartbeat at the interval that the publisher's segment declares; emits nothing and never completes.
  */
 export function heartbeat(publisher: Publisher): Observable<never> {
   if (publisher.heartbeatMs === 0) return EMPTY;

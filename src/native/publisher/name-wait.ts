@@ -1,16 +1,16 @@
-// Waits for the name of a segment that another publisher has.
+// Waits until the name of a segment is free, while another publisher has it.
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { FaultCode } from '../../errors.js';
 import { Fault, messageOf } from '../../errors.js';
 
 const RETRY_MS = 1000;
 
-/** Calls `retry` one second after each failed attempt, and gives the reason to `warn` when the waiting begins. */
+/** Calls `retry` one second after each failed attempt. Passes the reason to `warn` when it begins to wait. */
 export class NameWait {
   readonly #retry: () => void;
   readonly #warn: (sentence: string) => void;
   #timer: NodeJS.Timeout | undefined;
-  /** The code of the last fault that `warn` got. */
+  /** The code of the last fault that was passed to `warn`. */
   #warned: FaultCode | undefined;
 
   constructor(retry: () => void, warn: (sentence: string) => void) {
@@ -18,9 +18,9 @@ export class NameWait {
     this.#warn = warn;
   }
 
-  /** Waits after a failed attempt. */
+  /** Schedules the next attempt after `error`. */
   after(error: unknown): void {
-    // Unreferenced: the wait keeps no program alive.
+    // Unreferenced, so that the wait does not keep the program alive.
     if (this.#timer === undefined) this.#timer = setTimeout(this.#retry, RETRY_MS).unref();
     else this.#timer.refresh();
     const code = error instanceof Fault ? error.code : 'NATIVE_FAILED';

@@ -27,7 +27,7 @@ function storedDouble(value: unknown): number | undefined {
   return typeof value === 'bigint' || typeof value === 'boolean' ? Number(value) : undefined;
 }
 
-/** Converts a value to an integer; undefined for anything else that a JavaScript caller may pass. */
+/** Converts a value to an integer; undefined if it is not one, since JavaScript callers may pass anything. */
 function integerOf(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'boolean') return value ? 1n : 0n;
@@ -52,11 +52,11 @@ export interface SlotMemory {
   readonly frameBytes: Uint8Array;
 }
 
-/** The variable of a handle. */
+/** Where a handle stores its values, and what it needs to know about its variable. */
 export interface VariableLocation {
   readonly name: string;
   readonly kind: VariableKind;
-  /** Undefined if the segment had no room: then nothing is stored. */
+  /** Undefined if the segment had no room; then the handle stores nothing. */
   readonly ref: SlotRef | undefined;
   readonly frame: FrameRegion;
   /** Bounds of a histogram, quantiles of a summary. */
@@ -77,18 +77,18 @@ export abstract class PublishedValue {
     this.#name = name;
     this.ref = ref;
     this.#slot = ref?.slot ?? 0;
-    // No slot has the word 1, since incarnations start at 1: `isLive` of a handle without a slot is always false.
+    // Incarnations start at 1, so no slot has the word 1. A handle without a slot is therefore never live.
     this.#syncedWord = ref === undefined ? 1 : ((ref.incarnation << 1) | 1) >>> 0;
   }
 
-  /** Removes the value: the series ends until the next value. */
+  /** Removes the value: the variable has no series until the next value is stored. */
   unset(): boolean {
     if (!this.isLive()) return false;
     Atomics.store(this.memory.words, this.#slot, (this.#syncedWord & ~1) >>> 0);
     return true;
   }
 
-  /** True if the slot still belongs to this variable; two loads and a compare. */
+  /** Whether the slot still belongs to this variable. */
   protected isLive(): boolean {
     const word = this.memory.words[this.#slot] ?? 0;
     return word === this.#syncedWord || (word === this.#syncedWord - 1 && word !== 0);
@@ -108,7 +108,7 @@ export abstract class PublishedValue {
     return this.#slot;
   }
 
-  /** The error for a value that is not stored. */
+  /** The error for a value that the variable cannot store. */
   protected refusal(found: string, allowed: string): RangeError {
     return new RangeError(
       `Variable ${shownValue(this.#name)}: found ${found}, allowed: ${allowed}`,
@@ -128,7 +128,7 @@ export class PublishedScalar extends PublishedValue {
   }
 
   /**
-   * Replaces the value; a counter may fall, since a copied one may restart.
+   * Replaces the value. A counter may fall, since the counter that a program copies may restart.
    * @throws RangeError for a value that the type cannot hold; then nothing is stored
    */
   set(value: Scalar): boolean {
@@ -142,9 +142,9 @@ export class PublishedScalar extends PublishedValue {
   }
 
   /**
-   * Adds to the value, as the only writer of it.
-   * @throws RangeError when the type does not hold the sum, and for a negative or infinite amount or NaN to a counter;
-   *   then nothing is stored
+   * Adds to the value. Only one program or thread may write the variable.
+   * @throws RangeError if the type cannot hold the sum, or if the variable is a counter and the amount is negative,
+   *   infinite or NaN; then nothing is stored
    */
   add(value: number | bigint): boolean {
     const { slot, memory } = this;
@@ -207,7 +207,7 @@ abstract class PublishedFrame extends PublishedValue {
   }
 }
 
-/** A text of at most `capacity` bytes; longer ones are cut at a character's start. */
+/** A text of at most `textBytes` bytes. Longer texts are cut between two characters. */
 export class PublishedText extends PublishedFrame {
   /** @throws RangeError if `text` is not a string */
   set(text: string): boolean {

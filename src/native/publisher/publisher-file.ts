@@ -1,4 +1,4 @@
-// Creates the file of a publisher without a name, holds its lock, and names it when it is complete.
+// Creates a publisher's file without a name, holds its lock, and names the file when it is complete.
 import {
   closeSync,
   constants,
@@ -52,7 +52,7 @@ export class PublisherFile {
   readonly #allocated = new Map<number, number>();
   #isNamed = false;
 
-  /** @throws Fault NATIVE_FAILED if the file cannot be created, SEGMENT_FULL without room */
+  /** @throws Fault NATIVE_FAILED if the file cannot be created, SEGMENT_FULL if /dev/shm is full */
   constructor(name: string, size: number, mode: number, unique: string) {
     this.#path = `${SHM_FOLDER}/${name}`;
     this.#temporary = `${SHM_FOLDER}/.${name}.${unique}.tmp`;
@@ -108,9 +108,9 @@ export class PublisherFile {
   }
 
   /**
-   * Restores the name if it was removed, as systemd-logind does when a user's last session ends. An unlinked file
-   * cannot get a new name, so a copy replaces it, mapped at the same addresses.
-   * @throws Fault SEGMENT_FULL without room, SEGMENT_BUSY if another live publisher has the name
+   * Restores the name if it was removed. For example, systemd-logind removes it when a user's last session ends. An
+   * unlinked file cannot get a new name, so a copy replaces the file, mapped at the same addresses.
+   * @throws Fault SEGMENT_FULL if /dev/shm is full, SEGMENT_BUSY if another live publisher has the name
    */
   restoreName(): void {
     const fd = this.#descriptor();
@@ -126,13 +126,13 @@ export class PublisherFile {
     futexWake(this.bytes.subarray(position, position + 4));
   }
 
-  /** Releases the lock, and the name if it is still ours. */
+  /** Removes the name if it still refers to this file, and releases the lock. */
   close(): void {
     if (this.hasName)
       try {
         unlinkSync(this.#path);
       } catch {
-        // The program dropped its permissions: the name of the closed segment stays.
+        // The program may have dropped its permissions; then the name of the closed segment stays.
       }
     this.#mapping.unmap();
     if (identityOf(this.#fd) === this.#identity) closeSync(this.#fd);
@@ -147,8 +147,8 @@ export class PublisherFile {
   }
 
   /**
-   * The descriptor of the file. If the program closed it by mistake, the number may belong to another file now; the
-   * segment's file is then opened and locked again by its name.
+   * Returns the descriptor of the file. If the program closed it by mistake, its number may belong to another file now.
+   * In this case, opens the segment's file again by its name, and locks it.
    * @throws Fault NATIVE_FAILED if the name is gone too, SEGMENT_BUSY if another publisher has the lock
    */
   #descriptor(): number {
@@ -177,13 +177,14 @@ export class PublisherFile {
   }
 
   /**
-   * Sets the mode that admits readers, and maps a file through a second open file description. A mapping of the first
-   * one would keep the lock: when a worker thread ends, Node closes its descriptors, but not its mappings.
+   * Sets the file's mode, so that readers may open it, and maps the file through a second open file description. A
+   * mapping through the first one would keep the lock: when a worker thread ends, Node closes its descriptors, but not
+   * its mappings.
    */
   #share<T>(fd: number, mapIt: (fd: number) => T): T {
     const other = openSync(`/proc/self/fd/${fd}`, O_RDWR);
     try {
-      // The umask would restrict a mode given to open(). If this fails, there is no mapping to undo.
+      // The umask would restrict a mode given to open(). The file is not mapped yet, so a failure has nothing to undo.
       const errno = setMode(fd, this.#mode);
       if (errno !== 0)
         throw new Fault(
@@ -248,7 +249,7 @@ export class PublisherFile {
     }
   }
 
-  /** Renames the file from its temporary name to that of the segment. */
+  /** Renames the file from its temporary name to the segment's name. */
   #rename(): void {
     try {
       renameSync(this.#temporary, this.#path);
@@ -283,7 +284,7 @@ function busy(path: string, fd: number): Fault {
   return new Fault('SEGMENT_BUSY', `another publisher holds ${path}${holderOf(fd)}`);
 }
 
-/** The process that made a segment, by its header; empty for a file that is not a segment. */
+/** The text ` (process PID)` with the pid in a segment's header; empty if the file is not a segment. */
 function holderOf(fd: number): string {
   const header = Buffer.alloc(HEADER.size);
   readSync(fd, header, 0, HEADER.size, 0);
@@ -306,7 +307,7 @@ function whyNotOpened(path: string, error: unknown): Fault {
   }
 }
 
-/** The fault for a file without a live publisher that this process may not replace. */
+/** The fault for a file that has no live publisher, but that this process may not replace. */
 function notReplaced(path: string, error: unknown, state: string): Fault {
   const uid = foreignOwner(path);
   const advice =
@@ -318,7 +319,7 @@ function notReplaced(path: string, error: unknown, state: string): Fault {
   });
 }
 
-/** The owner of a file that is not this process's user; undefined if it is, or if the file is gone. */
+/** The user id of a file's owner; undefined if the owner is this process's user, or if the file is gone. */
 function foreignOwner(path: string): number | undefined {
   const uid = lstatSync(path, { throwIfNoEntry: false })?.uid;
   return uid === geteuid?.() ? undefined : uid;

@@ -38,13 +38,16 @@ export interface PublisherOptions {
   readonly heartbeatMs?: number;
   /** Permission bits of the file. Default 0644. */
   readonly mode?: number;
-  /** Whether `place()` throws SEGMENT_BUSY, rather than wait, while another live publisher has the server key. Default false. */
+  /**
+   * Whether `place()` throws SEGMENT_BUSY instead of waiting while another live publisher has the server key. Default
+   * false.
+   */
   readonly failIfBusy?: boolean;
   /** Gets a sentence when the publisher begins to wait for its server key. Default: writes it to stderr. */
   readonly warn?: (sentence: string) => void;
   /** Default: the pid of this process. */
   readonly pid?: number;
-  /** CLOCK_REALTIME in ns. Default: the system's. */
+  /** Reads CLOCK_REALTIME in ns. Default: reads the system's clock. */
   readonly realtimeNs?: () => bigint;
 }
 

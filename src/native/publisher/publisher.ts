@@ -50,7 +50,7 @@ import type {
 
 const { hrtime, pid: ownPid } = process;
 
-/** The allocations and relations of a published object or variable. */
+/** The slots, the frame and the tree links of a published object or variable. */
 interface PublishedNode {
   readonly ref: SlotRef;
   readonly asOf?: SlotRef | undefined;
@@ -72,9 +72,9 @@ const warnOnStderr = (sentence: string): void => {
 };
 
 /**
- * One publisher of one segment. Use it only on the thread that created it; other programs of the
- * host only read. Beyond capacity, objects and variables are counted as dropped and their handles
- * store nothing.
+ * The publisher of one segment. Use it only on the thread that created it; other programs of the host
+ * only read the segment. When the segment is full, further objects and variables are counted as dropped,
+ * and their handles store nothing.
  */
 export class Publisher {
   readonly #file: PublisherFile;
@@ -93,12 +93,12 @@ export class Publisher {
   #lastId = 0;
   /** Whether `place()` was called: the segment has its name, or waits for it. */
   #wantsName = false;
-  /** Time of the next check of the name of the segment, by `monotonicNs()`. */
+  /** When to check the segment's name next, by `monotonicNs()`. */
   #checkAtNs = 0n;
   #isClosed = false;
 
   /**
-   * Creates a segment that is not visible yet: add the present objects, then call `place()`.
+   * Creates a segment that readers do not see yet. Add the initial objects, then call `place()`.
    * @throws RangeError for an option that is unknown, invalid or missing
    * @throws Fault NATIVE_FAILED or SEGMENT_FULL if the segment cannot be created
    */
@@ -146,9 +146,9 @@ export class Publisher {
   }
 
   /**
-   * Makes the segment visible. While another live publisher has the server key, as the predecessor of a restarted
-   * program does for a moment, this publisher waits, and takes the key within about a second of its release.
-   * @throws Fault SEGMENT_BUSY in place of the wait if `failIfBusy` is set; NATIVE_FAILED if the system refuses the name
+   * Makes the segment visible. If another live publisher has the server key, for example the predecessor of a restarted
+   * program, this publisher waits: it takes the key within about a second after the other publisher releases it.
+   * @throws Fault SEGMENT_BUSY instead of waiting if `failIfBusy` is set; NATIVE_FAILED if the system refuses the name
    */
   place(): void {
     if (this.#isClosed) throw new Fault('USAGE', 'The publisher is closed');
@@ -190,8 +190,8 @@ export class Publisher {
   }
 
   /**
-   * Adds a variable. It is synced at its first value; histograms and summaries are synced from the start,
-   * without observations, unless `options.synced` is false.
+   * Adds a variable. It becomes synced with its first value. Histograms and summaries are synced from the
+   * start, without observations, unless `options.synced` is false.
    * @throws RangeError for values that the format does not allow; then nothing is published
    */
   addVariable<T extends ValueType>(
@@ -258,7 +258,7 @@ export class Publisher {
   }
 
   /**
-   * Sets the moment (Unix ns) of a root's values; undefined clears it.
+   * Sets the time (Unix ns) to which a root's values refer; undefined clears it.
    * @throws RangeError for anything but an integer from 0 to 2^64 - 1
    */
   setAsOf(root: PublishedObject, unixNs: bigint | undefined): boolean {
@@ -289,7 +289,7 @@ export class Publisher {
     if (id !== undefined && this.#nodes.get(id)?.ref === value.ref) this.#remove(id);
   }
 
-  /** Writes a heartbeat: one store. Once a second it also takes the name of the segment if the segment lacks it. */
+  /** Writes a heartbeat. Once a second it also tries to take the segment's name if the segment lacks it. */
   beat(): void {
     const now = monotonicNs();
     Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, now);
@@ -304,14 +304,14 @@ export class Publisher {
     }
   }
 
-  /** Replaces the counts of dropped items, for callers that retry. */
+  /** Replaces the counts of dropped items, for callers that add dropped items again. */
   setDropped(objects: number, variables: number): void {
     checkCounts(objects, variables);
     Atomics.store(this.#header, MUTABLE.objectsDropped / 8, BigInt(objects));
     Atomics.store(this.#header, MUTABLE.variablesDropped / 8, BigInt(variables));
   }
 
-  /** Wakes the readers. Call it after a batch of stores, or from a timer. */
+  /** Wakes the readers and writes a heartbeat. Call it after a batch of stores, or from a timer. */
   notify(): void {
     this.beat();
     Atomics.add(this.#header, MUTABLE.notifications / 8, 1n);
@@ -324,8 +324,8 @@ export class Publisher {
     this.#isClosed = true;
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.closed));
     this.notify();
-    // Handles of the program must not access unmapped memory. From here on, no handle matches its word, no lookup
-    // finds a slot, and the header is a copy.
+    // The program's handles must not access unmapped memory. From here on, no handle is live, no lookup finds a slot,
+    // and the header is a copy.
     Object.assign(this.#memory, slotMemory(Buffer.alloc(0), EMPTY_LAYOUT));
     this.#header = this.#header.slice();
     this.#slots = new SlotAllocator(0);
@@ -358,7 +358,7 @@ export class Publisher {
       this.#memory.u64[asOf.slot] = 0n;
       this.#storeWord(asOf, false);
     }
-    // A caller that adds a large tree in one go blocks the heartbeat timer.
+    // While a caller adds a large tree in one go, the heartbeat timer cannot fire.
     this.beat();
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
@@ -393,7 +393,7 @@ export class Publisher {
     const updates = length > 0 && synced ? 1n : 0n;
     if (length > 0) {
       frames.fill(0n, offset, offset + length);
-      // Without observations there are no quantiles.
+      // In a summary without observations, each quantile is NaN.
       if (schemaOf(type) === 'quantiles' && synced)
         frameFloats.fill(Number.NaN, offset + 3, offset + length - 1);
       frames[offset] = updates;
