@@ -14,7 +14,7 @@ import {
 import { corrupt, readStringBytes, readMutableFields } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 
-/** The fields of a record that declare a variable; strings are offsets. */
+/** The fields of a record that declare a variable. Each string is given by its offset. */
 export interface DeclarationFields extends Pick<Declaration, 'type' | 'kind'> {
   readonly name: number;
   readonly unit: number;
@@ -29,14 +29,14 @@ interface CachedDeclaration {
   readonly schema: number;
   readonly declaration: Declaration;
   readonly next: CachedDeclaration | undefined;
-  /** Length of the list from here on. */
+  /** Length of the list from this entry to its end. */
   readonly count: number;
 }
 
-/** Declarations per name that are cached; records beyond share none. */
+/** Maximum number of cached declarations per name. Further declarations are not shared. */
 const MAX_PER_NAME = 8;
 
-/** Shares equal declarations of many records. */
+/** A cache of declarations: records with equal declarations share one object. */
 class Declarations {
   readonly #strings: DirectoryReader;
   readonly #known = new LargeMap<CachedDeclaration>();
@@ -88,16 +88,16 @@ export const MAX_RECORDS_PER_SLICE = 1024;
 const ATTEMPTS = 5;
 /** Bytes of strings copied per slice. */
 const MAX_STRING_BYTES_PER_SLICE = 1 << 20;
-/** Limit of the bytes of texts and schemas that are kept for one directory. */
+/** Limit of the total bytes of texts and schemas that are decoded for one directory. */
 const MAX_TEXT_BYTES = 2 ** 28;
 const NO_SCHEMA: readonly number[] = [];
 
 /** Consecutive records. Their strings have been copied. */
 export interface RecordSlice {
-  /** 16 words per record; none while strings are still being copied. */
+  /** 16 words per record; empty while strings are still being copied. */
   readonly words: Uint32Array;
   readonly firstIndex: number;
-  /** True for the first records after a switch of directories. */
+  /** True for the first slice after a switch of directories. */
   readonly isNewDirectory: boolean;
   /** True if the slice reaches the end of the directory. */
   readonly isLast: boolean;
@@ -110,14 +110,14 @@ export class DirectoryReader {
   #next = 0;
   /** Whether the directory was copied up to its end. */
   #isComplete = false;
-  /** How often the publisher switched directories since the last complete copy of one. */
+  /** How often the publisher has switched directories since a directory was last copied completely. */
   #switches = 0;
   #strings = Buffer.alloc(0);
   #stringBytes = 0;
   readonly #texts = new LargeMap<string>();
   readonly #schemas = new LargeMap<readonly number[]>();
   #textBytes = 0;
-  /** Declarations of the present directory. */
+  /** Declarations of the current directory. */
   declarations = new Declarations(this);
 
   constructor(file: SegmentFile, header: SegmentHeader) {
@@ -142,7 +142,8 @@ export class DirectoryReader {
       if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
       if (count === 0 && !isNewDirectory) return undefined;
       const active = before.epoch % 2;
-      // The publisher stores strings before records, and `before` has the number of records.
+      // The publisher stores strings before it counts their record. `before` has the number of records, so the number
+      // of string bytes, which is read later, includes the strings of these records.
       const hasStrings = this.#copyStrings(
         active,
         readStringBytes(this.#file, this.#header, active),
@@ -169,7 +170,7 @@ export class DirectoryReader {
     return epoch !== this.#epoch || records !== this.#next;
   }
 
-  /** The text at an offset. @param keep caches the text, for texts that many records share */
+  /** The text at an offset. @param keep whether to cache the text, for texts that many records share */
   text(offset: number, maxBytes: number, keep: boolean): string {
     if (offset === 0) return '';
     const end = this.#endOf(offset, maxBytes);

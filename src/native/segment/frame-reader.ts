@@ -1,11 +1,12 @@
-// Copies framed values consistently: two equal copies with begin = end and no update since, or nothing.
+// Copies framed values consistently: a value counts only if two copies are equal, `begin` equals `end` in them, and no
+// update has begun since.
 import { Budget } from '../../budget.js';
 import type { Declaration, Frame } from '../../model.js';
 import { LIMITS, frameWords } from './layout.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import type { FrameLocation } from './object-variables.js';
 
-/** Frames that change every few microseconds need many attempts for two equal copies. */
+/** A frame that changes every few microseconds needs many attempts until two copies are equal. */
 const ATTEMPTS = 32;
 const MAX_BYTES = frameWords('string', LIMITS.textBytes) * 8;
 
@@ -25,8 +26,8 @@ export class FrameReader {
   }
 
   /**
-   * The value of a framed variable; undefined if it was never set, is invalid, changed during each of a bounded
-   * number of copies, or if the budget is spent.
+   * The value of a framed variable. Undefined if it was never set, is invalid, or changed during all attempts, or if
+   * the budget is spent.
    */
   read(
     { frameOffset, frameWords: words }: FrameLocation,
@@ -49,7 +50,7 @@ export class FrameReader {
       const isSame = this.#first.compare(this.#second, 0, length, 0, length) === 0;
       [this.#first, this.#second] = [this.#second, this.#first];
       const isClosed = this.#first.compare(this.#first, 0, 8, length - 8, length) === 0;
-      // The publisher stopped in the middle of an update, perhaps permanently.
+      // The publisher has stopped in the middle of an update, perhaps forever.
       if (isSame && !isClosed) return undefined;
       if (isSame && this.#isUnchanged(at, length)) return decode(this.#first, length, declared);
     }

@@ -2,7 +2,7 @@
 import { framedType } from '../../published.js';
 import type { FramedType } from '../../published.js';
 
-/** Places fields back to back; throws if they do not fill `size` exactly. */
+/** Returns the offsets of fields that lie back to back. Throws if they do not fill `size` exactly. */
 export function record<F extends Record<string, number>>(size: number, widths: F) {
   let end = 0;
   const offset = (width: number) => (end += width) - width;
@@ -27,7 +27,7 @@ export const BYTE_ORDER = 0x01020304;
 export const MAJOR = 1;
 export const MINOR = 0;
 export const RECORD_SIZE = 64;
-/** 4-byte units of a record. */
+/** Number of 4-byte words in a record. */
 export const RECORD_WORDS = RECORD_SIZE / 4;
 /** Required feature bits that this reader knows; any other set bit makes a segment incompatible. */
 export const KNOWN_FEATURES = 0n;
@@ -63,7 +63,7 @@ export const HEADER = record(256, {
   crc: 4,
 });
 
-/** The mutable part of the header page, at offset 1024: 8-byte fields, a cache line each. */
+/** The mutable part of the header page, at offset 1024: 8-byte fields, each in its own cache line. */
 export const MUTABLE_OFFSET = 1024;
 export const MUTABLE = record(640, {
   state: 64,
@@ -119,7 +119,7 @@ export const NO_SLOT = 0xffffffff;
 export const VARIABLE_KINDS = ['unknown', 'counter', 'gauge'] as const;
 
 /**
- * A framed block: `end` and `begin` hold the number of its last and its newest update.
+ * A frame. `begin` is the number of the last update that began, `end` the number of the last update that ended.
  *
  *   +-----+---------------------------------------------+-------+
  *   | end | string:    length, bytes padded to 8        | begin |
@@ -136,7 +136,7 @@ export function frameWords(type: FramedType, size: number): number {
   return words + Math.ceil((size * entryBytes) / 8);
 }
 
-/** Bytes of a unit. */
+/** Maximum number of bytes of a unit. */
 export const MAX_UNIT_BYTES = 64;
 
 /** The limits of the format; a reader rejects anything above them. */

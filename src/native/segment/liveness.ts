@@ -26,7 +26,7 @@ export interface Evidence {
 
 interface Judgement {
   readonly publisher: Verdict;
-  /** True if the exporter serves its values. */
+  /** True if the exporter serves the publisher's values. */
   readonly isServed: boolean;
 }
 
@@ -36,9 +36,9 @@ const MISSED_PERIODS = 5n;
 const MIN_TIMEOUT_NS = 3_000_000_000n;
 
 /**
- * Converts heartbeat times to the reader's clock. The clock of a publisher in another time namespace has an offset:
- * a new heartbeat whose time is not between the last two polls counts as of the second poll. The first heartbeat may
- * have any earlier time.
+ * Converts heartbeat times to the reader's clock. A publisher in another time namespace uses a clock with an offset.
+ * So if the time of a new heartbeat is not between the last poll and this one, the time of this poll replaces it. The
+ * first heartbeat may have any time before its poll.
  */
 export class HeartbeatClock {
   #heartbeatNs: bigint | undefined;
@@ -57,7 +57,7 @@ export class HeartbeatClock {
   }
 }
 
-/** @param stalledForNs time for which a stalled publisher is served; 0 for no limit */
+/** @param stalledForNs how long the values of a stalled publisher are served; 0 for no limit */
 export function judge(evidence: Evidence, stalledForNs = 0n): Judgement {
   const publisher = verdictOnFile(evidence);
   return publisher === undefined
@@ -65,7 +65,7 @@ export function judge(evidence: Evidence, stalledForNs = 0n): Judgement {
     : { publisher, isServed: false };
 }
 
-/** The verdicts that do not depend on the heartbeat; undefined while a publisher holds a live segment. */
+/** The verdict if it does not depend on the heartbeat; undefined while a publisher holds a live segment. */
 function verdictOnFile({ state, nameHolder, isLocked }: Evidence): Verdict | undefined {
   if (state === SEGMENT_STATE.closed)
     return { state: 'closed', reason: 'publisher closed its segment' };
@@ -92,7 +92,7 @@ function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
   if (ageNs <= timeout)
     return { publisher: { state: 'live', reason: IS_LIVE, heartbeatAgeSeconds }, isServed: true };
   const isServed = stalledForNs === 0n || ageNs <= timeout + stalledForNs;
-  // While it is not served, operators see the reason. It should not change with each poll.
+  // If the publisher is not served, operators see this reason, so its text should not change with each poll.
   const silence = isServed
     ? heartbeatAgeSeconds.toFixed(1)
     : `more than ${Number(timeout + stalledForNs) / 1e9}`;
@@ -103,7 +103,7 @@ function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
 /** Tolerance for clock adjustments since the segment was created. */
 const MAX_EARLY_MS = 10_000;
 
-/** The process that a segment states and, while it runs, whether it belongs to another PID namespace. */
+/** Returns the process that a segment names and, while it runs, whether it is in another PID namespace. */
 export function processOf(
   { pid, startedRealtimeNs }: Pick<SegmentHeader, 'pid' | 'startedRealtimeNs'>,
   { identity }: Pick<SegmentFile, 'identity'>,

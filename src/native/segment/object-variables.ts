@@ -14,13 +14,13 @@ export interface VariableFields extends SlotRef, FrameLocation {
   readonly declaration: Declaration;
 }
 
-/** Columns of a row: id (two words), slot, incarnation, round. */
+/** Columns of a row: id (two words), slot, incarnation, and the last round of mark and sweep that marked it. */
 const STRIDE = 5;
 const ID = 0;
 const SLOT = 2;
 const INCARNATION = 3;
 const ROUND = 4;
-/** V8 stores arrays of up to 64 bytes on its heap, without a separate allocation. */
+/** V8 stores typed arrays of up to 64 bytes on its heap, without a separate allocation. */
 const FIRST_CAPACITY = 3;
 const WORD = 2 ** 32;
 const NONE = new Uint32Array(0);
@@ -40,7 +40,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
   /** Rows in use, including removed variables. */
   #used = 0;
   #size = 0;
-  /** Counts compactions. */
+  /** Number of compactions. After a compaction, an iterator looks up its row again. */
   #compactions = 0;
   readonly #expected: number;
 
@@ -89,21 +89,21 @@ export class ObjectVariables implements LiveCollection<Variable> {
     return variable;
   }
 
-  /** Marks a variable, which `unmarked` of that round then skips; false if there is none with that id. */
+  /** Marks a variable in a round of mark and sweep; false if no variable has that id. */
   mark(id: number, round: number): boolean {
     const row = this.#find(id);
     if (row >= 0) this.#rows[row * STRIDE + ROUND] = round;
     return row >= 0;
   }
 
-  /** Whether a variable has an id from `first` on and below `end`. */
+  /** Whether a variable has an id of at least `first` and less than `end`. */
   hasBetween(first: number, end: number): boolean {
     for (let row = this.#rowAfter(first - 1); row < this.#used && this.#id(row) < end; row++)
       if (this.#declarations[row] !== undefined) return true;
     return false;
   }
 
-  /** Yields for each variable its id, or undefined if the round marked it. */
+  /** For each variable, yields its id if it is not marked in the round, otherwise undefined. */
   *unmarked(round: number): Generator<number | undefined, void> {
     for (let row = 0; row < this.#used; row++)
       if (this.#declarations[row] !== undefined)
@@ -118,7 +118,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
     return { frameOffset, frameWords: this.#frames[row * FRAME_STRIDE + 1] ?? 0 };
   }
 
-  /** Each result is valid until the next one. */
+  /** The iterator reuses its result object: a result is valid until the next one. */
   [Symbol.iterator](): Iterator<Variable> {
     let compactions = this.#compactions;
     let last = 0;
@@ -177,7 +177,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
     return low;
   }
 
-  /** Stores the frame of the last row. */
+  /** Stores the frame of the row that is being added. */
   #storeFrame({ frameOffset, frameWords }: FrameLocation): void {
     const at = this.#used * FRAME_STRIDE;
     if (at >= this.#frames.length) {
@@ -190,7 +190,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
     this.#frames[at + 1] = frameWords;
   }
 
-  /** Compacts the rows if half of the variables were removed, else grows. */
+  /** Makes room for a row: compacts the rows if at least half of the variables were removed, otherwise grows them. */
   #reserveRow(): void {
     const isSparse = this.#used > 0 && this.#size <= this.#used / 2;
     if (isSparse) this.#compact();
@@ -198,7 +198,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
     else this.#grow(this.#expected > 0 ? this.#expected : FIRST_CAPACITY);
   }
 
-  /** Allocates exactly `capacity` rows: JavaScript arrays that grow by themselves start with room for 17. */
+  /** Allocates exactly `capacity` rows, since an array that JavaScript grows itself starts with room for 17. */
   #grow(capacity: number): void {
     const [rows, declarations] = [this.#rows, this.#declarations];
     this.#rows = new Uint32Array(capacity * STRIDE);

@@ -18,7 +18,7 @@ import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
 import type { ResolvedObject } from './tree.js';
 
-/** The polynomial, reflected. RFC 1952, section 8. */
+/** The reflected polynomial of CRC-32. RFC 1952, section 8. */
 const POLYNOMIAL = 0xedb88320;
 const BYTES = 256;
 const FIRST = RECORD.index / 4;
@@ -46,7 +46,7 @@ function tables(): readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Array]
     for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 0 ? crc >>> 1 : (crc >>> 1) ^ POLYNOMIAL;
     return crc;
   });
-  /** The table of a byte with one more zero byte after it. */
+  /** The table for a byte that is followed by one more zero byte. */
   const shifted = (table: Uint32Array): Uint32Array =>
     table.map((crc) => (crc >>> 8) ^ (highest[crc & 0xff] ?? 0));
   const high = shifted(highest);
@@ -76,8 +76,8 @@ for (const [type, { number }] of Object.entries(VALUE_TYPES))
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
- * Word offsets of a variable's fields. Constants, since a lookup in `RECORD` takes as long as reading the field, and
- * there may be millions of records.
+ * Returns the word offset of a field. The offsets of a variable's fields are constants, since a lookup in `RECORD`
+ * takes as long as reading the field, and there may be millions of records.
  */
 const wordOf = (field: number): number => field / 4;
 const CRC = wordOf(RECORD.crc);
@@ -105,7 +105,7 @@ const NO_DECLARATION: Declaration = {
   schema: [],
 };
 
-/** Reuses one object for the records of variables, of which a segment may have millions. */
+/** Parses records. All records of variables share one object, since a segment may have millions of them. */
 export class RecordParser {
   readonly #header: SegmentHeader;
   readonly #strings: DirectoryReader;
@@ -124,7 +124,7 @@ export class RecordParser {
     frameWords: 0,
   };
   #words: Uint32Array = new Uint32Array(0);
-  /** First word and index of the present record. */
+  /** First word and index of the current record. */
   #at = 0;
   #index = 0;
 
@@ -135,7 +135,7 @@ export class RecordParser {
 
   /**
    * Parses the record at the word `at`. The record of a variable is valid until the next one is parsed.
-   * @param index of the record in its directory
+   * @param index the position of the record in its directory
    * @throws Fault SEGMENT_CORRUPT
    */
   parse(words: Uint32Array, at: number, index: number): DirectoryRecord {

@@ -17,7 +17,7 @@ import {
   RECORD_SIZE,
 } from './layout.js';
 
-/** The immutable fields of a segment. Offsets and sizes in bytes. */
+/** The immutable fields of a segment. Offsets are in bytes. */
 export interface SegmentHeader {
   readonly generation: bigint;
   /** The pid that the publisher states. */
@@ -51,7 +51,7 @@ export interface MutableFields {
 
 /**
  * Reads and checks the immutable header.
- * @throws Fault SEGMENT_INCOMPATIBLE for another format, SEGMENT_CORRUPT for a damaged one
+ * @throws Fault SEGMENT_INCOMPATIBLE for another format, SEGMENT_CORRUPT for a damaged header
  */
 export function readHeader(file: SegmentFile): SegmentHeader {
   const bytes = Buffer.alloc(HEADER.size);
@@ -149,8 +149,8 @@ export function readMutableFields(file: SegmentFile, header: SegmentHeader): Mut
 }
 
 /**
- * Reads the number of valid bytes of a string region. Call it after the directory field was read: the order of bytes
- * within one copy is unknown, and a record may need the newest string.
+ * Reads the number of valid bytes of a string region. Call it after reading the directory field. One copy of both
+ * fields could hold a new number of records with an old number of bytes, since a copy may read bytes in any order.
  * @throws Fault SEGMENT_CORRUPT if the number exceeds the region
  */
 export function readStringBytes(file: SegmentFile, header: SegmentHeader, side: number): number {

@@ -1,4 +1,4 @@
-// Polls the segment of one server key, across generations, and judges its publisher.
+// Polls the segment of one server key, and each segment that replaces it, and judges the publisher.
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
 import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
@@ -13,7 +13,7 @@ import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.
 
 const { getuid, hrtime } = process;
 
-/** Time between two checks of lock and name: these are system calls, one of them through ffi. */
+/** Time between two checks of lock and name. A check makes several system calls, one of them through ffi. */
 const CHECK_PERIOD_NS = 500_000_000n;
 /** Minimum time before a failed segment is reopened. */
 const MIN_RETRY_NS = 1_000_000_000n;
@@ -38,7 +38,7 @@ interface OpenedSegment {
   /** Undefined until the lock shows whether the publisher runs. */
   process: PublisherProcess | undefined;
   checkedAtNs: bigint;
-  /** Undefined until the first answer. */
+  /** Undefined until the first answer of `askLock`. */
   isLocked: boolean | undefined;
   nameHolder: NameHolder;
   readonly heartbeatClock: HeartbeatClock;
@@ -50,9 +50,9 @@ interface OpenedSegment {
 export interface SegmentPoolOptions {
   readonly contextId: string;
   readonly poolName: string;
-  /** Time for which a stalled publisher is served; 0, the default, for no limit. */
+  /** How long the values of a stalled publisher are served; 0, the default, for no limit. */
   readonly stalledAfterSeconds?: number | undefined;
-  /** Trusted users, besides root and the user of this process; with none, all users are trusted. */
+  /** Trusted users, besides root and the user of this process. An empty list trusts all users. */
   readonly trustedOwners?: readonly number[] | undefined;
   /** Limit of objects and variables of a segment; `MAX_ITEMS` by default. */
   readonly segmentMaxItems?: number | undefined;
@@ -60,7 +60,7 @@ export interface SegmentPoolOptions {
   readonly nowNs?: (() => bigint) | undefined;
 }
 
-/** Makes pollers of the segments of one pool, each for a server key. */
+/** Returns a function that makes the poller for a server key of one pool. */
 export const segmentPollers =
   (
     memory: SharedMemory,
@@ -85,7 +85,7 @@ export const segmentPollers =
 export interface SegmentPollerOptions {
   /** CLOCK_MONOTONIC in ns, the clock of heartbeats. */
   readonly now?: () => bigint;
-  /** Time for which a stalled publisher is served; 0 for no limit. */
+  /** How long the values of a stalled publisher are served; 0 for no limit. */
   readonly stalledForNs?: bigint;
   /** Ids of trusted users; undefined for all. */
   readonly trusted?: readonly number[];
@@ -103,10 +103,10 @@ export class SegmentPoller implements Poller {
   #opened: OpenedSegment | undefined;
   /** Why the last segment could not be read, until the next verdict. */
   #failure: Verdict | undefined;
-  /** The verdict on the last segment that ended, until the next one is judged. */
+  /** The verdict on the last segment that ended, until the next segment is judged. */
   #ended: Verdict | undefined;
   #retryAtNs = 0n;
-  /** Time spent on reading the open segment, reduced by `#forgive`. */
+  /** Time spent on reading the open segment, reduced by `#decaySpentTime`. */
   #spentNs = 0n;
   /** Start of the last poll. */
   #polledNs = 0n;
@@ -159,7 +159,7 @@ export class SegmentPoller implements Poller {
     this.#spentNs = 0n;
   }
 
-  /** Reduces the time spent by the share of the time since the last poll, so that only repeated failures add up. */
+  /** Reduces the time spent by 1/RETRY_SHARE of the time since the last poll, so that only frequent failures add up. */
   #decaySpentTime(nowNs: bigint): void {
     const left = this.#spentNs - (nowNs - this.#polledNs) / RETRY_SHARE;
     this.#polledNs = nowNs;
@@ -195,7 +195,8 @@ export class SegmentPoller implements Poller {
     if (!hasMore) this.#failure = undefined;
     return {
       serverKey: this.#serverKey,
-      // A segment that failed is read from its beginning at each retry, and may fail again at its end.
+      // Each retry reads a failed segment from its beginning, and may fail again near its end. So the failure is
+      // reported until the whole segment has been read.
       publisher: this.#failure ?? publisher,
       process,
       source: opened.source,

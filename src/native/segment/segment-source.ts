@@ -62,17 +62,17 @@ export class SegmentSource implements Source {
 
   readChanges(budget = new Budget({ steps: CHANGE_STEPS })): StructureChanges {
     const changes: StructureChange[] = [];
-    // Removed items count towards the limit until they are freed, so nothing is read before.
+    // Removed items count towards the limit until they are freed, so free them before reading anything.
     if (this.#tree.reclaim(budget))
       return { changes, hasMore: this.#hasUnread, isReclaiming: true };
-    // Nothing is read before the sweep ends. Many records may have arrived meanwhile.
+    // No records are read before the sweep ends. Many may have arrived meanwhile, so ask the directory.
     if (this.#sweep !== undefined)
       return {
         changes,
         hasMore: this.#continueSweep(changes, budget) || this.#directory.hasChanges(),
       };
     if (!this.#hasSwitched && this.#tree.size > this.#maxItems) throw this.#tooMany();
-    // A slice of an earlier call may no longer be the last.
+    // A slice that an earlier call copied may no longer reach the end of the directory.
     const isOld = this.#copied !== undefined;
     const slice = (this.#copied ??= this.#nextSlice());
     if (slice === undefined) return { changes, hasMore: false };
@@ -117,7 +117,7 @@ export class SegmentSource implements Source {
     const location = this.#tree.frame(id);
     const frame =
       location === undefined ? undefined : this.#frames.read(location, declaration, budget);
-    // The frame belongs to the variable only if its slot still did during the copy.
+    // The frame was the variable's own during the copy only if the variable still has its slot.
     this.readWords(slot, 1, this.#word);
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
   }
@@ -130,7 +130,7 @@ export class SegmentSource implements Source {
       this.#lastId = 0;
     }
     if (slice === undefined) return undefined;
-    // Property by property, as in tree.ts, for fast access.
+    // Property by property: V8 gives each object that is built by spreading its own hidden class.
     const { words, firstIndex, isNewDirectory, isLast } = slice;
     return { words, firstIndex, isNewDirectory, isLast, at: 0 };
   }
@@ -139,7 +139,7 @@ export class SegmentSource implements Source {
   #applySlice(slice: CopiedSlice, changes: StructureChange[], budget: Budget): void {
     const { words, firstIndex } = slice;
     while (slice.at < words.length) {
-      // Removed items must not count towards the limit: they are freed first.
+      // Removed items must not count towards the limit, so the caller frees them first.
       if (this.#tree.isReclaiming && this.#tree.size >= this.#itemLimit) return;
       const record = this.#parser.parse(words, slice.at, firstIndex + slice.at / RECORD_WORDS);
       slice.at += RECORD_WORDS;
@@ -162,7 +162,7 @@ export class SegmentSource implements Source {
     return false;
   }
 
-  /** The limit of items, doubled after a switch, since the sweep of missing items comes later. */
+  /** The limit of items. It is doubled after a switch, since missing items count until the sweep removes them. */
   get #itemLimit(): number {
     return this.#hasSwitched ? 2 * this.#maxItems : this.#maxItems;
   }

@@ -20,7 +20,7 @@ export interface ObjectNode extends ManagedObject {
 
 export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
-/** The contents of an object's record, strings resolved. */
+/** The contents of an object's record, with its strings. */
 export type ResolvedObject = Pick<
   ManagedObject,
   'id' | 'slot' | 'incarnation' | 'name' | 'className' | 'identity' | 'asOf'
@@ -36,7 +36,7 @@ export class Tree {
   );
   /** One generator per removed object whose subtree is not freed yet. */
   readonly #removals: Generator<void, void>[] = [];
-  /** The result of the last lookup: the next one usually repeats it. */
+  /** The result of the last lookup. The next lookup is usually for the same object. */
   #last: ObjectNode | undefined;
   /** The object added last. The next one of its class is expected to have the same number of variables. */
   #newest: ObjectNode | undefined;
@@ -79,8 +79,8 @@ export class Tree {
   }
 
   /**
-   * Removes items that this round did not mark, children before parents, one per step. Nothing may be added before it
-   * ends.
+   * Removes items that this round did not mark, children before parents, one per step. Add no items before the
+   * generator ends.
    */
   *sweep(): Generator<StructureChange | undefined, void> {
     const unmarked: number[] = [];
@@ -133,8 +133,8 @@ export class Tree {
   }
 
   /**
-   * Removes a variable, or an object with its subtree, whose memory `reclaim` frees later. Ignores ids that do not
-   * exist.
+   * Removes a variable, or an object with its subtree. `reclaim` frees the subtree's memory later. Ignores ids that do
+   * not exist.
    */
   remove(id: number): StructureChange | undefined {
     const object = this.object(id);
