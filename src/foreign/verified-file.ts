@@ -1,4 +1,4 @@
-// Opens files and directories of other programs. Before the use, verifies type, owner and mode.
+// Opens files and directories of other programs, and verifies their type, owner and mode before use.
 import { closeSync, constants, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
 import { Fault, messageOf } from '../errors.js';
 
@@ -59,7 +59,7 @@ export class VerifiedFile {
     return fstatSync(this.#fd).size;
   }
 
-  /** Copies bytes from `position` on. Returns the number of copied bytes. */
+  /** Copies bytes, starting at `position`. Returns the number of copied bytes. */
   read(into: Uint8Array, position: number): number {
     return readSync(this.#fd, into, 0, into.length, position);
   }
@@ -142,7 +142,7 @@ function opened({ base, below }: DirectoryPath): number {
   return fd;
 }
 
-/** Returns a test of user ids. It accepts the owners, root and the user of this process; with no owners, all users. */
+/** Returns a test of user ids: it accepts the owners, root and this process's user. Without owners, it accepts all. */
 export function trusting(owners: readonly number[] = []): (uid: number) => boolean {
   const trusted = new Set([0, getuid?.() ?? 0, ...owners]);
   return (uid) => owners.length === 0 || trusted.has(uid);

@@ -8,7 +8,7 @@ import {
 } from '../foreign/processes.js';
 import type { Certainty } from '../foreign/processes.js';
 
-/** How long after the recorded JVM start a process may start, in milliseconds. A later process reused the PID. */
+/** How long after the recorded start of the JVM its process may start, in ms. A later process has reused the PID. */
 const MAX_EARLY_MS = 10_000;
 
 export interface Writer {

@@ -5,7 +5,7 @@ export interface JvmPart {
   readonly className: 'Collector' | 'Generation' | 'Pool' | 'Application';
   /** A key that is unique among the parts of the JVM. */
   readonly key: string;
-  /** The counters with the part's name. Their texts, joined, are the name. */
+  /** The counters whose texts, joined by blanks, are the part's name. */
   readonly namedBy: readonly string[];
   /** The part's name if the counters of `namedBy` are missing. */
   readonly name: string;

@@ -69,7 +69,7 @@ export class HsperfdataPoller implements Poller {
 
   poll(): PollResult {
     const found = this.#hostFiles.find();
-    // The budget does not cover listing the names: that may take longer.
+    // The budget does not include `find()`, which lists directories and may take longer.
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const inContainers = this.#containers?.find(budget) ?? [];
     // Files of containers first: of two entries for one file, only the entry from the container has the PID on the host.

@@ -117,7 +117,7 @@ export class HostFileFinder {
     for (const [path, directory] of directories)
       attempt(() => {
         const { files, isTruncated } = directory.now() ?? { files: [], isTruncated: false };
-        // One by one: there may be more files than a call takes arguments.
+        // Not `push(...files)`: there may be more files than a call can have arguments.
         for (const file of files) found.push(file);
         if (isTruncated) truncations.push(truncationWarning(path));
       });

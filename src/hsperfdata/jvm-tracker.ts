@@ -78,7 +78,7 @@ export class JvmTracker {
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
   readonly #trackedJvms = new Map<string, TrackedJvm>();
   readonly #waitingFiles = new Map<string, WaitingFile>();
-  /** The files that this round has yet to try. A round tries each file that was due at its start once. */
+  /** The files that this round has yet to try. A round tries once each file that was due when the round began. */
   #round: Iterator<string> = [].values();
   /** Ended JVMs whose files still exist. A process that reuses the PID did not write the file. */
   readonly #endedJvms = new Map<string, JvmIdentity>();
@@ -115,7 +115,7 @@ export class JvmTracker {
     return [...refused, ...removed];
   }
 
-  /** Warnings that concern no single file, one sentence each. */
+  /** Warnings that do not concern a single file, one sentence each. */
   get warnings(): readonly string[] {
     if (this.#hidingOption === undefined) return [];
     return [

@@ -106,7 +106,7 @@ export class PerfData {
     return this.#startTime === undefined ? undefined : Number(this.#startTime);
   }
 
-  /** The known entries by name. Of several entries with the same name, the first counts. */
+  /** The known entries by name. Of several entries with the same name, the first is used. */
   get entries(): ReadonlyMap<string, PerfEntry> {
     return this.#entries;
   }

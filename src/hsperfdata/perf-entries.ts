@@ -122,8 +122,8 @@ export interface Position {
 }
 
 /**
- * Reads the complete entries from a position on. An entry may be incomplete, since a JVM counts it before it fills it.
- * Skips entries with unknown types or invalid names.
+ * Reads the complete entries, beginning at a position. An entry may be incomplete, since a JVM counts it before it
+ * fills it. Skips entries with unknown types or invalid names.
  */
 export function readEntries(
   bytes: Buffer,

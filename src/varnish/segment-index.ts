@@ -202,7 +202,7 @@ export class IndexFile {
     if (this.#start.length < START_BYTES)
       this.#start = Buffer.concat([this.#start, bytes]).subarray(0, START_BYTES);
     this.#bytes += bytes.length;
-    // Bytes that were appended during the read change the stamp.
+    // Bytes that were appended during the read change the stamp, so the next update reads them.
     this.#stamp = stamp;
     return bytes.length > 0;
   }

@@ -10,7 +10,7 @@ import { headerOf } from './segment-directory.js';
 import { HEADER, LIMITS, READY, VALUE_BYTES } from './segment-index.js';
 import type { IndexEntry } from './segment-index.js';
 
-/** The largest value of a gauge. A larger one is a negative number that wrapped, shown as 0 as in varnishstat. */
+/** The largest value of a gauge. A larger value is a wrapped negative number; it is shown as 0, as in varnishstat. */
 const MAX_OF_A_GAUGE = 2n ** 63n;
 
 /** Copies the values of one segment. */
@@ -22,7 +22,7 @@ export class SegmentValues {
   readonly #words: BigUint64Array;
 
   /**
-   * @param header of the segment when it was added to the tree
+   * @param header the segment's header when the segment was added to the tree
    * @throws Fault SEGMENT_CORRUPT for a segment that is too small for the values of its schema
    */
   constructor(
@@ -92,7 +92,7 @@ export class StatSegment implements SlotOwner {
   readonly #options: StatSegmentOptions;
   readonly #object: PolledObject;
   readonly #shown: readonly ShownValue[];
-  /** The variable with the result of the last probe. It exists from the first good probe on. */
+  /** The variable with the result of the last probe; undefined until the first good probe. */
   #up: Variable | undefined;
   #wasHappy = false;
   #isLost = false;

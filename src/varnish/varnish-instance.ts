@@ -171,7 +171,7 @@ export class VarnishInstance {
     try {
       return this.#headers.get(directory, entry);
     } catch (error) {
-      // The file was just removed, and the index will follow.
+      // The file was just removed, and the index will soon omit it too.
       if (!isGone(error)) this.#refuse(entry.ident, error);
       return undefined;
     }

@@ -1,4 +1,5 @@
-// Judges whether the manager of an instance runs: by its process, or by its uptime if another PID namespace hides it.
+// Judges whether the manager of an instance runs: by its process, or by its uptime if the process runs in another PID
+// namespace.
 import { lstatSync } from 'node:fs';
 import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
@@ -13,11 +14,11 @@ const NAME = 'varnishd';
 /** The file in the work directory that a running manager locks. */
 const LOCKED = '_.pid';
 /**
- * The maximum number of milliseconds from the creation time in the index to the start of the process. A later process
- * reused the PID of the manager.
+ * The maximum number of milliseconds from the creation time in the index to the start of the process. A process that
+ * started later has reused the manager's PID.
  */
 const MAX_EARLY_MS = 10_000;
-/** The time after which an unchanged uptime means "dead". A live manager changes it each second; polls read it as often. */
+/** The time after which an unchanged uptime means "dead". A live manager changes it, and polls read it, each second. */
 const UPTIME_TIMEOUT_MS = 3000;
 
 export class VarnishManager {
@@ -73,8 +74,8 @@ export class VarnishManager {
   }
 
   /**
-   * The start time of the manager's process; undefined if another process has the PID here, since the manager runs
-   * in another PID namespace.
+   * The start time of the manager's process. Undefined if its PID is unused here or belongs to another process: then
+   * the manager runs in another PID namespace.
    */
   #processStart(): number | undefined {
     const { pid, birth } = this.#writer;

@@ -23,7 +23,7 @@ const renamed = (group: string, field: string, name: string, more = {}): CleanRo
   ...more,
 });
 
-/** A row that merges values into one metric. The group `of` of the pattern captures the value of the label. */
+/** A row that merges values into one metric. The pattern's group `of` captures the label value. */
 function merged(
   [group, name, label]: readonly [string, string, string],
   fields: RegExp,
@@ -175,7 +175,7 @@ const RENAMED: readonly CleanRow[] = [
   renamed('mempool', 'randry', 'mempool_ran_dry'),
 ];
 
-/** The first matching row names a value. If no row matches, the name consists of the class and the value. */
+/** The first matching row names a value. If no row matches, the metric name is the class and the value's name. */
 const CLEAN_TABLE: readonly CleanRow[] = [...RENAMED, ...MERGED];
 
 /** The storage classes, which share metrics. */
@@ -206,7 +206,7 @@ function cleanName({ ident, className, field }: Point): NamedPoint {
 const rowOf = (group: string, field: string): CleanRow | undefined =>
   CLEAN_TABLE.find((row) => row.group === group && row.fields.test(field));
 
-/** Strips the prefix letter of counters and gauges, since the metric type and the suffix show the same. */
+/** Strips the prefix letter that marks counters and gauges, since the metric's type and suffix show it already. */
 const plainWord = (field: string): string => metricNamePart(field).replace(/^[cgns]_(?=.)/, '');
 
 function labelsOf(group: string, ident: string): Record<string, string> {

@@ -74,7 +74,7 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ['lck_destroy', 'lock_destroyed'],
   ['lck_locks', 'lock_operations'],
 ]);
-/** Groups of values that share a metric. The last words of a value become a label; `total` is the value with the sum. */
+/** Values that share a metric. The last words of a value's name become a label. `total` is the name of their sum. */
 const MERGED = [
   { prefix: 'main_fetch', total: 'main_s_fetch', name: 'main_fetch', help: 'Number of fetches' },
   { prefix: 'main_sess', total: 'main_s_sess', name: 'main_sessions', help: 'Number of sessions' },
