@@ -1,4 +1,4 @@
-/* Publishes a variable of each type, and an object that it adds and removes, until SIGINT or SIGTERM. */
+/* Publishes numbers, a text and distributions, and adds and removes an object, until SIGINT or SIGTERM. */
 #include "shm_publisher.h"
 
 #include <signal.h>

@@ -7,7 +7,7 @@
  *   shm_publisher *publisher;
  *   int code = shm_publisher_open(&publisher, &options);   // 0, or a negative errno value
  *   ... add objects and variables ...
- *   code = shm_publisher_place(publisher);                 // visible now, or when a predecessor ends
+ *   code = shm_publisher_place(publisher);                 // visible now, or once a predecessor ends
  *
  * INCLUDE THIS HEADER FIRST: with -std=c11 the C library hides POSIX names unless _GNU_SOURCE is
  * defined before its first header. C11 or C++17, 64-bit little-endian Linux, link with -pthread.
@@ -20,24 +20,25 @@
  *   -EBUSY   another publisher holds the server key, and `fail_if_busy` is set
  *   -EACCES, -EPERM  the server key belongs to a dead publisher of another user
  *   -ECHILD  the process was forked from the one that opened the publisher
- *   -EDEADLK a signal handler interrupted a call that its own call would disturb: nothing was stored
+ *   -EDEADLK the call of a signal handler would disturb the call that it interrupted: nothing was stored
  *   -EAGAIN  after mlockall(), the segment is larger than the limit for locked memory (ulimit -l)
  *   -EFBIG   the segment is larger than the process's limit for files (ulimit -f)
  *
  * Threads: functions that add or remove take a lock. Functions that set a value take none. Several
- * threads may change one variable only with the `_shared` functions; with the others, one thread at a
- * time. While a thread sets a variable, no other thread may remove it, except if the variable is a text
- * or distribution and the function is `_shared`. After shm_publisher_close(), use no handle.
+ * threads may change the same variable at the same time only with the `_shared` functions. Do not remove a
+ * variable while another thread sets it, unless it is a text or distribution (histogram or summary) and
+ * that thread uses a `_shared` function. Use no handle after shm_publisher_close().
  *
  * Signal handlers may set values, and call shm_publisher_beat() and shm_publisher_notify(). A handler
- * gets -EDEADLK if it updates the text or distribution whose update it interrupted, or if it calls a
- * `_shared` function for one while the interrupted call holds the lock. If a handler and the program add
- * to the same scalar, both must use the `_shared` function. Handlers must not add or remove objects and
- * variables: that allocates memory.
+ * gets -EDEADLK if it updates the text or distribution whose update it interrupted. It also gets -EDEADLK
+ * if it calls a `_shared` function for a text or distribution while the interrupted call holds the lock.
+ * If a handler and the program add to the same scalar, both must use the `_shared` function. Handlers must
+ * not add or remove objects and variables, since those functions allocate memory.
  *
- * fork(): a child inherits the lock, so the segment looks alive until the child ends, or calls
- * shm_publisher_close(), which does not change the parent's segment. In a child, every other function
- * fails, except those that set values. Open the publisher after fork(). exec() closes the descriptor.
+ * fork(): a child inherits the lock. So if the parent dies, the segment still looks alive until the child
+ * ends or calls shm_publisher_close(). In a child, that call does not change the parent's segment. Every
+ * other function fails in a child, except those that set values. Open the publisher after fork(). exec()
+ * closes the descriptor.
  */
 #ifndef SHM_PUBLISHER_H
 #define SHM_PUBLISHER_H
@@ -111,7 +112,7 @@ enum {
   SHM_TEXT_BYTES = 65528,
   SHM_SCHEMA_ENTRIES = 512,
   SHM_DEPTH = 64,
-  /* Longest context id, pool name or server key. */
+  /* Maximum length of a context id, a pool name or a server key. */
   SHM_KEY_BYTES = 64
 };
 
@@ -177,7 +178,7 @@ typedef struct shm_header {
   uint32_t crc;
 } shm_header;
 
-/* text[0] is the name. The meaning of the others depends on the kind: section 4 of the format. */
+/* text[0] is the name. What the other texts mean depends on record_kind: see section 4 of the format. */
 typedef struct shm_record {
   uint32_t crc, index;
   uint8_t record_kind, type, kind, reserved;
@@ -220,7 +221,7 @@ typedef struct shm_options {
   const char *context_id; /* default "shmApp" */
   const char *pool_name;  /* default "pool" */
   const char *server_key; /* no default */
-  uint64_t records;       /* room of a directory for objects, variables and removals */
+  uint64_t records;       /* capacity of a directory: objects, variables and removals */
   uint64_t string_bytes;
   uint64_t slots;
   uint64_t frame_bytes;  /* a multiple of 8 */
@@ -233,7 +234,7 @@ typedef struct shm_options {
 typedef struct shm_object_options {
   int state;   /* default SHM_STATE_NORMAL */
   bool synced; /* default true */
-  /* For roots only. NULL and "" mean that readers take it from the root's id. */
+  /* For roots only. NULL and "" mean that readers take the text from the root's id. */
   const char *host, *instance, *application;
 } shm_object_options;
 
@@ -243,24 +244,24 @@ typedef struct shm_variable_options {
   /* Bounds of a histogram without +Inf, or quantiles of a summary; ascending. The library copies them. */
   const double *schema;
   uint32_t schema_entries;
-  uint32_t text_bytes; /* most bytes of a text, default 64 */
+  uint32_t text_bytes; /* maximum size of a text, default 64 */
   /* Whether a histogram or summary has no value before its first update. Default false: it begins with no
-   * observations. Variables of other types never have a value before the first one is set. */
+   * observations. Variables of other types have no value until one is set. */
   bool unsynced;
 } shm_variable_options;
 
 typedef struct shm_publisher shm_publisher;
 typedef struct shm_node shm_node;
 
-/* A slot of an object or variable. `synced` is the slot's word, with the synced bit, for as long as the
- * slot belongs to it. */
+/* A slot of an object or variable. `synced` is the slot's word with the synced bit set, as long as the slot
+ * belongs to this object or variable. */
 typedef struct shm_ref {
   uint64_t *value;
   uint32_t *word;
   uint32_t synced;
 } shm_ref;
 
-/* Handles are plain values that may be copied. Through a handle of zeros, nothing is stored. */
+/* Handles are plain values that may be copied. A handle of zeros stores nothing. */
 typedef struct shm_object {
   shm_publisher *publisher;
   shm_node *node;
@@ -339,7 +340,7 @@ struct shm_publisher {
   bool has_temporary; /* the file has its temporary name */
   bool is_named;
   bool fails_if_busy;
-  bool told_busy, told_failure; /* stderr has a line about it; false again once the segment has its name */
+  bool told_busy, told_failure; /* a line on stderr reported it; false again once the segment has its name */
   uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0: no checks */
   uint8_t *map;
   uint64_t file_size;
@@ -355,7 +356,7 @@ struct shm_publisher {
   uint64_t retry_at; /* time of the next attempt after a failed allocation, CLOCK_MONOTONIC; 0: none failed */
   bool is_behind;    /* a removal is not published yet, for lack of memory */
 
-  uint32_t *next_free; /* the queue of free slots: the next slot for each */
+  uint32_t *next_free; /* the queue of free slots: for each, the slot after it */
   uint32_t first_free, last_free, resting, fresh;
 
   shm_frame *free_frames[SHM_SIZE_CLASSES];
@@ -404,7 +405,7 @@ static inline void shm_write_number(shm_line *line, uint64_t number) {
   while (count > 0) shm_write_byte(line, digits[--count]);
 }
 
-/* Returns the number of bytes of a text that fit, without a part of a character. */
+/* Returns how many bytes of a text fit into `room`, without splitting a character. */
 static inline size_t shm_cut(const char *text, size_t length, size_t room) {
   if (length <= room) return length;
   while (room > 0 && ((uint8_t)text[room] & 0xc0) == 0x80) room--;
@@ -462,7 +463,7 @@ static inline int shm_fail(int code, const char *format, ...) {
   return code;
 }
 
-/* Discards the last text, which would not fit an error of the call that begins now. */
+/* Discards the text of the last error, which would be wrong for an error of the call that begins now. */
 static inline void shm_begin_call(void) {
   shm_last_error.code = 0;
 }
@@ -541,7 +542,7 @@ static inline uint64_t shm_clock_ns(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* CRC-32 as in zlib, four bits at a time: a small table that stays in the cache. */
+/* CRC-32 as in zlib, four bits at a time, so that the table is small and stays in the cache. */
 static inline uint32_t shm_crc32(const void *bytes, size_t length) {
   static const uint32_t table[16] = {
       0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
@@ -578,7 +579,7 @@ static inline bool shm_has_descriptor(shm_publisher *p, struct stat *facts) {
   return false;
 }
 
-/* Allocates the first `end` bytes of a region. Without it, a store would raise SIGBUS if /dev/shm is full. */
+/* Allocates the first `end` bytes of a region. Without this, a store would raise SIGBUS if /dev/shm is full. */
 static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
   shm_region *region = &p->regions[index];
   if (end <= region->real) return true;
@@ -600,7 +601,7 @@ static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
 /* ---------------------------------------------------------------- internals: the lock */
 
 /* Maps a page that the kernel clears in forked children, so that shm_is_in_child() is one load. If the
- * kernel does not support it, that function compares process ids. */
+ * kernel cannot clear it, shm_is_in_child() compares process ids. */
 static inline void shm_note_opener(shm_publisher *p) {
   p->pid = getpid();
   void *page = mmap(NULL, SHM_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -665,8 +666,8 @@ static inline void shm_release(shm_publisher *p) {
 
 /* ---------------------------------------------------------------- internals: slots */
 
-/* Fresh slots are preferred until more freed ones than this wait for reuse. Readers then have time to
- * notice a removal, and the values stay dense. */
+/* While at most this many freed slots wait for reuse, fresh slots are taken, so that readers have time to
+ * notice a removal. The limit keeps the values dense. */
 enum { SHM_RESTING = 64 };
 
 static inline bool shm_has_fresh_slot(shm_publisher *p) {
@@ -675,7 +676,7 @@ static inline bool shm_has_fresh_slot(shm_publisher *p) {
          shm_reserve(p, SHM_SLOTS, count * 8);
 }
 
-/* Takes a fresh slot, or the one that has been free longest. */
+/* Takes a fresh slot, or the slot that has been free longest. */
 static inline bool shm_take_slot(shm_publisher *p, uint32_t *slot, shm_ref *ref) {
   uint32_t incarnation = 1;
   if (p->resting <= SHM_RESTING && shm_has_fresh_slot(p)) {
@@ -725,7 +726,8 @@ static inline int shm_mark_code(const shm_ref *ref, bool is_synced) {
 
 /* ---------------------------------------------------------------- internals: frames */
 
-/* Rounds up to a power of two or three quarters of one, so that a freed block fits later frames. */
+/* Rounds up to a power of two, or to three quarters of a power of two, so that later frames fit into freed
+ * blocks. */
 static inline uint32_t shm_size_class(uint32_t units, uint32_t *size) {
   uint32_t power = 4, index = 0;
   for (; power < units; power *= 2) index += 2;
@@ -864,7 +866,7 @@ static inline bool shm_has_record_room(shm_publisher *p, const shm_side *side) {
          shm_reserve(p, region, ((uint64_t)side->records + 1) * SHM_RECORD_SIZE);
 }
 
-/* Returns how many of the five references of a record are strings; the fifth of a variable is its frame. */
+/* Returns how many of a record's five references are strings. The fifth of a variable is its frame. */
 static inline uint32_t shm_text_count(const shm_record *record) {
   return record->record_kind == SHM_RECORD_OBJECT ? 5 : 4;
 }
@@ -910,11 +912,12 @@ static inline bool shm_copy_live(shm_publisher *p, shm_side *to) {
 }
 
 /* Copies the live records to the other directory, and makes it the active one. Returns false if it lacks
- * room, or if more than `quarters` of its strings are used: another change would soon be due. */
+ * room, or if more than `quarters` quarters of its strings are used, since it would soon be full again. */
 static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
   shm_side next = {p->active.epoch + 1, 0, 2, NULL, 0, 0};
-  /* Readers must see the last change before its old directory is overwritten. A release store does not
-   * hold back later stores, so a fence does (on x86-64 it compiles to no instruction). */
+  /* The last change made the other directory inactive. Readers must see that before the directory is
+   * overwritten. A release store does not hold back later stores, so this needs a fence (no instruction on
+   * x86-64). */
   shm_fence();
   shm_publish_string_bytes(p, &next);
   bool is_written = shm_copy_live(p, &next);
@@ -932,7 +935,7 @@ static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
 }
 
 /* Publishes a record, and sets `index`. Returns false if there is no room, even after a change of
- * directories. Live records fill at most three quarters, so a change always frees some. */
+ * directories. Live records fill at most three quarters, so a change always frees some room. */
 static inline bool shm_add_record(shm_publisher *p, shm_record record, const shm_text *texts,
                                   uint32_t *index) {
   if (p->is_full || ((uint64_t)p->live + 1) * 4 > (uint64_t)p->record_capacity * 3) return false;
@@ -942,7 +945,7 @@ static inline bool shm_add_record(shm_publisher *p, shm_record record, const shm
   if (p->is_behind && !shm_change_directory(p, 4)) return false;
   if (!shm_append(p, &p->active, record, texts) &&
       !(shm_change_directory(p, 3) && shm_append(p, &p->active, record, texts))) {
-    /* Memory may be free later. An attempt copies all records, so it is made once a second at most. */
+    /* Memory may be free later. Each attempt copies all records, so attempts are at least a second apart. */
     if (p->is_poor) p->retry_at = shm_clock_ns(CLOCK_MONOTONIC) + SHM_RETRY_NS;
     else p->is_full = true;
     return false;
@@ -952,7 +955,7 @@ static inline bool shm_add_record(shm_publisher *p, shm_record record, const shm
   return true;
 }
 
-/* Publishes the removal of an object or variable, which is no longer among the live nodes. */
+/* Publishes the removal of an object or variable that is no longer among the live nodes. */
 static inline void shm_add_tombstone(shm_publisher *p, uint64_t id) {
   shm_record record;
   memset(&record, 0, sizeof record);
@@ -984,7 +987,7 @@ static inline void shm_attach(shm_publisher *p, shm_node *node, shm_node *parent
   parent->first_child = node;
 }
 
-/* Removes a node and everything below it from the list of live nodes. Recurses SHM_DEPTH + 1 times at most. */
+/* Removes a node and everything below it from the list of live nodes. Recurses at most SHM_DEPTH + 1 times. */
 static inline void shm_detach_all(shm_publisher *p, shm_node *node) {
   for (shm_node *child = node->first_child; child != NULL; child = child->next_sibling)
     shm_detach_all(p, child);
@@ -1001,8 +1004,8 @@ static inline void shm_detach_from_parent(shm_node *node) {
   else if (node->parent != NULL) node->parent->first_child = node->next_sibling;
 }
 
-/* Frees the slots, the frame and the memory of a node that is not published. The words change before the
- * frame is reused. */
+/* Frees the slots, the frame and the memory of a node that is not published. The words of the slots
+ * change first, so that no handle stores into a frame that is reused. */
 static inline void shm_free_node(shm_publisher *p, shm_node *node) {
   if (node->slot != SHM_NO_SLOT) shm_give_slot(p, node->slot);
   if (node->as_of_slot != SHM_NO_SLOT) shm_give_slot(p, node->as_of_slot);
@@ -1070,7 +1073,7 @@ static inline void shm_count_dropped(shm_publisher *p, int at) {
   __atomic_fetch_add(shm_header_word(p, at), 1, __ATOMIC_RELAXED);
 }
 
-/* Notes a text and its length, and returns whether it has at most `most` bytes. NULL is the empty text. */
+/* Sets `text`, and returns whether it has at most `most` bytes. NULL is the empty text. */
 static inline bool shm_check_text(const char *bytes, uint32_t most, shm_text *text) {
   size_t length = bytes == NULL ? 0 : strlen(bytes);
   text->bytes = bytes;
@@ -1149,8 +1152,8 @@ static inline int shm_lay_out(shm_publisher *p, const shm_options *options) {
   return p->next_free == NULL ? -ENOMEM : 0;
 }
 
-/* Takes the lock that shows that a publisher lives. The kernel releases it with the last descriptor and
- * mapping. */
+/* Takes the lock that shows that a publisher is alive. The kernel releases it when the last descriptor and
+ * the last mapping of the open file are closed. */
 static inline int shm_lock(int fd) {
   struct flock lock;
   memset(&lock, 0, sizeof lock);
@@ -1160,7 +1163,7 @@ static inline int shm_lock(int fd) {
   return errno == EACCES || errno == EAGAIN ? -EBUSY : -errno;
 }
 
-/* Whether another process, or another publisher of this one, holds the lock. */
+/* Whether another process, or another publisher of this process, holds the lock. */
 static inline bool shm_is_locked(int fd) {
   struct flock lock;
   memset(&lock, 0, sizeof lock);
@@ -1176,8 +1179,8 @@ static inline bool shm_allows_size(uint64_t bytes) {
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes;
 }
 
-/* Makes a file without a name: nothing is left if the process is killed. It can be named only through
- * /proc, so without /proc it starts with a temporary name. */
+/* Makes a file without a name, so that nothing is left if the process is killed. Such a file can get a name
+ * only through /proc. So without /proc, the file gets a temporary name at once. */
 static inline int shm_open_file(shm_publisher *p, mode_t mode) {
   struct stat facts;
   if (access("/proc/self/fd", X_OK) == 0)
@@ -1193,7 +1196,7 @@ static inline int shm_open_file(shm_publisher *p, mode_t mode) {
 }
 
 /* Maps the file. After mlockall(MCL_FUTURE), the kernel would allocate all pages of an accessible mapping,
- * so this one gets its access rights only once it is unlocked. */
+ * so this mapping gets its access rights only once it is unlocked. */
 static inline int shm_map_file(shm_publisher *p) {
   void *map = mmap(NULL, p->file_size, PROT_NONE, MAP_SHARED, p->fd, 0);
   if (map == MAP_FAILED) return -errno;
@@ -1300,7 +1303,8 @@ static inline void shm_unlink_temporary(shm_publisher *p) {
   p->has_temporary = false;
 }
 
-/* Replaces the segment of a dead publisher. Returns -EBUSY if it lives, -EAGAIN if another was faster. */
+/* Replaces the segment of a dead publisher. Returns -EBUSY if that publisher is alive, -EAGAIN if another
+ * publisher was faster. */
 static inline int shm_replace_locked(shm_publisher *p, int old) {
   int code = shm_lock(old);
   if (code != 0) return code;
@@ -1324,9 +1328,9 @@ static inline int shm_replace(shm_publisher *p) {
     code = shm_replace_locked(p, old);
   } else {
     code = -errno;
-    /* Its publisher closed it in the meantime, so the name is free. */
+    /* Its publisher has closed the segment in the meantime, so the name is free. */
     if (code == -ENOENT) return -EAGAIN;
-    /* It belongs to another user. Its lock can be queried through a read-only descriptor. */
+    /* The file belongs to another user. Its lock can be queried through a read-only descriptor. */
     old = open(p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (old < 0) return code;
     if (shm_is_locked(old)) code = -EBUSY;
@@ -1396,7 +1400,7 @@ static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *
 }
 
 /* Writes a line to stderr, unless that could block, raise a signal, or write into another file that has
- * got the descriptor of a closed stderr. */
+ * the descriptor of a closed stderr. */
 static inline void shm_tell(const shm_line *line) {
   struct stat facts;
   struct pollfd ready = {STDERR_FILENO, POLLOUT, 0};
@@ -1423,7 +1427,7 @@ static inline void shm_tell_name(shm_publisher *p, int code) {
   shm_tell(&line);
 }
 
-/* Removes the name, then releases the lock: after that, another publisher may have the name. */
+/* Removes the name before it releases the lock, since another publisher may take the name after that. */
 static inline void shm_release_file(shm_publisher *p) {
   struct stat facts;
   shm_unlink_temporary(p);
@@ -1434,8 +1438,8 @@ static inline void shm_release_file(shm_publisher *p) {
 
 /* ---------------------------------------------------------------- internals: a name that was removed */
 
-/* Repeats in the new file what other threads have written into a region of the old one since the copy. A
- * word that they have changed in the new file since keeps its later value. `now` has room for a page. */
+/* Copies to the new file what other threads wrote into a region of the old file after it was copied. A word
+ * that a thread has changed in the new file already keeps that later value. `now` has room for a page. */
 static inline void shm_carry_over(shm_publisher *p, int index, const uint8_t *copied,
                                   uint8_t *now) {
   const shm_region *region = &p->regions[index];
@@ -1493,7 +1497,7 @@ static inline int shm_replace_by_copy(shm_publisher *p, mode_t mode) {
   static_assert(sizeof(shm_publisher) <= SHM_PAGE, "a publisher fits into a page");
   for (int i = 0; i < SHM_REGIONS; i++) bytes += p->regions[i].real;
   /* Room for two pages and the copy. A signal handler may run this on a small stack, or in the middle of
-   * malloc(), so neither the stack nor the heap has it. */
+   * malloc(), so the room is neither on the stack nor on the heap. */
   size_t length = 2 * (size_t)SHM_PAGE + bytes;
   void *room = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) return -errno;
@@ -1572,8 +1576,8 @@ static inline shm_options shm_options_default(void) {
   return options;
 }
 
-/* Returns a text for an error. For the last -EINVAL of the calling thread, it names the function, the
- * argument, what was found and what is allowed, until the thread's next error. It is never NULL. */
+/* Returns a text for an error, never NULL. After -EINVAL, and until the calling thread's next error, the
+ * text names the function and the argument, and says what was found and what is allowed. */
 static inline const char *shm_error_text(int code) {
   int negative = code < 0 ? code : -code;
   if (code != 0 && negative == shm_last_error.code) return shm_last_error.line.text;
@@ -1582,8 +1586,7 @@ static inline const char *shm_error_text(int code) {
 }
 
 /* Stores a heartbeat. Call it at least once per heartbeat period; any thread may. Once a second it also
- * takes the name of the segment if that is free: after a predecessor has ended, or something has removed
- * the name. */
+ * takes the segment's name if the name is free, since a predecessor has ended or something has removed it. */
 static inline void shm_publisher_beat(shm_publisher *p) {
   if (p == NULL || shm_is_in_child(p)) return;
   uint64_t now = shm_clock_ns(CLOCK_MONOTONIC), due = __atomic_load_n(&p->check_ns, __ATOMIC_RELAXED);
@@ -1592,7 +1595,7 @@ static inline void shm_publisher_beat(shm_publisher *p) {
   if (!__atomic_compare_exchange_n(&p->check_ns, &due, now + SHM_CHECK_NS, false, __ATOMIC_RELAXED,
                                    __ATOMIC_RELAXED))
     return;
-  /* A heartbeat never waits for another thread. After a failure, a later one tries again. */
+  /* A heartbeat never waits for another thread. If this attempt fails, a later heartbeat tries again. */
   if (!shm_try_acquire(p)) return;
   int error = errno;
   int code = shm_keep_name(p);
@@ -1640,9 +1643,9 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   return 0;
 }
 
-/* Makes the segment visible, also again after something has removed its name. If another publisher holds
+/* Makes the segment visible. Call it again to restore a name that was removed. If another publisher holds
  * the server key, one line on stderr says so, and the function returns 0: shm_publisher_beat() takes the
- * key when it is free. With `fail_if_busy`, it returns -EBUSY instead, and may be called again. */
+ * key when it is free. With `fail_if_busy`, the function returns -EBUSY instead, and may be called again. */
 static inline int shm_publisher_place(shm_publisher *p) {
   shm_begin_call();
   if (p == NULL)
@@ -1718,7 +1721,7 @@ static inline bool shm_build_object(shm_publisher *p, shm_object *out, shm_node 
   if (!shm_take_slot(p, &node->slot, &made.ref)) return false;
   shm_put(made.ref.value, (uint64_t)options->state);
   __atomic_store_n(made.ref.word, made.ref.synced - (options->synced ? 0 : 1), __ATOMIC_RELEASE);
-  /* Without room for its as-of time, a root has none. */
+  /* If there is no slot for its as-of time, the root has none. */
   if (parent == NULL && shm_take_slot(p, &node->as_of_slot, &made.as_of))
     __atomic_store_n(made.as_of.word, made.as_of.synced - 1, __ATOMIC_RELEASE);
   node->id = ++p->last_id;
@@ -1777,7 +1780,7 @@ static inline int shm_check_state(const char *function, const char *id, int stat
                   function, id, (int64_t)state);
 }
 
-/* Checks the texts of an object, and notes their lengths. */
+/* Checks the texts of an object, and stores them with their lengths in `texts`. */
 static inline int shm_check_object(const char *function, const char *const values[5],
                                    shm_text texts[5]) {
   static const char *const arguments[5] = {"name", "class_name", "host", "instance", "application"};
@@ -1864,7 +1867,7 @@ static inline int shm_set_as_of(const shm_object *root, uint64_t realtime_ns) {
   return shm_mark_code(&root->as_of, true);
 }
 
-/* Removes the as-of time of a root: its values are those of the time at which they are read. */
+/* Removes the as-of time of a root: then its values refer to the time at which they are read. */
 static inline int shm_clear_as_of(const shm_object *root) {
   return shm_is_live(&root->as_of) ? shm_mark_code(&root->as_of, false) : -ESTALE;
 }
@@ -1878,7 +1881,7 @@ static inline shm_variable_options shm_variable_options_default(void) {
   return options;
 }
 
-/* Checks a schema: readers refuse a whole segment that has a bad one. */
+/* Checks a schema, since readers reject the whole segment if one schema is invalid. */
 static inline int shm_check_schema(const char *name, int type, const shm_variable_options *options) {
   static const char *const at = "shm_add_variable: schema of variable %q: found %s %u, allowed: %s";
   const double *schema = options->schema;
@@ -1903,7 +1906,7 @@ static inline int shm_check_schema(const char *name, int type, const shm_variabl
   return 0;
 }
 
-/* Checks the arguments of a variable, and notes the lengths of its texts. */
+/* Checks the arguments of a variable, and stores its texts with their lengths in `texts`. */
 static inline int shm_check_variable(const char *name, int type, const shm_variable_options *options,
                                      shm_text texts[4]) {
   static const char *const arguments[3] = {"name", "unit", "help"};
@@ -2034,14 +2037,14 @@ static inline int shm_remove_variable(const shm_variable *variable) {
   return shm_remove(variable->publisher, &variable->ref, variable->node);
 }
 
-/* Removes the value of a variable: its series ends until the next value. */
+/* Removes the value of a variable: it has no series until the next value is set. */
 static inline int shm_unset(const shm_variable *variable) {
   return shm_is_live(&variable->ref) ? shm_mark_code(&variable->ref, false) : -ESTALE;
 }
 
 /* ---------------------------------------------------------------- scalars */
 
-/* Returns -EINVAL, with a text: the variable has another type, or the value is refused as `format` says. */
+/* Returns -EINVAL. Its text is about the type of the variable if that is wrong, otherwise as in `format`. */
 static inline int shm_refuse(const shm_variable *variable, const char *function, int type,
                              const char *format, ...) {
   shm_line name = {"", 0}, why = {"", 0};
@@ -2069,8 +2072,8 @@ static inline int shm_set_bits(const shm_variable *variable, int type, const cha
   return shm_mark_code(&variable->ref, true);
 }
 
-/* Checks an amount that is added to an integer. A counter does not fall. C converts a negative amount for a
- * u64 into one of at least 2^63. */
+/* Checks an amount that is added to an integer. A counter must not fall. C converts a negative amount for a
+ * u64 into a number of at least 2^63. */
 static inline int shm_check_amount(const shm_variable *variable, int type, const char *function,
                                    uint64_t amount) {
   int code = shm_check_use(variable, type, function);
@@ -2105,7 +2108,7 @@ static inline int shm_u64_set(const shm_variable *variable, uint64_t value) {
   return shm_set_bits(variable, SHM_U64, __func__, value);
 }
 
-/* Adds to the value. Only one thread at a time may call it. */
+/* Adds to the value. Only one thread at a time may call it for a variable. */
 static inline int shm_u64_add(const shm_variable *variable, uint64_t value) {
   return shm_add_bits(variable, SHM_U64, __func__, value);
 }
@@ -2166,8 +2169,8 @@ static inline int shm_bool_set(const shm_variable *variable, bool value) {
 
 /* ---------------------------------------------------------------- framed values */
 
-/* Starts an update: the units `begin` and `end` differ until shm_end_update(). Returns its number. Returns
- * 0 in a signal handler that interrupted an update of the same frame. */
+/* Starts an update: the units `begin` and `end` differ until shm_end_update(). Returns the update's
+ * number, or 0 in a signal handler that interrupted an update of the same frame. */
 static inline uint64_t shm_begin_update(const shm_variable *variable) {
   uint64_t *end = variable->frame + variable->units - 1;
   uint64_t begin = shm_get(variable->frame);
@@ -2189,7 +2192,7 @@ static inline int shm_end_update(const shm_variable *variable, uint64_t number) 
   return shm_mark_code(&variable->ref, true);
 }
 
-/* Takes the lock for a `_shared` function: one update at a time, and none during additions and removals. */
+/* Takes the lock for a `_shared` function. It excludes other `_shared` updates, additions and removals. */
 static inline int shm_enter(const shm_variable *variable) {
   return variable->publisher == NULL ? -ESTALE : shm_acquire(variable->publisher);
 }
@@ -2220,7 +2223,7 @@ static inline int shm_text_code(const shm_variable *variable, const char *functi
   return code != -EINVAL ? code : shm_refuse(variable, function, SHM_STRING, "");
 }
 
-/* Sets a text of `length` bytes of UTF-8. A longer text than the frame holds is cut at a character. */
+/* Sets a text of `length` bytes of UTF-8. If it is too long for the frame, it is cut between two characters. */
 static inline int shm_text_set_bytes(const shm_variable *variable, const char *text,
                                      size_t length) {
   return shm_text_code(variable, __func__, shm_store_text(variable, text, length));
@@ -2301,7 +2304,7 @@ static inline int shm_counts_code(const shm_variable *variable, const char *func
                                       (uint64_t)entries, (uint64_t)variable->units - 3);
 }
 
-/* Replaces the sum and the counts of all buckets. Counts are not cumulative; that of +Inf is the last. */
+/* Replaces the sum and the counts of all buckets. Counts are not cumulative; the count for +Inf comes last. */
 static inline int shm_histogram_set(const shm_variable *variable, const uint64_t *counts,
                                     uint32_t entries, double sum) {
   int code = shm_store_counts(variable, counts, entries, sum);

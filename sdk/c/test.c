@@ -194,7 +194,7 @@ static bool parse(reader *r, const uint8_t *bytes, uint32_t index, uint64_t *las
   return true;
 }
 
-/* Returns 1 if it read the directory, 0 if directories changed meanwhile, -1 if it is corrupt. */
+/* Returns 1 if it read the directory, 0 if the publisher changed directories, -1 if it is corrupt. */
 static int try_directory(reader *r, uint8_t *records) {
   uint64_t before = word_at(r, 1216);
   uint32_t side = (before >> 32) % 2;
@@ -280,7 +280,7 @@ static double double_of(uint64_t bits) {
   return result;
 }
 
-/* Tests the bits, since -Ofast removes a comparison with itself. */
+/* Tests the bits, since -Ofast removes the comparison of a value with itself. */
 static bool is_nan(uint64_t bits) {
   return (bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u;
 }
@@ -378,7 +378,7 @@ static int code_of(shm_options options) {
 
 /* ---------------------------------------------------------------- refused arguments */
 
-/* Checks that a call is refused with this text. */
+/* Checks that a call returns -EINVAL with this text. */
 #define REFUSED(call, text) refused((call), #call, (text), __LINE__)
 
 static void refused(int code, const char *call, const char *text, int line) {
@@ -709,7 +709,7 @@ static void test_record_bytes(void) {
   CHECK(copy(&r, record, 64, header_u64(&r, 88) + 64));
   static const uint8_t expected[32] = {1, 0, 0, 0, 2, 1, 1, 0, 2, 0, 0, 0, 2, 0, 0, 0,
                                        0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0};
-  CHECK(memcmp(record + 4, expected, sizeof expected) == 0); /* root and as-of take slots 0, 1 */
+  CHECK(memcmp(record + 4, expected, sizeof expected) == 0); /* the root and its as-of time take slots 0 and 1 */
   CHECK(read_directory(&r));
   const entry *e = find(&r, "name");
   CHECK(strcmp(e->text1, "bytes") == 0 && strcmp(e->text2, "Help") == 0 && e->variable_kind == 1);
@@ -792,7 +792,7 @@ static int schema_code(const shm_object *object, int type, const double *schema,
   return shm_add_variable(object, &ignored, "schema", type, &options);
 }
 
-/* Uses a block that had another frame, so that its zeros and NaN must have been stored. */
+/* Reuses a block that held another frame, so that zeros and NaN in it must have been stored anew. */
 static void test_begin_empty(void) {
   static const double bounds[] = {0.5, 1};
   static const uint64_t counts[] = {1, 2, 3};
@@ -966,10 +966,10 @@ static void test_capacity(void) {
   frames.frame_bytes = 12 * 8 * 5; /* a text of 64 bytes has 11 units, in a block of 12 */
   check_full(frames, SHM_STRING, "f", 5);
   records.slots = 1000;
-  check_full(records, SHM_U64, "r", 47); /* three quarters of 64, less the root */
+  check_full(records, SHM_U64, "r", 47); /* three quarters of 64 records, minus the root */
 }
 
-/* While live strings fill less than three quarters, a new name always has room. */
+/* While live strings fill less than three quarters of the region, a new name always has room. */
 static void test_string_capacity(void) {
   shm_variable all[64];
   reader r;
@@ -977,7 +977,7 @@ static void test_string_capacity(void) {
   shm_options options = small_options("full-strings");
   options.string_bytes = 400;
   shm_publisher *p = start(options, &r, &root);
-  /* 2 bytes for the empty string, 18 for the root's two, 20 or 21 for each name. */
+  /* 2 bytes for the empty string, 18 for the root's two strings, 20 or 21 for each name. */
   CHECK(fill(&root, SHM_U64, "a-name-of-length-", all) == 18 && word_at(&r, 1472) == 1);
   for (uint32_t i = 10; i < 18; i++) CHECK(shm_remove_variable(&all[i]) == 0);
   for (uint32_t i = 0; i < 500; i++) {
@@ -1095,7 +1095,7 @@ typedef struct churn_reader {
   uint32_t reads, epochs;
 } churn_reader;
 
-/* Reads while directories change, and finds no corrupt record and no text of another variable. */
+/* Reads while directories change. No record may be corrupt, and no text may belong to another variable. */
 static void *read_churn(void *argument) {
   churn_reader *c = (churn_reader *)argument;
   uint32_t last = 0;
@@ -1190,7 +1190,7 @@ static void test_memory_again(void) {
   CHECK(code == -ENOSPC && p->retry_at != 0 && !p->is_full);
   p->inode = inode;
   CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == -ENOSPC);
-  p->retry_at = 1; /* a second later */
+  p->retry_at = 1; /* as if a second had passed */
   CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == 0 && p->retry_at == 0);
   CHECK(read_directory(&r) && find(&r, "host.1.app.late") != NULL);
   stop(p, &r);
@@ -1204,7 +1204,7 @@ static void test_second_is_refused(void) {
   shm_publisher *first = publish(&options), *second;
   CHECK(shm_publisher_open(&second, &options) == 0);
   CHECK(shm_publisher_place(second) == -EBUSY);
-  shm_publisher_close(second); /* does not remove the name of the first one */
+  shm_publisher_close(second); /* does not remove the name of the first publisher's file */
   reader r;
   CHECK(open_reader(&r, "second") && word_at(&r, 1024) == 1);
   CHECK(header_u64(&r, 64) == (uint64_t)getpid());
@@ -1345,7 +1345,7 @@ static void test_closed_child_frees_key(void) {
   close(ready[1]);
 }
 
-/* Publishes in a process that exits without closing, or is killed. */
+/* Publishes in a child process that exits without closing its publisher, or is killed. */
 static void publish_and_die(const char *key, bool is_killed) {
   int ready[2];
   char byte = 0;
@@ -1364,7 +1364,7 @@ static void publish_and_die(const char *key, bool is_killed) {
   shm_publisher *p;
   CHECK(shm_publisher_open(&p, &options) == 0);
   if (is_killed) {
-    CHECK(shm_publisher_place(p) == -EBUSY); /* its publisher lives in the child */
+    CHECK(shm_publisher_place(p) == -EBUSY); /* the child's publisher is alive */
     kill(pid, SIGKILL);
   }
   CHECK(waitpid(pid, NULL, 0) == pid);
@@ -1387,7 +1387,7 @@ static void test_dead_is_replaced(void) {
   }
 }
 
-/* close() does not remove another file that has got the name meanwhile. */
+/* close() does not remove another file that has taken the name in the meantime. */
 static void test_close_leaves_others_alone(void) {
   char path[256];
   shm_options options = small_options("other");
@@ -1404,7 +1404,7 @@ static void test_close_leaves_others_alone(void) {
   CHECK(access(path, F_OK) != 0);
 }
 
-/* Beats until the segment has its name again. Returns false after a minute without. */
+/* Beats until the segment has its name again. Returns false if that takes longer than a minute. */
 static bool gets_name_back(shm_publisher *p, const char *key) {
   char path[256];
   uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + 60000000000u;
@@ -1424,7 +1424,7 @@ static void remove_name(const char *key) {
   CHECK(unlink(path) == 0);
 }
 
-/* A publisher whose name was removed gets it back; its values stay, and old handles work. */
+/* A segment whose name was removed gets it back. Its values stay, and old handles work. */
 static void test_name_comes_back(void) {
   reader r, again;
   shm_object root, late;
@@ -1458,7 +1458,7 @@ static shm_publisher *beaten;
 
 static void beat_in_handler(int number) {
   (void)number;
-  beaten->check_ns = 1; /* a second later */
+  beaten->check_ns = 1; /* as if a second had passed */
   shm_publisher_beat(beaten);
 }
 
@@ -1506,8 +1506,8 @@ static void test_lowered_file_limit(void) {
   CHECK(in_child(replace_under_lowered_limit) && count_files(true) == 0);
 }
 
-/* A segment whose file still has a name, out of the program's sight, is neither copied nor superseded: as
- * after chroot(), in another mount namespace, or, here, after a rename. */
+/* A segment is neither copied nor superseded while its file has a name that the program cannot see. This
+ * happens after chroot(), in another mount namespace or, as here, after a rename. */
 static void test_name_out_of_sight(void) {
   char path[256], elsewhere[256];
   reader r;
@@ -1516,7 +1516,7 @@ static void test_name_out_of_sight(void) {
   path_of(path, sizeof path, "sight");
   path_of(elsewhere, sizeof elsewhere, "elsewhere");
   CHECK(rename(path, elsewhere) == 0);
-  p->check_ns = 1; /* a second later */
+  p->check_ns = 1; /* as if a second had passed */
   shm_publisher_beat(p);
   CHECK(shm_publisher_place(p) == 0 && access(path, F_OK) != 0 && word_at(&r, 1024) == 1);
   CHECK(rename(elsewhere, path) == 0);
@@ -1643,7 +1643,7 @@ static void test_waits_for_predecessor(void) {
   stop(p, &r);
 }
 
-/* A killed predecessor is replaced. A waiting publisher that is closed does not touch the holder. */
+/* A killed predecessor is replaced. Closing a waiting publisher does not change the holder's segment. */
 static void test_waits_for_killed_predecessor(void) {
   int ready[2];
   char byte = 0;
@@ -1674,7 +1674,8 @@ static void test_waits_for_killed_predecessor(void) {
   close(ready[1]);
 }
 
-/* Two waiting publishers get the key one after the other. Each writes one line, for any number of holders. */
+/* Two waiting publishers get the key one after the other. Each writes only one line, although the holder
+ * changes. */
 static void test_two_wait(void) {
   shm_options options = small_options("two");
   shm_publisher *all[3] = {publish(&options), NULL, NULL};
@@ -1694,7 +1695,7 @@ static void test_two_wait(void) {
   shm_publisher_close(all[1]);
 }
 
-/* A publisher whose name was removed, and then taken by another one, waits with all its values. */
+/* A publisher whose name was removed and then taken by another publisher waits, and keeps all its values. */
 static void test_waits_for_lost_name(void) {
   reader r;
   shm_object root;
@@ -1746,7 +1747,7 @@ static void test_fails_if_busy(void) {
   shm_publisher_close(waiting);
 }
 
-/* Waits for a key of this process, with another stderr. */
+/* Waits for a key that the parent process holds, with another stderr. */
 static void wait_beside(int stderr_of_program) {
   shm_options options = small_options("mute");
   shm_publisher *p;
@@ -1787,7 +1788,7 @@ static void test_waits_with_any_stderr(void) {
 
 static mode_t foreign_mode;
 
-/* Another user gets an error with owner and remedy for the key of a dead publisher. */
+/* If a dead publisher of another user holds the key, the error names that user and the remedy. */
 static void take_foreign_key(void) {
   char path[256], expected[512];
   shm_options options = small_options("foreign");
@@ -1831,7 +1832,7 @@ static void test_foreign_key(void) {
   }
 }
 
-/* A link or folder with the name of a segment is an error that says so. */
+/* If a link or folder has the segment's name, the error says so. */
 static void test_key_without_file(void) {
   char path[256], expected[512];
   shm_options options = small_options("odd");
@@ -1921,8 +1922,8 @@ static void add_frames(frame_writer *w, shm_object *root) {
   w->summary = add_schema(root, "summary", SHM_SUMMARY, quantiles, 2);
 }
 
-/* All parts of an update follow from one number, so a mixture of two updates is recognized. Update 1 of a
- * histogram and of a summary is the empty one that they begin with. */
+/* All parts of an update follow from one number, so a mixture of two updates is recognized. A histogram
+ * and a summary begin with an empty update, number 1. */
 static void *write_frames(void *argument) {
   frame_writer *w = (frame_writer *)argument;
   char text[201];
@@ -1986,7 +1987,7 @@ static void test_frames_are_consistent(void) {
   stop(p, &r);
 }
 
-/* While a removed name is restored, readers see no torn text or summary of another thread. */
+/* While a removed name is restored, readers see no torn text or summary that another thread writes. */
 static void test_name_comes_back_beside_threads(void) {
   reader r, again;
   shm_object root;
@@ -2122,7 +2123,7 @@ static void test_jump_out_of_update(void) {
   stop(p, &r);
 }
 
-/* No file of this run is left, under its name or a temporary one. */
+/* No file of this run is left, neither under its own name nor under a temporary name. */
 static void test_nothing_is_left(void) {
   CHECK(count_files(true) == 0);
 }
