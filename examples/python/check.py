@@ -1,4 +1,4 @@
-"""Independent checks of the bytes: a small reader of its own, written from the page, sharing no constants."""
+"""Checks the bytes of segments with a small reader, written from docs/segment-format.md, that shares no constants."""
 import copy, ctypes, decimal, errno, fcntl, gc, glob, io, math, os, pickle, random, resource, signal, struct, subprocess, sys, threading, time, zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -29,7 +29,7 @@ def lock_held(fd):
 
 
 class Seg:
-    """Reads everything anew, checking as it goes."""
+    """A copy of a segment.  The constructor reads the whole file, and checks it."""
 
     @staticmethod
     def bytes_of(name):
@@ -124,7 +124,7 @@ class Seg:
                     f = d[u(d, 160) + x["foff"]:][:x["flen"]]
                     x["frame"] = f
                 self.vars[x["id"]] = x
-        # Only now is it known which records live: the slot and the frame of a dead one may be somebody else's.
+        # Checks slots and frames after all tombstones, since those of removed variables may have other owners by now.
         spans = []
         for x in self.vars.values():
             if x["flen"]:
@@ -361,10 +361,10 @@ def names_and_locks():
     ok(g.state == 1 and not g.held, "dead")
     c = shm.Publisher("n", CTX); c.add_root("c"); c.publish()
     ok(Seg(None, fd).state == 3 and os.fstat(fd).st_ino != os.stat(c.path).st_ino, "superseded")
-    os.unlink(c.path); open(c.path, "wb").close()             # somebody else's file under the name
+    os.unlink(c.path); open(c.path, "wb").close()             # another program's file under the name
     c.close()
     ok(os.path.exists(c.path), "close leaves a foreign file alone")
-    d = shm.Publisher("n", CTX); d.publish(); d.close()       # a file that is no segment and not locked is replaced
+    d = shm.Publisher("n", CTX); d.publish(); d.close()       # an unlocked file that is not a segment is replaced
     ok(not os.path.exists(d.path), "gone")
     os.close(fd)
 
@@ -383,7 +383,7 @@ def example_runs():
 
 
 def frames_under_load():
-    """Section 6's reader against a writer that never rests; both halves of the text must be of one update."""
+    """Reads a frame as in section 6 of the format while it is updated.  Each text must be from one update."""
     p = shm.Publisher("load", CTX); root = p.add_root("r")
     s = p.add_variable(root, "s", 5, value="0" * 512, capacity=512)
     p.publish()
@@ -404,7 +404,7 @@ def frames_under_load():
 
 
 class Refusing:
-    """Replaces os.posix_fallocate: after `calls` successful calls, each further one fails with `error`."""
+    """Replaces os.posix_fallocate: the first `calls` calls succeed, and all later calls fail with `error`."""
 
     def __init__(self, error, calls):
         self.error, self.left, self.allocate = error, calls, os.posix_fallocate
@@ -489,7 +489,7 @@ def at_every_line(call, action):
 
 
 class Churn:
-    """A small segment, and calls that change all of it."""
+    """A small segment, with calls that change every part of it."""
 
     def __init__(self, key):
         self.p = shm.Publisher(key, CTX, records=32, slots=24, frames=1024, strings=1024)
@@ -522,7 +522,7 @@ class Churn:
         return self.set_text, self.observe, self.add, self.set_summary, self.add_and_remove
 
     def check(self, objects=1):
-        """Checks that each frame is of one update; returns the numbers of observations of 1 and of 2."""
+        """Checks that each frame has one whole update.  Returns how many observations of 1 and of 2 there were."""
         g = Seg(self.p.path)
         text = g.var("text")["frame"]
         ok(len(set(text[16:16 + u(text, 8)])) == 1, "the text of one update")
@@ -621,7 +621,7 @@ def collected_objects():
 
 
 def in_child(call):
-    """Whether `call` runs without an exception in a forked child, which ends by os._exit."""
+    """Returns whether `call` raises no exception in a forked child.  The child ends with os._exit."""
     pid = os.fork()
     if pid == 0:
         status = 1
@@ -634,7 +634,7 @@ def in_child(call):
 
 
 def raises(kind, call, *words):
-    """Whether `call` raises an exception of exactly this kind whose message has all these words."""
+    """Returns whether `call` raises an exception of exactly this kind, and checks that its message has all words."""
     try:
         call()
     except kind as e:
@@ -751,7 +751,7 @@ def own_publisher(key):
 
 
 def children_that_stay():
-    """A child that outlives its parent keeps no lock; a daemon that forked twice needs a publisher of its own."""
+    """A child that outlives its parent keeps no lock.  A daemon that forked twice needs its own publisher."""
     parent = subprocess.Popen([sys.executable, "-c", DAEMON, HERE, CTX], stdout=subprocess.PIPE, text=True)
     daemon = int(parent.stdout.readline())
     try:
@@ -773,7 +773,7 @@ def until(condition, what):
 
 
 def stderr_of(call):
-    """What a call writes to descriptor 2."""
+    """Returns what a call writes to stderr."""
     read, write = os.pipe2(os.O_NONBLOCK)
     saved = os.dup(2)
     os.dup2(write, 2)
@@ -792,7 +792,7 @@ def stderr_of(call):
 
 
 def waiting(name, pid=None):
-    """The line of a publisher that waits for a key."""
+    """Returns the line that a publisher writes when it begins to wait for its key."""
     return (f"shm_publisher: another publisher holds {name} (process {pid or os.getpid()}); this one takes the key when it is "
             "free (fail_if_busy=True makes that an error)\n")
 
@@ -804,7 +804,7 @@ def later(p):
 
 
 def waiting_publishers():
-    """A program that starts before its predecessor ends loses no value, and says once why it is not seen."""
+    """A program that starts before its predecessor ends loses no value, and reports once why readers do not see it."""
     first, p, third = (shm.Publisher("wait", CTX) for _ in range(3))
     first.publish()
     root = p.add_root("r")
@@ -842,7 +842,7 @@ def waiting_publishers():
 
 
 def waiting_for_a_killed_publisher():
-    """SIGKILL frees the key; so does the end of a publisher that waits without /proc, which has a temporary name."""
+    """SIGKILL frees the key.  A waiting publisher without /proc has a temporary name, and close() removes it."""
     code = ("import sys, time; sys.path.insert(0, sys.argv[1]); import shm_publisher as shm\n"
             "p = shm.Publisher('killed', sys.argv[2]); p.publish(); print('placed', flush=True); time.sleep(60)")
     child = subprocess.Popen([sys.executable, "-c", code, HERE, CTX], stdout=subprocess.PIPE)
@@ -867,7 +867,7 @@ def waiting_for_a_killed_publisher():
 
 
 def interrupted_publish():
-    """An exception of a signal handler in the middle of publish() or of a try leaves no publisher that waits for itself."""
+    """If a signal handler raises an exception while a publisher takes its name, it never waits for itself."""
     first = shm.Publisher("interrupted", CTX)
     first.publish()
     p = shm.Publisher("interrupted", CTX)
@@ -880,7 +880,7 @@ def interrupted_publish():
 
 
 def other_stderr():
-    """A publisher waits with any stderr: a full pipe, a broken one, none, and one that is no file."""
+    """A publisher can wait with any stderr: a full pipe, a broken pipe, none, or an object that is not a file."""
     def wait():
         p = shm.Publisher("stderr", CTX)
         p.publish()
@@ -921,7 +921,7 @@ def other_stderr():
 
 
 def keys_of_other_users():
-    """A dead publisher's segment that belongs to root is named with the remedy; a live one is waited for."""
+    """If a dead publisher of user root has the key, the error names the remedy.  If it is alive, the program waits."""
     code = ("import os, sys; sys.path.insert(0, sys.argv[1])\nimport shm_publisher as shm\nos.setgid(65534); os.setuid(65534)\n"
             "shm.Publisher('foreign', sys.argv[2]).publish()")
 
@@ -944,7 +944,7 @@ def keys_of_other_users():
 
 
 def names_taken_away():
-    """A publisher whose name was removed, as by logind at the last logout of a user, gets it back while it beats."""
+    """A heartbeat restores a name that was removed, for example by logind at the last logout of a user."""
     with shm.Publisher("name", CTX, mode=0o640) as p:
         root = p.add_root("r")
         v, text = p.add_variable(root, "v", 1, value=1), p.add_variable(root, "text", 5, value="kept")
@@ -1000,7 +1000,7 @@ def names_taken_away():
 
 
 def closed_descriptors():
-    """A program that closes all descriptors and opens files of its own keeps those as they are."""
+    """If a program closes all descriptors and opens other files, the publisher does not change these files."""
     def run():
         p = shm.Publisher("closed", CTX, records=1 << 14, slots=1 << 14)
         root = p.add_root("r")
@@ -1023,7 +1023,7 @@ def closed_descriptors():
 
 
 def publishers_let_go():
-    """A publisher that the program let go of is closed once it is collected, but not by the end of the program."""
+    """The garbage collector closes a publisher without references.  The end of the program does not."""
     for _ in range(3):
         p = shm.Publisher("gone", CTX)
         v = p.add_variable(p.add_root("r"), "v", shm.U64, value=1)
@@ -1041,7 +1041,7 @@ def publishers_let_go():
 
 
 def names_out_of_sight():
-    """After chroot() or in another mount namespace, a segment still has its name; so it has after a rename."""
+    """The publisher does not copy a file whose name it cannot see, as after chroot() or, here, after a rename."""
     with shm.Publisher("sight", CTX) as p:
         p.add_root("r")
         p.publish()
@@ -1054,7 +1054,7 @@ def names_out_of_sight():
 
 
 def dropped_rights():
-    """A program that may not remove the name any more ends as it would without a publisher."""
+    """If the program may no longer remove the segment's name, close() raises no exception."""
     def run():
         with shm.Publisher("rights", CTX) as p:
             p.publish()
@@ -1126,7 +1126,7 @@ def limits_of_the_process():
 
 
 def full_shared_memory():
-    """In a small /dev/shm of its own, variables without room are dropped, and fit after a removal."""
+    """With a small private /dev/shm, variables without room are dropped.  After a removal, there is room again."""
     private = ["unshare", "--mount", "--map-root-user"] if os.getuid() else ["unshare", "--mount"]
     code = f"""
 import sys; sys.path.insert(0, {HERE!r}); import shm_publisher as shm
@@ -1159,7 +1159,7 @@ p.close()
 
 
 def threads():
-    """Threads that add, remove and set at the same time, while a reader checks the bytes."""
+    """Threads add, remove and set at the same time, while a reader checks the bytes."""
     with shm.Publisher("threads", CTX, records=256, slots=128, frames=4096, strings=4096) as p:
         root = p.add_root("r")
         text = p.add_variable(root, "text", 5, value="0" * 64, capacity=64)

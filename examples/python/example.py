@@ -18,9 +18,9 @@ def build(pub, root_id):
         "even": pub.add_variable(root, "even", shm.BOOL, kind=shm.GAUGE, help="Whether the step is even", value=True),
         "status": pub.add_variable(root, "status", shm.STRING, help="A text", value="starting", capacity=64),
         "latency": pub.add_variable(root, "latency", shm.HISTOGRAM, unit="seconds", help="Latency",
-                                    schema=(0.01, 0.1, 1.0)),      # it begins without observations
+                                    schema=(0.01, 0.1, 1.0)),      # starts without observations
         "sizes": pub.add_variable(root, "sizes", shm.SUMMARY, unit="bytes", help="Sizes",
-                                  schema=(0.5, 0.9, 0.99)),          # as this does
+                                  schema=(0.5, 0.9, 0.99)),          # starts without observations
     }
 
 

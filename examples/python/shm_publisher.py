@@ -3,7 +3,7 @@
     with Publisher("server1") as pub:
         root = pub.add_root("host.1.app", "Application")
         hits = pub.add_variable(root, "hits", U64, kind=COUNTER, value=0)
-        pub.publish()                     # visible now, or when a predecessor ends
+        pub.publish()                     # visible now, or once a predecessor ends
         hits.add(1)
         pub.notify()                      # at least once a second: a heartbeat that also wakes readers
 
@@ -52,7 +52,7 @@ NAME_CHECK_SECONDS = 1                                                          
 HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        # bytes 0 to 251
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
-AMOUNT = 0                                                                      # "type" of an amount for add()
+AMOUNT = 0                                                                      # the "type" of an amount for add()
 RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1), AMOUNT: (1 - 2**64, 2**64 - 1)}
 ALLOWED = {F64: "numbers", BOOL: "True and False",
            **{t: f"integers from {least} to {most}" for t, (least, most) in RANGES.items()}}
@@ -99,7 +99,7 @@ def _text_for_child(pub):
 
 
 def _ignore_in_child(pub):
-    """Reports once on stderr that the calls of a child do nothing.  An exception would break the child's requests."""
+    """Reports once on stderr that the calls of a child do nothing.  An exception could make the child's work fail."""
     if not pub._told_child:
         pub._told_child = True
         _say(f"{_text_for_child(pub)}. The calls of this process do nothing")
@@ -113,9 +113,9 @@ def _exclusive(can_defer, in_child=_ignore_in_child):
     """Decorates a method of a publisher or of a handle: runs it while no other call changes the segment.
 
     A signal handler, or a `__del__` that the garbage collector runs, may call the method in the middle of another call
-    of the same thread.  With `can_defer`, for methods that return nothing, it then runs when that call ends; without,
-    it raises RuntimeError.  In a forked child it runs `in_child` instead, unless the publisher is closed: the segment
-    belongs to the parent."""
+    of the same thread.  With `can_defer`, which suits methods that return nothing, the method then runs when that call
+    ends.  Without `can_defer`, it raises RuntimeError.  In a forked child, `in_child` runs instead, since the segment
+    belongs to the parent; if the publisher is closed, nothing runs."""
     def decorate(call):
         @functools.wraps(call)
         def exclusive(self, *args):
@@ -147,8 +147,8 @@ def _exclusive(can_defer, in_child=_ignore_in_child):
 
 
 def _is_in_call(pub, frame):
-    """Returns whether this thread is in the middle of a call.  A thread may hold the lock without one: before Python
-    3.11, a signal handler can raise an exception between the end of a call and the release of the lock."""
+    """Returns whether this thread is in the middle of a call.  A thread may hold the lock outside of calls: before
+    Python 3.11, a signal handler can raise an exception between the end of a call and the release of the lock."""
     while frame is not None:
         code = frame.f_code
         is_call = code.co_name == "exclusive" and code.co_filename == _exclusive.__code__.co_filename
@@ -173,8 +173,8 @@ class _Mapping:
         return mapped
 
     def _map_file(self, fd):
-        # After mlockall(MCL_FUTURE) the kernel allocates all pages of an accessible mapping at once.  So this one gets
-        # its access rights only once it is unlocked.
+        # After mlockall(MCL_FUTURE) the kernel allocates all pages of an accessible mapping at once.  So this
+        # mapping gets its access rights only once it is unlocked.
         address, rights = self._map(None, 0, mmap.MAP_SHARED, fd), mmap.PROT_READ | mmap.PROT_WRITE
         if LIBC.munlock(address, self._size) or LIBC.mprotect(address, self._size, rights):
             error = self._error()
@@ -183,9 +183,9 @@ class _Mapping:
         return address
 
     def remap(self, fd):
-        """Maps another file in place of the present one."""
+        """Maps another file in place of the current one."""
         address = self._map_file(fd)
-        # A single call: an exception of a signal handler must not leave the mapping without access rights.
+        # A single call, since an exception of a signal handler must not leave the mapping without access rights.
         if LIBC.mremap(address, self._size, self._size, MREMAP_MAYMOVE | MREMAP_FIXED, self.address) == FAILED:
             error = self._error()
             LIBC.munmap(address, self._size)
@@ -212,7 +212,7 @@ _publishers = weakref.WeakSet()
 
 
 def _leave_segments():
-    """Drops the parent's segments in a forked child, which would otherwise keep their locks after the parent's end."""
+    """Drops the parent's segments in a forked child.  Otherwise it would keep their locks when the parent ends."""
     for pub in list(_publishers):
         pub._leave()
 
@@ -255,8 +255,8 @@ def _string(text, most, what):
 
 
 def _number(type_, value, what):
-    """Returns a scalar as it is stored.  Raises ValueError for one that the type cannot hold.  All values of an update
-    are checked before the first store, so no update is stored in part."""
+    """Returns a scalar as it is stored.  Raises ValueError if the type cannot hold it.  All values of an update are
+    checked before the first store, so no update is stored in part."""
     try:
         if type_ == F64 and not isinstance(value, (str, bytes, bytearray)):
             return float(value)
@@ -359,7 +359,7 @@ class _Node:
 
     @_exclusive(can_defer=True)
     def set_synced(self, synced):
-        """Sets whether there is a value.  False ends the series until the next value."""
+        """Sets whether there is a value.  False removes the series until the next value."""
         if self.alive:
             self._pub._u32[self._pub._words // 4 + self.slot] = self.incarnation << 1 | bool(synced)
 
@@ -397,8 +397,8 @@ class Object(_Node):
     def _set_as_of(self, ns):
         if self.alive and self.as_of_slot != NO_SLOT:
             if ns is not None:
-                self._pub._u64[self._pub._slots // 8 + self.as_of_slot] = ns                # value, ...
-            self._pub._u32[self._pub._words // 4 + self.as_of_slot] = (                     # ... then bit
+                self._pub._u64[self._pub._slots // 8 + self.as_of_slot] = ns                # first the value,
+            self._pub._u32[self._pub._words // 4 + self.as_of_slot] = (                     # then the bit
                 self.as_of_incarnation << 1 | (ns is not None))
 
     def _record(self, index, offsets):
@@ -453,7 +453,7 @@ class Variable(_Node):
 
     def _cut(self, text):
         data = _utf8(text, str(self))
-        if len(data) > self._capacity:                          # cut at a character's start
+        if len(data) > self._capacity:                          # cut between two characters
             cut = self._capacity
             while cut and data[cut] & 0xC0 == 0x80:
                 cut -= 1
@@ -475,7 +475,7 @@ class Variable(_Node):
     @_exclusive(can_defer=True)
     def _observe(self, value):
         if self.alive:
-            bucket = 2 + bisect_left(self._schema, value)       # the first bound not exceeded, or +Inf
+            bucket = 2 + bisect_left(self._schema, value)       # the first bound that is not exceeded, or +Inf
             self._update([(bucket, self._pub._u64[self._unit + bucket] + 1),
                           (1, _bits(self._pub._f64[self._unit + 1] + value))])
             self._sync()
@@ -537,10 +537,10 @@ class Variable(_Node):
 
 
 class Publisher:
-    """One segment.  Threads may share it; a forked child needs one of its own.
+    """The publisher of one segment.  Threads may share it; a forked child needs a publisher of its own.
 
     An exception that a signal handler raises may end any call in its middle.  So all stores of a frame's update are
-    recorded before the first of them, and the next call completes an interrupted update.  A change of structure takes
+    recorded before the first store, and the next call completes an interrupted update.  A change of structure takes
     effect with one assignment, and the next call cleans up after an interrupted change."""
 
     def __init__(self, server_key, context_id="shmApp", pool_name="pool", *, records=4096, strings=1 << 18,
@@ -590,29 +590,30 @@ class Publisher:
             self._make_real(0, PAGE)
             self._map = _Mapping(self._fd, self.file_size)
             self._bytes = self._map.bytes
-            # Item stores of these views are single aligned stores; "<Q" of struct.pack_into need not be.
+            # A store to an item of these views is one aligned store.  struct.pack_into with "<Q" may use several.
             self._u64, self._i64 = self._bytes.cast("Q"), self._bytes.cast("q")
             self._f64, self._u32 = self._bytes.cast("d"), self._bytes.cast("I")
-            head = HEADER.pack(                                         # (4) the header, ...
+            head = HEADER.pack(                                         # step 4: the header,
                 b"SHMEXP\r\n", 0x01020304, 1, 0, PAGE, RECORD_SIZE, 0, 0, secrets.randbelow(2**64 - 1) + 1,
                 time.clock_gettime_ns(time.CLOCK_REALTIME), time.clock_gettime_ns(time.CLOCK_MONOTONIC), os.getpid(),
                 int(heartbeat_period * 1e9), self.file_size, dir_a, dir_b, records, str_a, str_b, strings,
                 self._words, self._slots, slots, self._frames, frames)
             self._bytes[0:256] = head + struct.pack("<I", zlib.crc32(head))
-            self._u64[STRING_BYTES[0] // 8] = 2                         # ... string bytes A, ...
-            self._beat()                                                # ... heartbeat; objects: add_root() and so on
+            self._u64[STRING_BYTES[0] // 8] = 2                         # string bytes A,
+            self._beat()                                                # the heartbeat; add_root() etc. add objects
         except BaseException:
             self.close()
             raise
 
     def _make_file(self):
-        """Makes a locked, sparse file of the full size: steps (1) to (3) of the start.  It has no name, so a killed
-        process leaves nothing behind.  Without /proc, which is needed to name it later, it has a temporary name."""
+        """Makes a locked, sparse file of the full size: steps 1 to 3 of "Start" in the segment format.  The file has no
+        name, so a killed process leaves nothing behind.  Naming it later needs /proc; without /proc, it has a
+        temporary name."""
         fd = self._temporary = None
         if os.access("/proc/self/fd", os.X_OK):
             try:
                 fd = os.open(SHM, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-            except OSError:                                             # a file system without such files
+            except OSError:                                             # the file system has no O_TMPFILE
                 pass
         if fd is None:
             self._temporary = self._temporary_name()
@@ -676,7 +677,7 @@ class Publisher:
     def publish(self):
         """Makes the segment visible: sets its state to LIVE, then gives the file its name.  If another publisher holds
         the server key, one line on stderr says so, and heartbeat() and notify() take the key when it is free.  With
-        fail_if_busy, this publisher is closed and AnotherPublisherLives raised instead."""
+        fail_if_busy, publish() closes this publisher and raises AnotherPublisherLives instead."""
         self._publish()
 
     @property
@@ -689,10 +690,10 @@ class Publisher:
         if self._closed:
             raise ValueError(f"{self.path} is closed")
         self._beat()
-        self._u64[STATE // 8] = LIVE                                    # (5)
+        self._u64[STATE // 8] = LIVE                                    # step 5
         self._next_name_check = time.monotonic() + NAME_CHECK_SECONDS
         try:
-            self._restore_name()                                        # (6)
+            self._restore_name()                                        # step 6
         except AnotherPublisherLives as error:
             if self._fail_if_busy:
                 self._close()
@@ -765,7 +766,7 @@ class Publisher:
                 if self._replace():
                     return
             except OSError as error:
-                if self.path not in (error.filename, error.filename2):  # of this publisher's own file
+                if self.path not in (error.filename, error.filename2):  # about this publisher's own file
                     raise
                 if isinstance(error, PermissionError):
                     raise self._why_refused(error) from None
@@ -783,7 +784,8 @@ class Publisher:
                 if e.errno in (errno.EAGAIN, errno.EACCES):
                     raise self._busy(old) from None
                 raise
-            # While we hold this lock, other publishers are refused: the name is ours if it still names this file.
+            # While we hold this lock, no other publisher can replace the file.  So we may take the name if the name
+            # still refers to the file.
             if _identity(self.path) != _identity(old):
                 return False
             draft = self._temporary_name()
@@ -833,12 +835,12 @@ class Publisher:
 
     def add_root(self, object_id, class_name="", *, host="", instance="", application="", state=NORMAL,
                  synced=True, as_of=False):
-        """Adds a root.  Readers take an empty host, instance or application from its id.  With `as_of`, set_as_of() can
-        set the time of its values."""
+        """Adds a root.  Readers take an empty host, instance or application from the root's id.  With `as_of`,
+        set_as_of() can set the time of its values."""
         return self._add_object(None, object_id, class_name, host, instance, application, state, synced, as_of)
 
     def add_object(self, parent, object_id, class_name="", *, state=NORMAL, synced=True):
-        """Adds an object below another.  Its id is the parent's, a dot, and at least one more character."""
+        """Adds an object below another.  Its id is the parent's id, a dot, and at least one more character."""
         self._check_parent(parent, f"object {_shown(object_id)}")
         return self._add_object(parent, object_id, class_name, "", "", "", state, synced, False)
 
@@ -870,9 +872,9 @@ class Publisher:
     def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=NOT_GIVEN, schema=(),
                      capacity=256):
         """Adds a variable to an object.  `value` is its first value: for a histogram an iterable of observations, for a
-        summary (count, sum, values).  Without it, histograms and summaries start without observations (count and sum 0,
-        quantiles NaN), and other variables without a value (unsynced), as all do with None.  `capacity`: the most bytes
-        of a text."""
+        summary (count, sum, values).  Without `value`, histograms and summaries start without observations (count and
+        sum 0, quantiles NaN), and other variables without a value (unsynced).  With None, all variables start without a
+        value.  `capacity` is the maximum number of bytes of a text."""
         what = f"variable {_shown(name)}"
         self._check_parent(parent, what)
         if not isinstance(type_, int) or not U64 <= type_ <= SUMMARY:
@@ -943,7 +945,7 @@ class Publisher:
         word = self._words // 4
         node.slot, node.incarnation = slots[0], self._u32[word + slots[0]] >> 1 or 1
         node.frame = frame or 0
-        # The order: value, word, strings, string bytes, record, directory.
+        # Stores in this order: value, word, strings, string bytes, record, directory.
         synced = bool(store_value())
         self._u32[word + node.slot] = node.incarnation << 1 | synced
         if as_of:
@@ -1014,7 +1016,7 @@ class Publisher:
         return slots
 
     def _renew(self, slot):
-        """Starts the next incarnation of a slot, which ends the value of the last one."""
+        """Starts the next incarnation of a slot, so that the value of the previous incarnation ends."""
         old = self._u32[self._words // 4 + slot] >> 1
         self._u32[self._words // 4 + slot] = (1 if old == MAX_INCARNATION else old + 1) << 1
 
@@ -1112,7 +1114,7 @@ class Publisher:
                 os.unlink(self.path)
         except OSError:                         # the program dropped its rights: the closed segment keeps its name
             pass
-        # The mapping refers to the open file, too: the lock is released once both are closed.
+        # The mapping also refers to the open file: the lock is released once mapping and descriptor are closed.
         if self._map is not None:
             for view in ("_u64", "_i64", "_f64", "_u32", "_bytes"):
                 getattr(self, view).release()
@@ -1182,7 +1184,7 @@ class Publisher:
             self._change_directory()
 
     def _change_directory(self):
-        """Copies the live records to the other region, and makes it active with a single store (section 8)."""
+        """Copies the live records to the other directory, and makes it active with a single store (section 8)."""
         other = self._epoch + 1 & 1
         size = sum(2 + len(s) for s in {s for n in self._live.values() for s in n._strings if s}) + 2
         self._make_real(self._directories[other], RECORD_SIZE * len(self._live))
@@ -1198,7 +1200,7 @@ class Publisher:
     # -- memory, slots and frames --------------------------------------------------------------------------
 
     def _make_real(self, start, length):
-        """Allocates a range before the first store to it, but nothing past the end of the file, which would grow."""
+        """Allocates a range before the first store to it.  Stops at the end of the file, which would grow otherwise."""
         if length:
             for step in range(start // STEP, (start + length - 1) // STEP + 1):
                 if step not in self._real_steps:
@@ -1212,7 +1214,7 @@ class Publisher:
 
     def _take_slot(self):
         if self._free_slots:
-            return self._free_slots.popleft()               # the one that has been free longest
+            return self._free_slots.popleft()               # the slot that has been free longest
         if self._fresh_slot == self._slot_capacity:
             raise NoRoom
         slot = self._fresh_slot
