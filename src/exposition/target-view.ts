@@ -54,7 +54,7 @@ export class TargetView {
   get missing(): Omissions {
     return this.#tree.missing;
   }
-  /** Entries of the filters that have matched no object so far. */
+  /** The number of filter entries that have matched no object so far. */
   get filtersUnmatched(): number {
     return this.#tree.filterCoverage.unmatched;
   }
@@ -155,7 +155,7 @@ export class TargetView {
    * whether the text would differ from the last render.
    */
   observe(): boolean {
-    // A demand may have copied and shown a value before its notification arrived.
+    // A demand may have copied and shown a value before its notification. Its observation still changes the text.
     if (this.#tree.builder.observed.observe()) this.#tree.isDirty = true;
     return this.#tree.isDirty;
   }

@@ -1,4 +1,4 @@
-// CRC-32 of parts of a text that are joined later. A *raw CRC* lacks the initial and the final inversion.
+// Joins the CRC-32 of the parts of a text. A *raw CRC* is a CRC-32 without the initial and the final inversion.
 
 /** The polynomial, reflected. RFC 1952, section 8. */
 const POLYNOMIAL = 0xedb88320;

@@ -112,7 +112,7 @@ export class DeflatedLines {
     this.#freeRecords();
   }
 
-  /** Prepares the records of all lines, and chooses the line distance if their number changed much. */
+  /** Prepares the records of all lines, and chooses the line distance again if the number of lines has changed much. */
   #prepareRecords(context: DeflateContext): void {
     const { run } = this.#kernel;
     const { address, count, maxBytes } = this.#table;

@@ -9,7 +9,7 @@ const LEVEL = constants.Z_BEST_SPEED;
 const OUTPUT_BYTES = 131_072;
 /** Bytes of text in one task, which takes about 2 ms. */
 const TASK_BYTES = 524_288;
-/** The maximum number of concurrent tasks. Of the four threads of libuv, one may wait on a futex; one stays free. */
+/** The maximum number of concurrent tasks. Of libuv's four threads, one may wait on a futex, and one stays free. */
 const MAX_TASKS = 2;
 /** Options for a few kilobytes: with a larger window, zlib spends most of the time on allocation. */
 const SHORT_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
@@ -29,7 +29,7 @@ export async function deflate(
   let bytes = 0;
   for (const text of tasksOf(buffers)) {
     parts.push(withTaskLimit(() => compress(text)));
-    // Another thread compresses the text meanwhile.
+    // Meanwhile, another thread compresses the text.
     crc = crc32(text, crc);
     bytes += text.length;
   }

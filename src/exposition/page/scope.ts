@@ -32,7 +32,7 @@ export function compileScope(scope: {
   readonly metrics: readonly string[];
 }): Scope {
   const patterns = scope.metrics.map(compilePattern);
-  // A family keeps its metadata object across renders, so each is matched once.
+  // A family keeps its metadata object across renders, so each family is matched once.
   const selects = memoize((metric: NamedMetric) => patterns.some((matches) => matches(metric)));
   return { name: scope.name, selects };
 }

@@ -41,7 +41,7 @@ interface Syntax {
 
 export function textFormat(syntax: Syntax): Format {
   const { contentType, end, accepts, adapt = (all: readonly FamilyMetadata[]) => all } = syntax;
-  /** The application texts, by snapshot or by the list of families that a scope selects. */
+  /** The texts of application metrics, by snapshot or by the list of families that a scope selects. */
   const applications = new WeakMap<object, ApplicationText>();
   const applicationText = (answer: ReadyAnswer): ApplicationText => {
     const { snapshot, selected } = answer;

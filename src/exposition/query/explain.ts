@@ -55,7 +55,7 @@ export class TrackingExplainer {
 
   #whyNotYet(kind: 'objects' | 'variables'): string {
     const { usage, isBound } = this.#parts;
-    // Since the node was omitted, the usage may have fallen below the limit again.
+    // The usage may have fallen below its limit after the node was omitted. Then name the limit on the number of nodes.
     const limit = usage.reached(kind) ?? kind;
     return isBound() ? `left out: ${limitText(usage.limits, limit)}` : 'not taken in yet';
   }
@@ -152,7 +152,7 @@ export class MetricExplainer {
     return row === undefined ? names : [row.family.name];
   }
 
-  /** Why no row reads a tracked node. Empty if a row reads it, or if it is an object whose variables rows read. */
+  /** Why no row reads a tracked node. Empty if a row reads it, or if it is an object whose variables a row may read. */
   whyUnread(node: TreeNode): string {
     if (!isVariable(node)) return this.#whyObjectUnread(node);
     if (this.#parts.objects.isHidden(node)) return 'a later variable of this object has its name';
@@ -164,7 +164,7 @@ export class MetricExplainer {
       : 'only rows of other classes than those of the target read it';
   }
 
-  /** Why no row reads the variables of an object; empty if a row may. */
+  /** Why no row reads the variables of an object; empty if a row may read them. */
   #whyObjectUnread(object: ManagedObject): string {
     const bound = this.#parts.objects.boundOf(object);
     if (bound === undefined || bound.rows.length > 0 || bound.declared !== undefined) return '';

@@ -7,7 +7,7 @@ const MAX_REPEATED = 1024;
 
 interface ComparedCell<T> {
   readonly node: T;
-  /** The index of the cell's first 4 bytes, which holds the lower bits of its value. */
+  /** The index in `u32` of the lower half of the cell's value; the upper half follows. */
   readonly at: number;
   /** The bits at the last check. */
   low: number;

@@ -15,12 +15,14 @@ interface Owner {
 }
 
 /**
- * Finds a variable by its path. The object with the longest id that is a prefix of the path owns it; the rest of
- * the path is the variable's name. The caller adds each object before its variables, and removes both.
+ * Finds a variable by its path. The variable belongs to the object with the longest id that is a prefix of the path; the
+ * rest of the path is the variable's name. The caller adds each object before its variables, and removes both.
  */
 export class NamedVariable {
   readonly #root: ManagedObject;
-  /** The path relative to the root: the seed path of an object and a variable, or only a variable of the root. */
+  /**
+   * The path relative to the root: the seed path of an object and a variable's name, or the name of a root's variable.
+   */
   readonly #place: string;
   readonly #owners = new Map<ManagedObject, Owner>();
   readonly #ranked = new IndexedHeap<Owner>(

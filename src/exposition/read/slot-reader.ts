@@ -288,7 +288,7 @@ export class SlotReader {
   }
 
   *#reportingChanges(): Generator<void, boolean> {
-    // The listener may call reportChangesOf and ignoreChangesOf during the reports.
+    // Find all changed nodes first, since the listener may call reportChangesOf and ignoreChangesOf.
     const changed = this.#detector.changed();
     for (const node of changed) {
       if (!this.isTracked(node)) continue;

@@ -1,6 +1,6 @@
 // Converts times that publishers write as text to Unix seconds, with the offsets of a time zone.
 
-/** Longer than any offset from UTC, far shorter than the time between two clock changes. */
+/** A day is longer than any offset from UTC, and far shorter than the time between two clock changes. */
 const DAY_MS = 86_400_000;
 /** A day less than the range of Date. */
 const MAX_MS = 8.64e15 - DAY_MS;

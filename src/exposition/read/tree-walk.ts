@@ -167,8 +167,8 @@ export class TreeWalk {
     if (this.isOver) return false;
     const level = this.#levelOf(ofVariables ? node : node.parent);
     if (level !== undefined) return !ofVariables || !level.hasAllVariables;
-    // The walk is either before the object or past it. To find out, search the nearest ancestor whose children the walk
-    // is visiting, and compare the ids of its child above the object and of its child that was entered last.
+    // The walk is either before the object or past it. Find the nearest ancestor whose children the walk is visiting,
+    // and compare the ids of two of its children: the one above the object, and the one that was entered last.
     let below = node;
     for (let above = below.parent; above !== undefined; above = below.parent) {
       const open = this.#levelOf(above);

@@ -50,7 +50,7 @@ export class CatalogueCoverage {
     return this.#rowsOfWrongType;
   }
 
-  /** The number of variables that no row reads, in objects of which some row reads another variable. */
+  /** The number of variables that no row reads, in objects for which the catalogue has rows. */
   get variablesWithoutRow(): number {
     return this.#variablesWithoutRow;
   }

@@ -97,7 +97,7 @@ export class Chunks {
     yield* this.#freeingRetired();
   }
 
-  /** Frees the text of all chunks, one a step. The blocks may be closed already. */
+  /** Frees the text of all chunks, one chunk per step. The blocks may be closed already. */
   *closing(): Generator<void, void> {
     this.#retired.push(...this.#all);
     this.#all = this.#metadata = [];

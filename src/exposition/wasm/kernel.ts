@@ -27,7 +27,10 @@ export function shareKernelCode(code: WebAssembly.Module): void {
   compiled = code;
 }
 
-/** Reserves shared memory. Its buffers stay valid when it grows, and sockets send from it while a worker renders. */
+/**
+ * Reserves memory. It is shared, so that buffers stay valid when it grows, and sockets send from it while a worker
+ * renders.
+ */
 function reserve(maximum: number): WebAssembly.Memory {
   try {
     return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum, shared: true });

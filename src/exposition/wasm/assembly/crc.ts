@@ -2,9 +2,9 @@
 import { CRC_TABLES_POINTER } from '../layout';
 
 // The tables, 34 KiB at the address in TABLES_POINTER; ../../compress/crc.ts makes them. The first four update a CRC by
-// four bytes of text: 256 entries for each byte of a word. The others shift a CRC over a number of zero bytes, which has
-// up to 4 digits in base 16. Each digit from 1 to 15, at each position, has eight tables of 16 entries: one table for
-// each half of a byte of the CRC.
+// four bytes of text: 256 entries for each byte of a word. The others shift a CRC over zero bytes, whose number has up
+// to 4 digits in base 16. Each digit from 1 to 15, at each position, has eight tables of 16 entries: one table for each
+// half of a byte of the CRC.
 const TABLES_POINTER: usize = CRC_TABLES_POINTER;
 const SHIFT_BYTES: usize = 512;
 const SHIFT_TABLES: usize = 4096;

@@ -147,7 +147,10 @@ function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
   return true;
 }
 
-/** How many lines before a line its matches are: the line distance of the block, or 1 if fewer lines precede it. */
+/**
+ * The distance in lines to the line that a line's matches refer to: the line distance of the block, or 1 for the first
+ * lines.
+ */
 function linesBack(index: u32, lineDistance: u32): u32 {
   return index >= lineDistance ? lineDistance : min<u32>(index, 1);
 }
@@ -211,7 +214,7 @@ export function bestLineDistance(block: usize, code: usize, to: usize): u32 {
     let bits: u64 = 0;
     for (let i = longest; i < count; i += step) {
       const start = (<u64>to) << 3;
-      // An estimate of the bytes of each line in between; never less than the length of the line with the matches.
+      // An estimate of the bytes of each line in between; never less than the length of the line that matches refer to.
       const length =
         max(lengthOf(entryAt(block, i)), lengthOf(entryAt(block, i - lineDistance))) + 8;
       bits += writeText(start, code, block, i, lineDistance, lineDistance * length) - start;
@@ -237,7 +240,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   const count = countOf(block);
   const lineDistance = load<u32>(block, 24);
   let at = start;
-  // Offsets of the line, and of the line with its matches.
+  // The offset of the current line, and the offset of the line that its matches refer to.
   let offset: u32 = 0;
   let matchLine: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
@@ -261,7 +264,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   return <u32>(at - start);
 }
 
-/** The offset of the line with the matches of line `i`; `previous` is the result for the line before `i`. */
+/** The offset of the line that the matches of line `i` refer to; `previous` is the result for the line before `i`. */
 function matchLineOffset(previous: u32, offset: u32, block: usize, i: u32, lineDistance: u32): u32 {
   if (i < lineDistance) return i == 0 ? 0 : offset - lineBytesAt(block, i - 1);
   if (i == lineDistance) return 0;

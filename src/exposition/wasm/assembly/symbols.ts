@@ -68,7 +68,7 @@ export function writeLineFeed(at: u64, code: usize): u64 {
   return put(at, symbol & 0xffffff, symbol >> 24);
 }
 
-/** Writes a match: `length` bytes that occur also `distance` bytes earlier. */
+/** Writes a match: `length` bytes that also occur `distance` bytes earlier. */
 export function writeMatch(at: u64, code: usize, length: u32, distance: u32): u64 {
   const symbol = distanceSymbol(code, distance);
   const entry = load<u32>(code + DISTANCES + ((<usize>symbol) << 2));

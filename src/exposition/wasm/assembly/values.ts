@@ -43,7 +43,7 @@ export function numberOf(bits: u64, kind: u32): f64 {
   return <f64>signed;
 }
 
-/** The digits of a number below 10^8, one a byte, the highest in the lowest byte. */
+/** The digits of a number below 10^8, one per byte, with the highest digit in the lowest byte. */
 function digitsOf(n: u32): u64 {
   const high = n / 10000;
   const fours = (<u64>high) | ((<u64>(n - high * 10000)) << 32);
@@ -131,7 +131,7 @@ function writeFloat(x: f64, at: usize): usize {
   return writeShortest(reinterpret<u64>(x), at);
 }
 
-/** Writes a whole number, a point and a number of hundred-millionths other than 0, without trailing zeros. */
+/** Writes the decimal of `whole` and `parts` hundred-millionths, without trailing zeros. `parts` is not 0. */
 function writeFixed(whole: u64, parts: u32, at: usize): usize {
   at = writeInteger(whole, at);
   store<u8>(at, 0x2e);
