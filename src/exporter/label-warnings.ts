@@ -46,7 +46,7 @@ const ownerOf = (label: string): Owner | undefined =>
 /** A label, and the path of the value that names the label in its file. */
 type PlacedLabel = readonly [label: string, path: Path];
 
-/** Warns of labels that others also set: once for each list of path labels, and once for each catalogue file. */
+/** Warns of each clashing label: once for each list of path labels, and once for each catalogue file. */
 export function labelWarnings(config: Config, plan: Plan): readonly string[] {
   const files = new Set(
     plan.flatMap(({ catalogue }) =>

@@ -131,7 +131,10 @@ function mismatchOf({ app, format }: TargetConfig) {
       };
 }
 
-/** Adds a problem with a value in a file or of an option. Only a file can set the format, so the message names it. */
+/**
+ * Adds a problem with a value in a file, or with the argument of an option. Only a file can set the format, so the
+ * message about an option mentions the file.
+ */
 function addProblem(path: Path, sentence: string, config: Config, problems: ConfigProblems): void {
   if (config.at(path) !== '') problems.of(config.documentOf(path)).add(path, sentence);
   else

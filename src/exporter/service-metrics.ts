@@ -23,7 +23,7 @@ const SEVERITIES = {
   invalid: 'bad',
 } as const satisfies Record<LicenseState, LicenseInfo['severity']>;
 
-/** Sets the metrics of the process. Their names follow the names in Prometheus itself, so that its alert rules apply. */
+/** Sets the metrics of the process. They are named like Prometheus's own metrics, so that the same alert rules apply. */
 export class ServiceMetrics {
   readonly #expiry: (value: number) => void;
   readonly #licenseState: (value: number, labels: { readonly state: string }) => void;
@@ -132,7 +132,7 @@ export function webConfigMetrics(
   };
 }
 
-/** The smallest block in bytes that malloc maps, so that free unmaps it: the default of M_MMAP_THRESHOLD. */
+/** The smallest size in bytes for which malloc uses mmap, and free munmap: the default of M_MMAP_THRESHOLD. */
 const LARGE_BLOCK = 131_072;
 /** A process is idle if its memory has grown by no more than this factor since the last check. */
 const GROWTH = 1.1;

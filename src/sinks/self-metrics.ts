@@ -133,7 +133,7 @@ export class SelfMetrics {
   }
 }
 
-/** The longest sampling interval, 25 days. Sampling the histogram of `LAG_STATISTICS` wakes up the process. */
+/** The longest sampling interval, 25 days: each sample of the histogram for `LAG_STATISTICS` wakes up the process. */
 const NEVER_MS = 0x7fffffff;
 const LAG_STATISTICS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 

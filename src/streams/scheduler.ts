@@ -40,7 +40,7 @@ export class Scheduler {
     this.#yieldTo = yieldTo;
   }
 
-  /** Runs the steps, from the next iteration on, and emits their result. Unsubscribing cancels them. */
+  /** Runs the steps from the next iteration of the event loop on. Emits their result. Unsubscribing cancels them. */
   run<T>(steps: () => Iterator<void, T>, isUrgent = never): Observable<T> {
     return new Observable((subscriber) => {
       const all = steps();
@@ -59,7 +59,10 @@ export class Scheduler {
     });
   }
 
-  /** Repeats a short step, from the next iteration on, until it returns true; returns a function that cancels it. */
+  /**
+   * Repeats a short step until it returns true, starting in the next iteration of the event loop. Returns a function
+   * that cancels the task.
+   */
   start(step: () => boolean, isUrgent = never): () => void {
     const task = { step, isUrgent, sinceMs: 0, isCancelled: false };
     this.#add(task);
@@ -100,7 +103,10 @@ export class Scheduler {
     } while (--left > 0 && this.#nowMs() < startMs + SLICE_MS / 2);
   }
 
-  /** Returns the first urgent task. Without one, or if another task has waited for `MAX_WAIT_MS`, returns the first other task. */
+  /**
+   * Returns the first urgent task. If there is none, or if other tasks have had no slice for `MAX_WAIT_MS`, returns the
+   * first other task.
+   */
   #next(nowMs: number): Task | undefined {
     let urgent: Task | undefined;
     let other: Task | undefined;

@@ -120,8 +120,9 @@ export class ViewRefresher {
   }
 
   /**
-   * Whether the view has the complete tree. The publisher may have added objects between the read of the directory
-   * and the copy of the words, so the directory must have no new records, or a later read must have been processed.
+   * Whether the view has the complete tree. The publisher may have added objects after the last read of the directory
+   * and before the copy of the words. So the directory must have no new records, or the view must have processed a
+   * later read.
    */
   #isTreeComplete(): boolean {
     if (this.#processedChanges >= this.#requiredChanges) return true;

@@ -60,8 +60,8 @@ interface Move {
 const MIN_DIFFERENCE = 0.2;
 
 /**
- * Plans moves that balance the loads, the most useful first. Each move goes from the fullest partition with a suitable
- * target to the emptiest partition, with the target that makes their two loads most equal.
+ * Plans moves that balance the loads, the most useful first. Each move takes a target from the fullest partition that
+ * has a suitable target to the emptiest partition. It takes the target that makes the two loads most equal.
  * @param most the maximum number of moves
  * @param least a partition with a lower load keeps its targets
  */

@@ -6,7 +6,7 @@ import type { Notifications, TargetState } from '../streams/report.js';
 interface LastNotification {
   /** When the exporter noticed it. */
   readonly ms: number;
-  /** True if the publisher made it before the exporter first read its counter, so it is older than `ms`. */
+  /** True if it happened before the exporter first read the counter of notifications. Then its time is before `ms`. */
   readonly isEarlier: boolean;
 }
 

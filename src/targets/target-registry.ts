@@ -21,7 +21,7 @@ export interface RegistryParts extends Omit<
 interface Entry {
   readonly target: ServedTarget;
   readonly ended$: Subject<void>;
-  /** The time of the last measurement of its load, and its busy time at that moment. */
+  /** When the load was last measured, and the busy time of the target at that moment. */
   measured: { readonly atMs: number; readonly busyMs: number };
   /** The share of time that its refreshes took; undefined until it is measured. */
   load: number | undefined;

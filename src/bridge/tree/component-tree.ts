@@ -142,7 +142,7 @@ export function seedPathOf(object: ComponentObject): string {
 }
 
 const PROCESS_CLASS = 'ManagedProcess.';
-/** If `time` changes at more polls in a row, it is a clock. After this many polls without a change, it is not a clock. */
+/** `time` counts as a clock after more consecutive changes than this, until as many polls in a row show no change. */
 const MAX_NEW_TIMES = 3;
 
 interface ComponentIdentity {

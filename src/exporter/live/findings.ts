@@ -115,7 +115,7 @@ interface UnreadClass {
   variables: number;
 }
 
-/** Finds classes without objects, and objects without rows. A target that selects classes tracks no such objects. */
+/** Finds classes without objects, and objects without rows. If a target selects classes, all its objects have rows. */
 export function classFindings(
   { classes, source: { file } }: Catalogue,
   { rowIndex, tracks }: Filters,

@@ -113,7 +113,7 @@ export interface GuardTls {
   readonly rejectUnauthorized: boolean;
   /** The secure context of the next connection. */
   readonly context: () => SecureContext;
-  /** Why a client that completed the handshake may send no requests; undefined if it may. */
+  /** Why the server closes a connection after its handshake; undefined to keep it. */
   readonly certificateRefusal: (socket: TLSSocket) => CertificateRefusal | undefined;
 }
 
@@ -121,7 +121,7 @@ export interface GuardTls {
 export interface Guard {
   /** The TLS settings; undefined for plain HTTP. */
   readonly tls: GuardTls | undefined;
-  /** Whether each admitted client has sent a valid password or certificate. */
+  /** Whether the guard admits only clients with a valid password or certificate. */
   readonly authenticatesClients: () => boolean;
   /** The headers of every response. */
   readonly headers: () => HeaderFields;

@@ -13,7 +13,7 @@ import { route } from './route.js';
 
 export interface ScrapeOptions {
   readonly formats: Formats;
-  /** Returns the current scope with a name. */
+  /** Returns the current scope with the name `name`. */
   readonly scope: (name: string) => Scope | undefined;
   readonly notReady: (progress: SyncProgress) => string;
 }

@@ -77,7 +77,7 @@ export type CertificateRefusal = 'no_certificate' | 'not_verified' | 'name_not_a
 const isVerified = ({ authorizationError }: TLSSocket): boolean => Boolean(authorizationError);
 
 function certificateError(socket: TLSSocket): Pick<FailedHandshake, 'error' | 'detail'> {
-  // Node.js sets a code, contrary to its types.
+  // The types declare an Error, but Node.js sets an error code.
   const code = String(socket.authorizationError);
   return { error: firstMatch(OF_CERTIFICATE, code), detail: code };
 }

@@ -123,7 +123,7 @@ const UNIX_SOCKET = 'the UNIX socket of systemd, path ';
 const IDLE_MS = 65_000;
 /** The time after the listener closes in which a connection may still send its first request. */
 const GRACE_MS = 250;
-/** The longest interval between checks for request timeouts by Node.js, whose default is 30 seconds. */
+/** The longest interval at which Node.js checks for request timeouts. By default it checks every 30 seconds. */
 const MAX_CHECK_MS = 1000;
 
 /**
@@ -205,7 +205,7 @@ function answerUnreadable(server: Server, onAnswered: (status: Status) => void):
     response.once('close', () => responses.delete(response));
   });
   const refuse = (socket: Socket, status: Status, text: string): void => {
-    // If a part of an earlier response is sent, the client would read this response as the rest of that body.
+    // If the server has sent a part of an earlier response, the client would read this response as the rest of it.
     const hasBegun = [...(unfinished.get(socket) ?? [])].some(({ headersSent }) => headersSent);
     if (hasBegun || !socket.writable) socket.destroy();
     else {
@@ -230,7 +230,7 @@ function answerUnreadable(server: Server, onAnswered: (status: Status) => void):
   server.on('connect', ({ socket }: IncomingMessage) => {
     refuse(socket, 405, 'method CONNECT is not allowed');
   });
-  // RFC 9110 allows a server to ignore an unknown expectation. Node.js would answer 417.
+  // RFC 9110 allows a server to ignore an Expect header with an unknown value. Node.js would answer 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 

@@ -5,7 +5,7 @@ import { GzipText } from '../../exposition/compress/gzip.js';
 import type { Body, Page } from '../../model.js';
 import { prefersGzip } from './choose-format.js';
 
-/** The longest time that a response may make no progress. */
+/** The longest time that a response may go without progress. */
 const MAX_STALL_MS = 30_000;
 
 /** The statuses of all responses. */
@@ -44,8 +44,8 @@ export function textReply(status: Status, text: string, headers: HeaderFields = 
 }
 
 /**
- * A page that is never compressed, because it is short, or because it contains text from the client: the compressed
- * length would then reveal other content of the page.
+ * A page that is never compressed. Either it is short, or it contains text from the client: the compressed size would
+ * then reveal other content of the page.
  */
 export function plainPage(text: string, contentType: string): Page {
   const body = Buffer.from(text);

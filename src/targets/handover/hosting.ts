@@ -48,7 +48,7 @@ export class Hosting implements Assignment {
   #root: FoundRoot | undefined;
   #failure = '';
 
-  /** @param former its predecessor; undefined for the first hosting */
+  /** @param former the hosting that this one replaces; undefined for the first hosting */
   constructor({ definition, partition }: Assignment, former?: Hosting) {
     this.definition = definition;
     this.partition = partition;
@@ -112,7 +112,7 @@ export class Hosting implements Assignment {
     this.#failure = '';
     if (!('state' in report)) return report;
     const { root, serverKey } = report.state;
-    // A partition that has just started reports no root yet. Only after a root does an empty one mean a loss.
+    // A partition that has just started reports no root yet. So forget the root only if the last report had one.
     if (root !== '') this.#root = { serverKey, id: root };
     else if (this.#state.root !== '') this.#root = undefined;
     this.#state = report.state;

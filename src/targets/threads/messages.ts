@@ -30,7 +30,7 @@ export interface SnapshotLayout extends Pick<
 export interface SentSnapshot {
   /** The number of holders in the main thread; one of them is the report with this snapshot. */
   readonly holders: Int32Array<SharedArrayBuffer>;
-  /** Undefined if the target sent the same snapshot last. */
+  /** Undefined if the last message of the target had the same snapshot. */
   readonly layout: SnapshotLayout | undefined;
   /** The memory, if it has grown since the last message. */
   readonly memory: SharedArrayBuffer | undefined;

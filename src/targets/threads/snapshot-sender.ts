@@ -27,7 +27,7 @@ export class SnapshotSender {
     return { holders, layout, memory: this.#newMemory(snapshot) };
   }
 
-  /** Releases the snapshots without holders. Such a snapshot gets no new holder, since only a holder adds another. */
+  /** Releases the snapshots without holders. They get no new holders, since only a holder can add a holder. */
   releaseUnheld(): void {
     for (const [snapshot, release] of this.#held) {
       if (Atomics.load(this.#holdersOf(snapshot), 0) > 0) continue;

@@ -210,7 +210,7 @@ function answer(
 const fail = (target: RemoteTarget | undefined, reason: string): void =>
   target?.subscriber.error(new Error(reason));
 
-/** Emits a report, with its snapshot in a form for this thread. If the target has ended, releases the snapshot. */
+/** Emits a report, and makes its snapshot readable in this thread. If the target has ended, releases the snapshot. */
 function receive({ memory, targets }: Thread, message: ReportMessage): void {
   const { report } = message;
   const target = targets.get(message.target);

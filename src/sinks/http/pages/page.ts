@@ -183,7 +183,7 @@ export interface PageParts {
   readonly skipTo: { readonly id: string; readonly name: string };
   readonly main: Html;
   readonly footer?: Html;
-  /** Whether the page repeats parts of its URL. If so, it is not compressed: the length would reveal other content. */
+  /** Whether the page repeats parts of its URL. If so, do not compress it: the compressed size reveals other content. */
   readonly isEcho?: boolean;
   /** The period of updates in milliseconds; undefined for none. */
   readonly refreshMs?: number | undefined;

@@ -24,7 +24,7 @@ export interface TreeOptions {
   readonly unixMs: () => number;
 }
 
-/** The maximum number of links to target trees on a tree page that names no target. */
+/** The maximum number of links to trees, on the error page for a request that selects no target. */
 const MAX_LINKS = 100;
 /** The maximum number of rows and characters of a page. */
 const MAX_ROWS = 200;
