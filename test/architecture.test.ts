@@ -74,7 +74,7 @@ describe('the source code', () => {
     expect([...rules.keys()]).to.have.members(folders);
   });
 
-  it('has each import that the table allows', () => {
+  it('uses each import that the table allows', () => {
     for (const [folder, others] of rules) {
       const reached = [...sources]
         .filter(([file]) => file.startsWith(`${folder}/`))
@@ -84,7 +84,7 @@ describe('the source code', () => {
     }
   });
 
-  it('imports a cli only from the file that loads it', () => {
+  it('imports no cli.ts outside exporter/main.ts', () => {
     for (const [file, text] of [...sources].filter(([each]) => each !== 'exporter/main.ts'))
       for (const reached of importsOf(file, text))
         expect(reached, file).not.to.match(/(^|\/)cli\.ts$/);
@@ -124,7 +124,7 @@ describe('the source code', () => {
     }
   });
 
-  it('has no file with a name that says nothing, such as utils', () => {
+  it('has no file with a meaningless name, such as utils', () => {
     for (const file of files)
       expect(file).not.to.match(/(^|\/)(index|utils?|helpers?|common|manager|misc)\.ts$/);
   });
