@@ -51,7 +51,7 @@ describe('shm_bridge', function () {
     return { status, stdout: bridge.stdout, stderr: bridge.stderr };
   };
 
-  it('logs in the configured format and level, with the component as a field', async () => {
+  it('logs in the configured format, from the configured level on, with the component as a field', async () => {
     const config = file(component('a', await deadUrl()));
     const words = ['--config', config, '--log-format', 'json', '--log-level', 'warning'];
     const bridge = programs.start('bridge', words);
@@ -126,7 +126,7 @@ describe('shm_bridge', function () {
       expect(programs.segments()).to.deep.equal([]);
     });
 
-    it('exits with status 1 when components give no tree, and prints the others without a key', async () => {
+    it('exits with status 1 if a component returns no tree, prints the other trees, and never prints a key', async () => {
       const dead = await deadUrl();
       const several = file(
         component('a', dead),
@@ -144,7 +144,7 @@ describe('shm_bridge', function () {
       expect(stderr).not.to.include(SECRET);
     });
 
-    it('refuses a component that is not in the file', () => {
+    it('rejects a --component that is not in the file', () => {
       const two = file(component('a', 'http://h1'), component('b', 'http://h2'));
       expect(run('--config', two, '--once', '--component', 'c')).to.deep.equal({
         status: 2,
@@ -227,7 +227,7 @@ describe('shm_bridge', function () {
       expect(bridge.stderr).not.to.include(' b: ');
     });
 
-    it('waits for a segment that its predecessor still has, says so once, and takes it over', async () => {
+    it('waits while its predecessor publishes a segment, warns once, and then publishes its own', async () => {
       const [one, url] = [file(component('a', await served())), await served()];
       const bridge = programs.start('bridge', ['--config', one]);
       await begun(bridge);
@@ -257,10 +257,10 @@ describe('shm_bridge', function () {
     });
 
     for (const [what, target] of [
-      ['its disk is full', '/dev/full'],
-      ['its reader has exited', '>(head -c 1 >/dev/null)'],
+      ['the disk of the log is full', '/dev/full'],
+      ['the reader of the log has exited', '>(head -c 1 >/dev/null)'],
     ] as const)
-      it(`continues without its log when ${what}`, async () => {
+      it(`continues without a log when ${what}`, async () => {
         const server = await serving({}, treeOf({ objects: OBJECTS }));
         const one = file(component('a', server.url, 'interval_ms = 1000\n'));
         const words = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js')];

@@ -24,7 +24,7 @@ describe('docs/bridge.md', () => {
     for (const text of shown) expect(files).to.include(text);
   });
 
-  it('has command lines that the bridge accepts', () => {
+  it('has only command lines that the bridge accepts', () => {
     const lines = [
       ...guide.matchAll(
         /(?:npx |dist\/bin\/|--init-groups bin\/)shm_bridge(?:\.js)? (--.*?)(?: > \S+)?$/gm,
@@ -36,10 +36,10 @@ describe('docs/bridge.md', () => {
   });
 
   for (const reason of Object.keys(FAILURE_REASONS))
-    it(`has a remedy for ${reason}`, () =>
+    it(`has a remedy for the failure "${reason}"`, () =>
       expect(guide).to.match(new RegExp(`^\\| \`${reason}\` \\| .+ \\|$`, 'm')));
 
-  it('names existing metrics', () => {
+  it('names only metrics that exist', () => {
     const pages = `${bridgeMarkdown()}${metricsMarkdown()}`;
     const names = new Set(
       [
@@ -51,7 +51,7 @@ describe('docs/bridge.md', () => {
       if (!name.endsWith('_')) expect(pages, name).to.match(new RegExp(`\`${name}[\`{]`));
   });
 
-  it('has recipes that the configuration accepts', () => {
+  it('has only recipes that are valid in a configuration', () => {
     const recipes = [...guide.matchAll(/^\| `(exclude_\w+ = \[.*?\])` \|/gm)];
     expect(recipes).to.have.lengthOf(4);
     for (const [, line = ''] of recipes) {
@@ -68,7 +68,7 @@ describe('The deploy folder', () => {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
   const units = readdirSync('deploy').filter((file) => file.endsWith('.service'));
 
-  it('is part of the package, as docs and examples are', () =>
+  it('is part of the package, like docs and examples', () =>
     expect(manifest.files).to.include.members(['deploy', 'docs', 'examples']));
 
   it('has a unit for the bridge and one for the exporter', () =>
@@ -77,7 +77,7 @@ describe('The deploy folder', () => {
   for (const unit of ['shm_bridge.service', 'shm_exporter.service']) {
     const text = readFileSync(join('deploy', unit), 'utf8');
 
-    it(`has ${unit}, which starts a program of the package and names one of its pages`, () => {
+    it(`has ${unit}, which refers to a program and a page of the package`, () => {
       const paths = [...text.matchAll(/\/opt\/shm_exporter\/(\S+)/g)].map(([, path = '']) => path);
       expect(paths).to.have.lengthOf(2);
       // The programs of a release are in bin, each a wrapper of a script here.
@@ -85,7 +85,7 @@ describe('The deploy folder', () => {
         expect(existsSync(path.replace(/^bin\/(.*)/, 'dist/bin/$1.js')), path).to.equal(true);
     });
 
-    it(`has ${unit}, which systemd accepts`, function () {
+    it(`has ${unit}, in which systemd finds no mistake`, function () {
       needsPrograms(this, 'systemd-analyze');
       // systemd-analyze requires the program to exist.
       const installed = text.replace(/\/opt\/shm_exporter\/bin\/(\w+)/, resolve('dist/bin/$1.js'));

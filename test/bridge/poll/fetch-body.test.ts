@@ -77,7 +77,7 @@ describe('A poll of a component', function () {
       expect(reasonOf(await ask(server.url))).to.equal('tree');
     });
 
-  it('reports too many objects in a body of allowed size', async () => {
+  it('reports too many objects, even if the body is small enough', async () => {
     const server = await serve();
     server.fault = 'many_objects';
     expect(reasonOf(await ask(server.url, { maxBodyBytes: 1 << 26 }, '', 10_000))).to.equal(
@@ -88,7 +88,7 @@ describe('A poll of a component', function () {
   const COMPRESSIONS = ['zlib', 'raw', 'gzip'] as const;
   for (const compression of COMPRESSIONS)
     for (const isChunked of [true, false])
-      it(`inflates ${compression}, ${isChunked ? 'in chunks' : 'in one go'}`, async () => {
+      it(`inflates ${compression}, ${isChunked ? 'in chunks' : 'in one piece'}`, async () => {
         const { url } = await serve({ compression, isChunked });
         const outcome = await ask(url, { deflate: true });
         if (outcome.kind !== 'tree') throw outcome.failure;
@@ -115,7 +115,7 @@ describe('A poll of a component', function () {
     expect(wrong).to.equal('unauthorized: status 401: security_key is wrong');
   });
 
-  it('accepts other content types of JSON, and an answer without a content type', async () => {
+  it('accepts every content type for JSON, and an answer without a content type', async () => {
     for (const contentType of [
       'application/json; charset=utf-8',
       'text/json',
@@ -126,14 +126,14 @@ describe('A poll of a component', function () {
     }
   });
 
-  it('trusts a certificate of its CA file', async () => {
+  it('trusts a certificate in its CA file', async () => {
     const { url } = await serve({ tls: COMPONENT_TLS });
     expect(reasonOf(await ask(url, { ca: COMPONENT_TLS.cert }))).to.equal('tree');
     const byName = url.replace('127.0.0.1', 'localhost');
     expect(reasonOf(await ask(byName, { ca: COMPONENT_TLS.cert }))).to.equal('tree');
   });
 
-  it('trusts each authority of its CA file, also one that is not self-signed, but not the authority above it', async function () {
+  it('trusts an intermediate authority in its CA file, but not the root that signed the authority', async function () {
     needsPrograms(this, 'openssl');
     const authorities = new Authorities(folder);
     authorities.issue('root', { extensions: [AUTHORITY] });
@@ -152,7 +152,7 @@ describe('A poll of a component', function () {
     expect(await reasonFrom('other-server')).to.match(/unable to get local issuer/);
   });
 
-  it('refuses an untrusted certificate, and one of another host or server', async () => {
+  it('refuses an untrusted certificate, and the certificate of another server or host name', async () => {
     const { url } = await serve({ tls: COMPONENT_TLS });
     const { url: other } = await serve({ tls: OTHER_TLS });
     expect(messageOf(await ask(url))).to.match(/^tls: .*self.signed/i);
@@ -259,7 +259,7 @@ describe('A poll of a component', function () {
       }
     });
 
-    it('accepts an answer that ends with its connection', async () => {
+    it('accepts an answer without a length, which ends when the server closes the connection', async () => {
       const url = await serveRaw(
         (socket) => void socket.end('HTTP/1.0 200 OK\r\n\r\n[{"Instance":"a"}]'),
       );

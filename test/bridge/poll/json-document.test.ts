@@ -84,7 +84,7 @@ describe('The reader of JSON documents', () => {
     );
   });
 
-  it('keeps every character of a text, also byte order marks, divided into pieces anywhere', () => {
+  it('keeps every character of a text, even byte order marks, divided into pieces anywhere', () => {
     const text = fc.string({
       unit: fc.constantFrom('\ufeff', 'a', '\n', 'ä', '\u2028', '"', '\u{1f600}'),
     });
@@ -129,7 +129,7 @@ describe('The reader of JSON documents', () => {
     expect(message).not.to.match(/[\p{Cc}\p{Cf}]/u);
   });
 
-  it('refuses a document at the first excessive nesting level', () => {
+  it('refuses a document at the first nesting level beyond the limit', () => {
     const deep = '['.repeat(51);
     const document = new JsonDocument(BOUNDS);
     expect(
@@ -145,12 +145,12 @@ describe('The reader of JSON documents', () => {
     expect(read(`[${'[],'.repeat(100)}[]]`)).to.have.lengthOf(101);
   });
 
-  it('refuses a document at the first excessive array or object', () => {
+  it('refuses a document at the first array or object beyond the limit', () => {
     const flat = `[${'{},'.repeat(1000)}`;
     expect(failureOf(() => read(flat))).to.match(/^too_many: .* 1000 arrays and objects/);
   });
 
-  it('refuses a document at the first excessive item or member', () => {
+  it('refuses a document at the first item or member beyond the limit', () => {
     expect(failureOf(() => read(`[${'1,'.repeat(2001)}`))).to.match(/^too_many: .* 2000 commas/);
     expect(failureOf(() => read(`{${'"a":1,'.repeat(2001)}`))).to.match(/^too_many: /);
     expect(read(`[${'1,'.repeat(2000)}1]`)).to.have.lengthOf(2001);
@@ -163,7 +163,7 @@ describe('The reader of JSON documents', () => {
     expect(failureOf(() => read(list(101)))).to.match(/^too_many: .* 100 integers of 16 digits/);
   });
 
-  it('needs no more memory than the bytes of a document that arrives byte by byte', () => {
+  it('needs little memory for a document that arrives byte by byte', () => {
     const document = new JsonDocument(BOUNDS);
     const heap = (): number => {
       globalThis.gc?.();
@@ -176,7 +176,7 @@ describe('The reader of JSON documents', () => {
     expect(document.end()).to.deep.equal([7]);
   });
 
-  it('ignores digits in texts and texts between long numbers', () => {
+  it('does not mistake digits in texts for long numbers', () => {
     const texts = ['1234567890123456789', '"12345678901234567890\\', '-9007199254740993'];
     expect(read(JSON.stringify(texts))).to.deep.equal(texts);
     expect(read('{"9007199254740993":[9007199254740993,"9007199254740993"]}')).to.deep.equal({

@@ -32,7 +32,7 @@ function resolver() {
 }
 
 describe('A name lookup', () => {
-  it('finds one or all addresses that the system resolver finds', async () => {
+  it('returns the first or all addresses that the system resolver returns', async () => {
     const { lookup } = new NameLookup();
     const seen: unknown[] = [];
     const record = (...result: readonly unknown[]) => void seen.push(result);
@@ -60,7 +60,7 @@ describe('A name lookup', () => {
     expect(underWay()).to.deep.equal(['a']);
   });
 
-  it('answers each name as soon as it is found, while other lookups hang', () => {
+  it('returns the result of each name at once, while other lookups hang', () => {
     const { ask, take, underWay } = resolver();
     const answers = ['a', 'b', 'c'].map(ask);
     ask('a');
@@ -70,7 +70,7 @@ describe('A name lookup', () => {
     expect(answers).to.deep.equal([[], ['ENOTFOUND'], ['127.0.0.7']]);
   });
 
-  it('returns the former address during a slow lookup, and the new address later', async () => {
+  it('returns the previous address during a slow lookup, and the new address after it', async () => {
     const { ask, take } = resolver();
     ask('a');
     take('a')(null, AT);
@@ -83,7 +83,7 @@ describe('A name lookup', () => {
     expect(next).to.deep.equal(['127.0.0.8']);
   });
 
-  it('forgets the former address when the name no longer exists', async () => {
+  it('forgets the previous address when the name no longer exists', async () => {
     const { ask, take } = resolver();
     ask('a');
     take('a')(null, AT);
@@ -97,7 +97,7 @@ describe('A name lookup', () => {
     expect(next).to.deep.equal(['ENOTFOUND']);
   });
 
-  it('waits for a slow lookup of a name without a former address', async () => {
+  it('waits for a slow lookup of a name without a previous address', async () => {
     const { ask, take } = resolver();
     const first = ask('a');
     await delay(100);
@@ -106,7 +106,7 @@ describe('A name lookup', () => {
     expect(first).to.deep.equal(['127.0.0.7']);
   });
 
-  it('reports a removed name, and uses the former address when no name server answers', () => {
+  it('reports a name that no longer exists, but uses the previous address when no name server answers', () => {
     const { ask, take } = resolver();
     ask('a');
     take('a')(null, AT);

@@ -6,7 +6,7 @@ import type { PollOutcome } from '#app/bridge/poll/poll.js';
 import { marbles } from '../../support/marbles.js';
 
 describe('a poll', () => {
-  it('yields the event loop between parsing, reading and the later steps', () => {
+  it('yields to the event loop between parsing, reading and the later steps', () => {
     const scheduler = new VirtualTimeScheduler();
     const bytes = Buffer.from('[{"Instance":"h.1.a","Class":"C"}]');
     const outcomes: PollOutcome[] = [];
@@ -48,7 +48,7 @@ describe('polling', () => {
   };
 
   it(
-    'polls at once, and at every interval from the start of the poll before',
+    'polls at once, and then one interval after the start of each poll',
     marbles(({ expectObservable }) => {
       const { poll } = scripted([1, 'a'], [3, 'b'], [1, 'c'], [1, 'd']);
       const polls = '   -a-----b-c---d--';
@@ -59,7 +59,7 @@ describe('polling', () => {
   );
 
   it(
-    'never polls twice at once, and counts the polls that a slow poll delays as skipped',
+    'runs one poll at a time, and counts the polls that are skipped during a slow poll',
     marbles(({ expectObservable, flush }) => {
       const { poll, begun } = scripted([9, 'a'], [4, 'b'], [0, 'c']);
       //                   ^         a at 9: 4 and 8 are skipped, the next is at 12
@@ -142,7 +142,7 @@ describe('polling', () => {
 });
 
 // standing reports when the last good poll becomes stale or lost.
-describe('the operator that adds stale and lost', () => {
+describe('the operator that reports stale and lost polls', () => {
   const patience = { staleAfterMs: 4, lostAfterMs: 8 };
   const verdictOf = (polled: string) =>
     polled === 'g' ? 'good' : polled === 'o' ? 'gone' : 'failed';
@@ -162,7 +162,7 @@ describe('the operator that adds stale and lost', () => {
   );
 
   it(
-    'reports once that the last good poll is stale and once that it is lost, during any failed polls',
+    'reports stale once and lost once after the last good poll, even while further polls fail',
     marbles(({ hot, expectObservable }) => {
       const polled$ = hot(' g--x--x--x--x--x--');
       const shown = '       g--xS-x-Lx--x--x--';

@@ -114,7 +114,7 @@ describe('The mirror of a component', () => {
     return { publisher, mirror, readBack, drops: () => watch.poll().drops };
   };
 
-  it('shows each tree exactly, after any former tree', () => {
+  it('publishes each tree exactly, whatever tree it published before', () => {
     let changed = 0;
     fc.assert(
       fc.property(trees, (documents) => {
@@ -177,7 +177,7 @@ describe('The mirror of a component', () => {
 
   const first = (readBack: () => PlainObject[]) => readBack()[0]?.variables[0];
 
-  it('changes the type of a variable only if its value requires another', () => {
+  it('changes the type of a variable only if a value requires another type', () => {
     const { mirror, readBack } = mirrored();
     const rows: readonly (readonly [Json, string])[] = [
       [5, 'i64'],
@@ -215,7 +215,7 @@ describe('The mirror of a component', () => {
     expect(readBack().map(({ state }) => state)).to.deep.equal(['normal', 'normal']);
   });
 
-  it('removes all roots, and publishes the next tree as a new one', () => {
+  it('removes all roots when it is cleared, and publishes the next tree as a new tree', () => {
     const { mirror, readBack } = mirrored();
     show(mirror, object('r', [], [object('s')]), object('t'));
     expect(mirror.clear()).to.equal(3);
@@ -225,7 +225,7 @@ describe('The mirror of a component', () => {
     expect(readBack()).to.have.lengthOf(1);
   });
 
-  it('counts items without space, shows the others, and shows all once there is space', () => {
+  it('counts the items that do not fit, publishes the others, and publishes all items once they fit', () => {
     const { mirror, readBack, drops } = mirrored();
     const many = Array.from({ length: 700 }, (_, n) =>
       object(`s${n}`, [], [object(`s${n}.below`)]),

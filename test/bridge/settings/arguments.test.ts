@@ -80,6 +80,6 @@ describe('The option parser of the bridge', () => {
     [['--once', '--check-config', '--config', 'c'], '--check-config cannot be used with --once'],
   ];
   for (const [argv, message] of refused)
-    it(`refuses ${argv.length === 0 ? 'no arguments' : JSON.stringify(argv)}`, () =>
+    it(`refuses ${argv.length === 0 ? 'an empty command line' : JSON.stringify(argv)}`, () =>
       expect(faultMessage('USAGE', () => parse(...argv))).to.equal(message));
 });

@@ -35,7 +35,7 @@ describe('The configuration of the bridge', () => {
   const warnings = (toml: string, keys?: KeyReader) =>
     read(toml, keys).warnings.map((line) => folder.bare(line));
 
-  it('is not quoted in a TOML syntax error, because it may contain a key', () =>
+  it('is not shown in a TOML syntax error, because it may contain a key', () =>
     expect(complaint(`${COMPONENT}security_key = "s3cret\n`)).to.deep.equal([
       'c.toml:5:23: expected the closing quote of the string, found the end of the line',
     ]));
@@ -138,7 +138,7 @@ describe('The configuration of the bridge', () => {
     });
   });
 
-  describe('derives the address from the base', () => {
+  describe('derives the address of the tree from the url', () => {
     const rows: readonly (readonly [base: string, address: string, isCompressed: boolean])[] = [
       ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/sharedmem', false],
       ['http://127.0.0.1:8080/', 'http://127.0.0.1:8080/sharedmem', false],
@@ -151,7 +151,7 @@ describe('The configuration of the bridge', () => {
       ['http://10.1.2.3:65535', 'http://10.1.2.3:65535/sharedmem', true],
     ];
     for (const [base, address, isCompressed] of rows)
-      it(`${base}, and requests ${isCompressed ? 'compressed' : 'plain'} answers`, () => {
+      it(`${base}, and requests ${isCompressed ? 'compressed' : 'uncompressed'} answers`, () => {
         const [{ endpoint } = component('')] = read(other('a', base, '82')).components;
         expect(endpoint.url.href).to.equal(address);
         expect(endpoint.deflate).to.equal(isCompressed);
@@ -359,13 +359,13 @@ describe('The configuration of the bridge', () => {
   describe('causes messages that', () => {
     const sources = ['s3cret', 'File:s3cret', ' file:s3cret', 'http://s3cret', 's3cret:file'];
     for (const source of sources)
-      it(`do not quote ${JSON.stringify(source)}, which may be a key`, () =>
+      it(`do not show ${JSON.stringify(source)}, which may be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = "${source}"`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found a string that begins with neither, allowed: ${SOURCE}`,
         ]));
 
     for (const key of ['12345678', '1.5', 'true', '2026-11-27', '["s3cret"]', '{ s3cret = 1 }'])
-      it(`do not quote ${key} without quotes, which may be a key`, () =>
+      it(`do not show the unquoted value ${key}, which may be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = ${key}`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found a value that is not a string, allowed: ${SOURCE}`,
         ]));
@@ -379,7 +379,7 @@ describe('The configuration of the bridge', () => {
       ['"file:a\\nb"', '"file:a\\nb"'],
     ];
     for (const [toml, found] of shown)
-      it(`quote ${toml}, which cannot be a key`, () =>
+      it(`show ${toml}, which cannot be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = ${toml}`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found ${found}, allowed: ${SOURCE}`,
         ]));
@@ -429,10 +429,14 @@ describe('The configuration of the bridge', () => {
           'c.toml:3:7: components[0].url: sends the security key over the network as clear text; use https',
         ],
       ],
-      ['a network key, but not about a key within this host', `${COMPONENT}${key}`, []],
-      ['a clear-text key, but not about a key over https', `${secure}${key}${ca}`, []],
       [
-        'settings without effect for http',
+        'a key that crosses the network, but not about a key that stays on this host',
+        `${COMPONENT}${key}`,
+        [],
+      ],
+      ['a key in clear text, but not about a key over https', `${secure}${key}${ca}`, []],
+      [
+        'TLS settings, which have no effect with http',
         `${plain}${ca}tls_verify = false`,
         [
           'c.toml:5:11: components[0].ca_file: has no effect with http',
@@ -440,7 +444,7 @@ describe('The configuration of the bridge', () => {
         ],
       ],
       [
-        'certificates that are not verified',
+        'https without verification of certificates',
         `${secure}${ca}tls_verify = false`,
         [
           'c.toml:6:14: components[0].tls_verify: any certificate is accepted: anyone on the way can read the security key and forge values',
@@ -455,7 +459,7 @@ describe('The configuration of the bridge', () => {
         ],
       ],
       [
-        'a longer timeout, but not about one equal to the interval',
+        'a request timeout longer than the interval, but not about an equal one',
         `${COMPONENT}interval_ms = 2000`,
         [],
       ],

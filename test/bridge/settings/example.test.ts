@@ -42,7 +42,7 @@ describe(SETUPS, () => {
     copyFileSync(tlsPath('component.cert.pem'), folder.path('adh.pem'));
   });
 
-  it('has a page, and one file for the bridge and one for the exporter of each setup', () =>
+  it('has a README, and for each setup a file for the bridge and a file for the exporter', () =>
     expect(readdirSync(SETUPS).sort()).to.deep.equal([
       'README.md',
       'adh-exporter.toml',
@@ -62,7 +62,7 @@ describe(SETUPS, () => {
       for (const { securityKey, name } of components) expect(securityKey).to.equal(`${name}.key`);
     });
 
-    it(`${setup}-exporter.toml has each component and the root of the bridge as targets`, () => {
+    it(`${setup}-exporter.toml has a target for each component and for the bridge itself`, () => {
       const { contextId, poolName, components } = load(folder.path(`${setup}.toml`));
       const config = loadConfig({
         configFile: folder.path(`${setup}-exporter.toml`),

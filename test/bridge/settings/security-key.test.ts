@@ -30,7 +30,7 @@ describe('The reader of security keys', () => {
     ['unchanged', 's3cret', 's3cret'],
     ['without the line break at its end', 's3cret\n', 's3cret'],
     ['without a Windows line break', 's3cret\r\n', 's3cret'],
-    ['with blanks and signs inside', '"a: b\\c#" ~!', '"a: b\\c#" ~!'],
+    ['with blanks and punctuation', '"a: b\\c#" ~!', '"a: b\\c#" ~!'],
     ['of one character', 'x', 'x'],
     ['of 1024 characters', `${'k'.repeat(1024)}\r\n`, 'k'.repeat(1024)],
   ];
@@ -43,7 +43,7 @@ describe('The reader of security keys', () => {
 
   const faults: readonly (readonly [kind: string, content: string, fault: string])[] = [
     ['is empty', '', 'is empty, needed: a key'],
-    ['has a line break alone', '\n', 'is empty, needed: a key'],
+    ['has only a line break', '\n', 'is empty, needed: a key'],
     ['has two lines', 's3cret\nmore\n', 'has several lines, needed: a key in one line'],
     ['ends in two line breaks', 's3cret\n\n', 'has several lines, needed: a key in one line'],
     [
@@ -77,7 +77,7 @@ describe('The reader of security keys', () => {
       'character 1 of the key is not printable ASCII, and a header takes nothing else',
     ],
     [
-      'has other letters',
+      'has a letter outside ASCII',
       's3crét',
       'character 5 of the key is not printable ASCII, and a header takes nothing else',
     ],
@@ -99,7 +99,7 @@ describe('The reader of security keys', () => {
       'k: is larger than 4 KiB, which is the limit',
     ));
 
-  it('refuses a file of bytes that are not text', () =>
+  it('refuses a file whose bytes are not ASCII text', () =>
     expect(complaint(keyFile(Uint8Array.of(0x73, 0xff, 0xfe)))).to.equal(
       'k: character 2 of the key is not printable ASCII, and a header takes nothing else',
     ));
@@ -137,7 +137,7 @@ describe('The reader of security keys', () => {
     });
   });
 
-  it('checks the target of a link', () => {
+  it('checks the mode of the target of a link', () => {
     keyFile('s3cret');
     symlinkSync(folder.path('k'), folder.path('link'));
     expect(readSecurityKey(`file:${folder.path('link')}`, KEYS)).to.equal('s3cret');
@@ -145,7 +145,7 @@ describe('The reader of security keys', () => {
     expect(complaint(`file:${folder.path('link')}`)).to.include('link: has mode 0644');
   });
 
-  describe('for a file of another user', () => {
+  describe('for a file that belongs to another user', () => {
     const OWNER = 12_345;
     beforeEach(function () {
       needsRoot(this); // Only root can give files away.
@@ -153,7 +153,7 @@ describe('The reader of security keys', () => {
       chownSync(folder.path('k'), OWNER, OWNER);
     });
 
-    it('refuses the file, for any permissions', () => {
+    it('refuses the file, even if only its owner can read it', () => {
       expect(complaint(`file:${folder.path('k')}`)).to.equal(
         `k: belongs to user ${OWNER}, allowed: root, who runs this`,
       );
@@ -162,13 +162,13 @@ describe('The reader of security keys', () => {
       );
     });
 
-    it('accepts the file if the process runs as that user, or if the platform has no users', () => {
+    it('accepts the file if the process runs as its owner, or if the platform has no users', () => {
       for (const userId of [OWNER, undefined])
         expect(readSecurityKey(`file:${folder.path('k')}`, { ...KEYS, userId })).to.equal('s3cret');
     });
   });
 
-  it('accepts a file of root for any user', function () {
+  it('accepts a file of root, whichever user runs the process', function () {
     needsRoot(this);
     expect(readSecurityKey(keyFile('s3cret'), { ...KEYS, userId: 7 })).to.equal('s3cret');
   });
@@ -191,7 +191,7 @@ describe('The reader of security keys', () => {
       expect(complaint(`file:${folder.path('k')}`)).to.equal(`k: ${fault}`);
     });
 
-  it('either accepts a key that a header can carry, or explains its refusal without the key', () =>
+  it('accepts exactly the keys that a header can carry, and refuses others without showing them', () =>
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 40 }), (text) => {
         const secret = `s3cret${text}`;
@@ -246,6 +246,6 @@ describe('The reader of certificates', () => {
     ],
   ];
   for (const [kind, text, fault] of refused)
-    it(`refuses ${kind}, without quoting it`, () =>
+    it(`refuses ${kind}, and does not show its content`, () =>
       expect(folder.bare(faultMessage('CONFIG_INVALID', () => read(text)))).to.equal(fault));
 });

@@ -182,7 +182,7 @@ describe('A restart watch', () => {
         [false, true],
       ],
       [
-        'a changed start time of process 1, as in containers',
+        'a changed start time of process 1, which a container restarts',
         [
           { pid: 1, time: MONDAY },
           { pid: 1, time: TUESDAY },
@@ -195,14 +195,14 @@ describe('A restart watch', () => {
         [false, true, false],
       ],
       ['a changed time without a processID', [{ time: MONDAY }, { time: TUESDAY }], [false, true]],
-      ['no restart without processID and time', [{}, {}], [false, false]],
+      ['no restart in trees without processID and time', [{}, {}], [false, false]],
       [
-        'no restart when a root has a new id',
+        'no restart when the root has a new id',
         [{ pid: 1 }, { pid: 2, id: 'host.2.ads' }],
         [false, false],
       ],
       [
-        'no restart of roots that are not processes',
+        'no restart of a root that is not a process',
         [
           { pid: 1, className: 'X' },
           { pid: 2, className: 'X' },
@@ -210,7 +210,7 @@ describe('A restart watch', () => {
         [false, false],
       ],
       [
-        'no restart when a tree omits processID and time, and a changed processID after it',
+        'no restart when trees omit processID and time, but a processID that has changed after them',
         [{ pid: 1, time: MONDAY }, {}, { pid: 1, time: MONDAY }, {}, { pid: 2, time: MONDAY }],
         [false, false, false, false, true],
       ],
@@ -228,13 +228,13 @@ describe('A restart watch', () => {
   for (const [what, runs, seen] of rows)
     it(`detects ${what}`, () => expect(verdicts(...runs)).to.deep.equal(seen));
 
-  it('recognizes a time that changes at each poll as a clock, and ignores it', () => {
+  it('ignores a time that changes at each poll, because it is a clock', () => {
     const ticks = Array.from({ length: 8 }, (_, n) => ({ pid: 1, time: `08:00:0${n}` }));
     expect(verdicts(...ticks)).to.deep.equal([false, true, true, true, false, false, false, false]);
     expect(verdicts(...ticks, { pid: 2, time: '08:00:09' }).at(-1)).to.equal(true);
   });
 
-  it('uses a constant time again after many restarts in a row, as of process 1 in a container', () => {
+  it('compares start times again once a process that restarted many times in a row keeps running', () => {
     const crashes = Array.from({ length: 8 }, (_, n) => ({ pid: 1, time: `08:00:0${n}` }));
     const life = Array.from({ length: 3 }, () => ({ pid: 1, time: MONDAY }));
     const seen = verdicts(...crashes, ...life, { pid: 1, time: MONDAY }, { pid: 1, time: TUESDAY });
@@ -247,7 +247,7 @@ describe('A restart watch', () => {
     ).to.deep.equal([]);
   });
 
-  it('still detects restarts that are hours apart, and takes none of their times for a clock', () => {
+  it('detects restarts that are hours apart, and does not mistake their start times for a clock', () => {
     const lives = Array.from({ length: 10 }, (_, n) => ({ pid: 1, time: `day ${n}` }));
     const seen = verdicts(...lives.flatMap((life) => [life, life, life]));
     expect(seen.filter(Boolean)).to.have.lengthOf(9);

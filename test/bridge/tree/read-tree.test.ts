@@ -54,7 +54,7 @@ describe('The reader of trees', () => {
     expect([...tree.objects.keys()]).to.deep.equal(['a', 'b']);
   });
 
-  it('keeps the first of two objects with the same Instance, and nothing below the other', () => {
+  it('keeps the first of two objects with the same Instance, and omits the second and its descendants', () => {
     const tree = read([
       object('a', { Variables: [variable('v', 1)] }),
       object('b', {
@@ -75,13 +75,13 @@ describe('The reader of trees', () => {
     expect(odd(tree)).to.deep.equal({ duplicate_variables: 1 });
   });
 
-  it('omits a variable when the later of two with the same name has no value', () => {
+  it('omits a variable if its last occurrence has no value', () => {
     const tree = read([object('a', { Variables: [variable('v', 1), variable('v', null)] })]);
     expect(names(tree, 'a')).to.deep.equal([]);
     expect(odd(tree)).to.deep.equal({ duplicate_variables: 1, unusable_values: 1 });
   });
 
-  it('leaves out and counts items whose names a segment does not accept', () => {
+  it('omits and counts items whose names a segment does not accept', () => {
     const tooLong = 'ä'.repeat(513);
     const longest = 'ä'.repeat(512);
     const tree = read([
@@ -163,6 +163,6 @@ describe('The reader of trees', () => {
     expect(failureOf(many(101))).to.match(/^too_many: .* max_variables, 100/);
   });
 
-  it('counts every kind of oddity from 0', () =>
+  it('has a count for every kind of oddity, even if none occurs', () =>
     expect(Object.keys(read([object('a')]).oddities)).to.deep.equal(Object.keys(ODDITIES)));
 });

@@ -49,7 +49,7 @@ const shown = (settings: Partial<SelectionSettings>) =>
 const DACS = 'h.1.ads.dacs';
 
 describe('A selection', () => {
-  it('selects the whole tree without settings', () =>
+  it('selects the whole tree by default', () =>
     expect(compileSelection(ALL)(TREE)).to.equal(TREE.objects));
 
   const rows: readonly (readonly [
@@ -70,17 +70,17 @@ describe('A selection', () => {
       ],
     ],
     [
-      'matches any text with * in a class',
+      'lets * in a class match any text',
       { classes: ['S*r', 'Pro*'] },
       ['h.1.ads pid version', 'h.1.ads.sink', 'h.1.ads.sink.server bytes hostname', DACS],
     ],
     [
-      'compares classes with case sensitivity',
+      'compares classes case-sensitively and as a whole',
       { classes: ['user', 'Use', 'ser'] },
       ['h.1.ads', DACS],
     ],
     [
-      'leaves out excluded classes, but not their descendants',
+      'omits objects of excluded classes, but not their descendants',
       { excludeClasses: ['UserDb', 'S*', 'Item', 'Dacs'] },
       [
         'h.1.ads pid version',
@@ -92,7 +92,7 @@ describe('A selection', () => {
       ],
     ],
     [
-      'prefers excluded classes over classes',
+      'omits objects that match both classes and exclude_classes',
       { classes: ['User*'], excludeClasses: ['User'] },
       ['h.1.ads', 'h.1.ads.users total', DACS],
     ],
@@ -108,7 +108,7 @@ describe('A selection', () => {
       ],
     ],
     [
-      'compares whole path segments, with * and {label}',
+      'compares whole path segments, in which * and {label} are wildcards',
       { seedPaths: ['user', 'users.*2', '{any}.server'] },
       [
         'h.1.ads',
@@ -120,12 +120,12 @@ describe('A selection', () => {
       ],
     ],
     [
-      'matches only the roots with @root',
+      'keeps only roots for the seed path @root',
       { seedPaths: ['@root'] },
       ['h.1.ads pid version', `${DACS} loginFailures`],
     ],
     [
-      'uses an id that does not begin with the id of its root as the path',
+      'uses the whole id of an object as its path if the id does not begin with the id of its root',
       { seedPaths: ['elsewhere'] },
       ['h.1.ads', 'elsewhere.item bytes', DACS],
     ],
@@ -135,7 +135,7 @@ describe('A selection', () => {
       ['h.1.ads', DACS, 'h.1.ads.dacs.x channels'],
     ],
     [
-      'leaves out variables by name in all objects',
+      'omits the excluded variables of all objects',
       { seedPaths: ['users'], excludeVariables: ['login*', 'position'] },
       [
         'h.1.ads',
@@ -240,7 +240,7 @@ describe('A selection', () => {
 });
 
 describe('The list of unmatched patterns', () => {
-  it('names the patterns without a match, by key', () =>
+  it('names each pattern without a match, with its key', () =>
     expect(
       unmatchedPatterns(
         {
@@ -361,7 +361,7 @@ describe('The text of a scenario', () => {
     ]);
   });
 
-  it('is accepted by the simulator as the same objects in the same order', () =>
+  it('is read by the simulator as the same objects in the same order', () =>
     fc.assert(
       fc.property(objects, (found) => {
         const scenario = parseScenario(scenarioText(found, PLACE), 't');
