@@ -27,13 +27,13 @@ describe('a budget', () => {
     }
   });
 
-  it('without limits is never spent, and counts copied bytes', () => {
+  it('without limits is never spent, but counts copied bytes', () => {
     const budget = new Budget();
     budget.spend(1e9, 1e15);
     expect([budget.isSpent, budget.isHalfSpent, budget.bytes]).to.deep.equal([false, false, 1e15]);
   });
 
-  it('reads the clock once in a number of steps, and always checks the other limits', () => {
+  it('reads the clock once every few steps, but checks its other limits at each step', () => {
     let [nowMs, reads] = [0, 0];
     const clock = () => {
       reads++;
@@ -59,7 +59,7 @@ describe('a budget', () => {
     expect(short.isSpent).to.equal(true);
   });
 
-  it('is not spent by time before the least number of steps', () => {
+  it('is not spent by time before the minimum number of steps', () => {
     const budget = new Budget({ steps: 9, ms: 0, leastSteps: 2 });
     const seen = [budget.isSpent];
     for (let step = 0; step < 2; step++) {
