@@ -31,17 +31,17 @@ describe('loadCatalogues', () => {
     expect(catalogues.get('none')).to.equal(undefined);
   });
 
-  it('adds the applications of the user', () => {
+  it('adds the applications of user catalogues', () => {
     const catalogues = loadCatalogues([own('own.toml', 'my_app')]);
     expect([...catalogues.keys()]).to.deep.equal([...BUILT_IN_APPS, 'my_app']);
   });
 
-  it('replaces a whole built-in catalogue by a catalogue of the user', () => {
+  it('replaces a built-in catalogue completely by the user catalogue for the same application', () => {
     const families = loadCatalogues([own('ads.toml', 'ads')]).get('ads')?.families;
     expect([...(families?.keys() ?? [])]).to.deep.equal(['ads_up']);
   });
 
-  it('keeps the text of each catalogue, from which another thread makes the same catalogue', () => {
+  it('keeps the text of each catalogue, so that another thread can parse the same catalogue', () => {
     for (const [app, catalogue] of loadCatalogues([own('own.toml', 'my_app')])) {
       const { file, text } = structuredClone(catalogue.source);
       const again = parseCatalogue(text, file);

@@ -402,7 +402,7 @@ describe('a catalogue file', () => {
     });
 
   for (const type of ['counter', 'info'])
-    it(`does not report that a metric of type ${type} without its suffix clashes with itself`, () => {
+    it(`does not report a clash of a metric with itself if type ${type} requires a suffix that its name lacks`, () => {
       const row = `name = "x_m", type = "${type}", help = "H", var = "v"`;
       expect(faultOf(withRows(row)).message).not.to.include('x_m and x_m');
     });

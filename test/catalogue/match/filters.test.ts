@@ -132,7 +132,7 @@ describe('class filters', () => {
     it(`${wanted ? 'track' : 'exclude'} ${what}`, () =>
       expect(tracks(placed(...place))).to.equal(wanted));
 
-  it('limit the exposed metrics, too (spec 1.8)', () => {
+  it('also limit the exposed metrics (spec 1.8)', () => {
     const stats = placed('ShmemMOServerStats', 'admin.MemoryStats');
     expect(rowIndex?.reads(stats)).to.equal(false);
     expect(compileFilters(ads, settings({})).rowIndex?.reads(stats)).to.equal(true);
@@ -149,7 +149,7 @@ describe('class filters', () => {
     expect(both.tracks(placed('Other', 'itemDatabase.A'))).to.equal(false);
   });
 
-  it('are valid even if they select no metric; then none is exposed (spec 7.3)', () => {
+  it('are valid even if they select no metric (spec 7.3)', () => {
     const none = compileFilters(
       ads,
       settings({ classes: ['license'], seedPaths: ['userDatabase'] }),
@@ -179,7 +179,7 @@ describe('invalid filters', () => {
     return problems;
   };
 
-  it('are all reported, each with its place, the nearest name and all valid names', () => {
+  it('are all reported, each with its key, the nearest name and all valid names', () => {
     const aliases = ads?.classes.map(({ alias }) => alias).join(', ') ?? '';
     const groups = [...(ads?.seedPathGroups.keys() ?? [])].join(', ');
     expect(
@@ -197,7 +197,7 @@ describe('invalid filters', () => {
     ]);
   });
 
-  it('are any groups of an application without a catalogue, but not its classes or seed paths', () =>
+  it('include all groups, but no classes or seed paths, of an application without a catalogue', () =>
     expect(
       complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
     ).to.deep.equal([
@@ -270,7 +270,7 @@ describe('path_labels', () => {
 // FilterFit: the filter entries of a target that match no object.
 const NONE: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
 
-describe('the coverage of filters', () => {
+describe('the count of unmatched filters', () => {
   const unmatched = (settings: Partial<FilterSettings>, objects: readonly [string, string][]) => {
     const filters = compileFilters(undefined, { ...NONE, ...settings });
     const fit = new FilterCoverage(filters);
@@ -282,18 +282,23 @@ describe('the coverage of filters', () => {
   };
 
   const rows: readonly [string, Partial<FilterSettings>, readonly [string, string][], number][] = [
-    ['counts nothing without filters', {}, [], 0],
+    ['is 0 without filters', {}, [], 0],
     [
-      'counts all entries before the first object',
+      'includes all filters before the first object',
       { classes: ['A', 'B'], seedPaths: ['x'] },
       [],
       3,
     ],
-    ['does not count the class of an object', { classes: ['A', 'B'] }, [['x', 'A']], 1],
-    ['does not count a seed path above an object', { seedPaths: ['x', 'y'] }, [['x.1', 'A']], 1],
-    ['does not count @root once there is a root', { seedPaths: ['@root', 'y'] }, [['', 'A']], 1],
+    ['omits a class once an object has the class', { classes: ['A', 'B'] }, [['x', 'A']], 1],
     [
-      'counts the class of an object that the seed paths exclude',
+      'omits a seed path once an object is below the path',
+      { seedPaths: ['x', 'y'] },
+      [['x.1', 'A']],
+      1,
+    ],
+    ['omits @root once there is a root', { seedPaths: ['@root', 'y'] }, [['', 'A']], 1],
+    [
+      'includes a class if the seed paths exclude its only object',
       { classes: ['A'], seedPaths: ['y'] },
       [['x', 'A']],
       2,
@@ -302,7 +307,7 @@ describe('the coverage of filters', () => {
   for (const [title, settings, objects, count] of rows)
     it(title, () => expect(unmatched(settings, objects)).to.equal(count));
 
-  it('counts aliases and groups of the catalogue', () => {
+  it('includes class aliases and filter groups of the catalogue', () => {
     const ads = loadCatalogues().get('ads');
     const [alias = ''] = ads?.classes.map((each) => each.alias) ?? [];
     const [group = ''] = ads?.seedPathGroups.keys() ?? [];
