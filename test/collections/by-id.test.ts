@@ -40,7 +40,7 @@ describe('ById', () => {
     );
   });
 
-  it('contains an item, and not another item with the same id', () => {
+  it('contains only the added item, not another item with the same id', () => {
     const items = new ById<Item>();
     const item = { id: 1 };
     items.add(item);
@@ -76,7 +76,7 @@ interface Owner {
 }
 
 describe('IdRanges', () => {
-  it('returns the owner of each current id', () =>
+  it('returns the owner of each id in use', () =>
     fc.assert(
       fc.property(
         fc.infiniteStream(fc.nat(999)),
