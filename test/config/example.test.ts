@@ -26,7 +26,7 @@ describe(EXAMPLE, () => {
     });
   });
 
-  it('loads without its comment signs, and changes no default', () => {
+  it('loads with all settings uncommented, and changes no default', () => {
     const { settings, targets, scopes } = uncommented();
     expect(settings).to.deep.equal(load().settings);
     expect(targets.map(({ app }) => app)).to.deep.equal([
@@ -41,7 +41,7 @@ describe(EXAMPLE, () => {
     expect(scopes.map(({ name }) => name)).to.deep.equal(['overview', 'sources', 'latency']);
   });
 
-  it('names existing metrics, classes and groups, and uses every key of a target', () => {
+  it('names only metrics, classes and groups that exist, and uses every key of a target', () => {
     const config = uncommented();
     const plan = planTargets(config);
     expect(plan.flatMap(({ warnings }) => warnings)).to.deep.equal([]);

@@ -7,7 +7,7 @@ import { planTargets } from '#app/exporter/plan.js';
 import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-describe('the message for a mistake', () => {
+describe('the message for the user', () => {
   const folder = temporaryFolder();
 
   /** The first line of the problems of a file, without its position and without what is allowed. */
@@ -62,7 +62,8 @@ describe('the message for a mistake', () => {
     ],
   ] as const;
   for (const [toml, message] of settings)
-    it(`in ${toml.split('\n').join(', ')}`, () => expect(found(toml)).to.equal(message));
+    it(`names the mistake in ${toml.split('\n').join(', ')}`, () =>
+      expect(found(toml)).to.equal(message));
 
   const lines = [
     [
@@ -87,7 +88,7 @@ describe('the message for a mistake', () => {
     ],
   ] as const;
   for (const [line, message] of lines)
-    it(`in shm_exporter ${line}`, () =>
+    it(`names the mistake in shm_exporter ${line}`, () =>
       expect(faultMessage('USAGE', () => parseArguments(line.split(' '), '1.0.0'))).to.equal(
         message,
       ));

@@ -103,7 +103,7 @@ const isFrozen = (value: unknown): boolean =>
 describe('loadConfig', () => {
   const folder = temporaryFolder();
 
-  it('accepts a file as a frozen object, or reports each invalid key exactly once, at its line', () => {
+  it('returns a frozen object for a valid file, and reports each invalid key of other files once, at its line', () => {
     let taken = 0;
     let refused = 0;
     fc.assert(

@@ -68,7 +68,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('accepts warn for warning as the log level, in the file and as an option', () => {
+  it('accepts "warn" as another name of the log level "warning", in the file and as an option', () => {
     expect(load(...toml('log_level = "warn"')).settings.logLevel).to.equal('warning');
     expect(load(...toml(''), '--log-level', 'warn').settings.logLevel).to.equal('warning');
   });

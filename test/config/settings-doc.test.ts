@@ -31,7 +31,7 @@ describe('settingsMarkdown', () => {
     }
   });
 
-  it('says of each top-level key whether a reload applies it', () => {
+  it('states for each top-level key whether a reload applies the key', () => {
     for (const [name, { key }] of Object.entries(SETTINGS)) {
       const [, section = ''] = page.split(`\n### ${key}\n`);
       const [own = ''] = section.split('\n#');
