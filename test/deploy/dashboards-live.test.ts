@@ -171,7 +171,7 @@ describe('dashboards and rules on a running exporter', function () {
       expect(await emptyOnes(expressions)).to.deep.equal([]);
     });
 
-    it(`have values for every variable of ${file}`, async () => {
+    it(`find values for every variable of ${file}`, async () => {
       for (const { query } of board.templating.list) {
         if (typeof query === 'string') continue;
         const [, match = '', label = ''] = /^label_values\((.+), (\w+)\)$/.exec(query.query) ?? [];
@@ -183,7 +183,7 @@ describe('dashboards and rules on a running exporter', function () {
     });
   }
 
-  it('have data for every recording rule', async () => {
+  it('compute data for every recording rule', async () => {
     const names = RULES.filter(({ kind }) => kind === 'record').map(({ name }) => name);
     expect(await emptyOnes(names)).to.deep.equal([]);
   });

@@ -56,7 +56,7 @@ describe('deploy/container/podmonitor.yaml', () => {
       expect(port).to.equal(container?.ports[0].name);
   });
 
-  it('scrapes as the jobs of prometheus.yml do, whose labels of metrics win too', () => {
+  it('gives the same jobs, honor_labels and metric relabelings as prometheus.yml', () => {
     const { scrape_configs: jobs } = parse(read('prometheus/prometheus.yml')) as {
       readonly scrape_configs: readonly [target: Job, exporter: Job];
     };

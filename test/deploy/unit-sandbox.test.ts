@@ -60,7 +60,7 @@ describe('the units of systemd', () => {
       expect(settings.has('RestartPreventExitStatus')).to.equal(false);
     });
 
-    it(`pass systemd-analyze verify, except that the program is not installed here (${unit})`, function () {
+    it(`pass systemd-analyze verify, apart from the program, which is not installed here (${unit})`, function () {
       needsPrograms(this, 'systemd-analyze');
       const path = join(PROJECT, `deploy/${unit}.service`);
       const { stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
@@ -94,13 +94,13 @@ describe('the units of systemd', () => {
     if (isRoot) expect(bounding).to.match(/^0+$/);
   });
 
-  inBothModes('with the exporter in the sandbox of this test', function (worker_execution_mode) {
+  inBothModes('in the sandbox of this test', function (worker_execution_mode) {
     this.slow(5000);
     before(function () {
       needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     });
 
-    it('let it start, serve concurrent requests, reload and stop', async () => {
+    it('let the exporter start, serve concurrent requests, reload and stop', async () => {
       const config = programs.config({
         ...{ app: 'ads', server_keys: ['82'], worker_execution_mode, target_workers: 2 },
       });
