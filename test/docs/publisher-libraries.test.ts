@@ -122,7 +122,7 @@ signal.pause()
   ];
 
   for (const [i, language] of LANGUAGES.entries())
-    it(`has the defaults of a segment of the ${language} library`, async () => {
+    it(`states the default sizes of a segment of the ${language} library`, async () => {
       const key = `defaults${i}`;
       await publish[i]?.(key);
       const bytes = readFileSync(segmentOf(key));
