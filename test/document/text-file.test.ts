@@ -22,12 +22,12 @@ describe('readText', () => {
     ['a missing file', () => undefined, 'c: cannot be read: no such file or folder'],
     ['a folder', mkdirSync, 'c: is a folder, needed: a regular file'],
     [
-      'a pipe that nobody writes to',
+      'a pipe without a writer',
       (path) => execFileSync('mkfifo', [path]),
       'c: is a pipe, needed: a regular file',
     ],
     [
-      'a device without end',
+      'an endless device',
       (path) => {
         symlinkSync('/dev/zero', path);
       },
@@ -42,12 +42,12 @@ describe('readText', () => {
     ],
   ];
   for (const [kind, make, line] of refused)
-    it(`rejects, with a message of one line, ${kind}`, () => {
+    it(`rejects ${kind} with a message of one line`, () => {
       make(folder.path('c'));
       expect(complaint(folder.path('c'))).to.equal(line);
     });
 
-  it('reports a path that leads through a file', () =>
+  it('reports a path that has a file in place of a folder', () =>
     expect(complaint(`${folder.write('c', '')}/d`)).to.equal(
       'c/d: cannot be read: a part of its path is not a folder',
     ));

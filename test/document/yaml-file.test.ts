@@ -32,7 +32,7 @@ describe('parseYaml', () => {
   for (const [what, text, message] of [
     ['a text that is not YAML', 'a: [1,\nb', /^w\.yml:\d+:\d+: [^\n]+$/],
     ['a key that is repeated', 'a: 1\na: 2', /^w\.yml:2:1: Map keys must be unique/],
-    ['an alias, by which a short text could stand for a huge one', 'a: &x [1]\nb: *x', /aliases/],
+    ['an alias, because a short text could expand to a huge one', 'a: &x [1]\nb: *x', /aliases/],
     [
       'a second document',
       'a: 1\n---\na: 2',
