@@ -9,7 +9,7 @@ describe('the live view of a segment', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  it('shows a root as changed when its as-of time changes, and not when that time is older', () => {
+  it('marks a root as changed when its as-of time changes, but not when only the age of that time changes', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('h.1.shop', 'Shop');
     publisher.setAsOf(root, 1_000_000_000n);

@@ -57,7 +57,7 @@ describe('shm_dump', function () {
     expect(heading).to.match(/\nheartbeat {2}\d+ s ago$/);
   });
 
-  it('marks the PID of a publisher in a container as of another PID namespace', async function () {
+  it('marks the PID of a publisher in a container as a PID of another namespace', async function () {
     const namespaces = ['--pid', '--fork', '--kill-child'];
     const probe = spawnSync('unshare', [...namespaces, 'true']);
     needs(this, probe.status === 0, 'this process may not make namespaces');

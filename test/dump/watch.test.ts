@@ -125,7 +125,7 @@ describe('shm_dump --watch', function () {
     await restored(terminal);
   });
 
-  it('prints repeated dumps without a terminal until a signal', async () => {
+  it('prints dumps repeatedly until a signal if stdout is no terminal', async () => {
     const { words } = shop();
     const running = programs.start('dump', words);
     const count = (text: string) => text.split('\n3 objects, 11 variables,').length - 1;

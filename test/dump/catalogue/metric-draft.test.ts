@@ -106,7 +106,7 @@ describe('The drafted metric for', () => {
     expect(name).to.equal('shop_till_sent_2_bytes_total');
   });
 
-  it('an application in mixed case begins with the name of the application', () => {
+  it('an application with a name in mixed case begins with this name', () => {
     const open: DeclaredMetric = { name: 'open', type: 'bool', kind: 'gauge', unit: '' };
     expect(metricDraft(open, { app: 'MyShop', alias: 'till' }).name).to.equal('MyShop_till_open');
   });
