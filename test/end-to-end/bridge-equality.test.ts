@@ -162,7 +162,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     });
     after(() => close());
 
-    it('gives the same page as its own segment', async () => {
+    it('gives the same page as without the bridge', async () => {
       page = await pair.same('the first pages');
       expect(page.split('\n').length).to.be.above(50);
     });
@@ -173,7 +173,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
           new RegExp(`^odd_net_rec_src_${variable}\\{object="numbers"\\} ${value}$`, 'm'),
         ));
 
-    it('gives the same page as its own segment after values change', async () => {
+    it('gives the same page as without the bridge after values change', async () => {
       for (let round = 0; round < 2; round++) {
         const count = Math.ceil(objects.length);
         pair.play({ set: changes(objects, count, random) });
@@ -181,7 +181,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       }
     });
 
-    it('gives the same page as its own segment after objects disappear, and after these objects return', async () => {
+    it('gives the same page as without the bridge after objects disappear, and after these objects return', async () => {
       const gone = isBelow(objects, comesAndGoes);
       pair.play({ remove: [comesAndGoes] });
       page = await pair.same('after they went', page);
@@ -189,7 +189,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       page = await pair.same('after they came back', page);
     });
 
-    it('gives the same page as its own segment after an object returns with another class', async () => {
+    it('gives the same page as without the bridge after an object returns with another class', async () => {
       const gone = isBelow(objects, classed);
       const back = objects.filter(({ id }) => gone.has(id));
       const other = back.map((each) => (each.id === classed ? { ...each, className: 'B' } : each));
@@ -200,14 +200,14 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     });
 
     if (showsState)
-      it('gives the same page as its own segment after states change', async () => {
+      it('gives the same page as without the bridge after states change', async () => {
         pair.play({ state: [[root, 'manual_recovery']] });
         page = await pair.same('in manual recovery', page);
         pair.play({ state: [[root, 'normal']] });
         page = await pair.same('normal again', page);
       });
 
-    it('gives the same series as its own segment while totals need the 64th bit, and afterwards', async () => {
+    it('gives the same series as without the bridge while totals need the 64th bit, and afterwards', async () => {
       // Such a value makes another variable of it, whose series comes last in its family.
       const totals = objects.flatMap(({ id, variables }) =>
         variables
@@ -220,7 +220,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       }
     });
 
-    it('gives the same page as its own segment after the component restarts', async () => {
+    it('gives the same page as without the bridge after the component restarts', async () => {
       const roots = objects.filter(({ parent }) => parent === null).map(({ id }) => id);
       const reset = ({ type, name: variable, value }: ScenarioVariable): unknown => {
         if (variable === 'processID') return 31_337;

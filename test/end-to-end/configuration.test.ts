@@ -158,7 +158,7 @@ describe('shm_exporter', function () {
     );
   });
 
-  it('reports all mistakes at once, first of the configuration, then of the license, with status 2', () => {
+  it('reports all mistakes at once, those in the configuration before those in the license, with status 2', () => {
     const targets = '\n[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["mont"]\n';
     const settings = { metrics_port: 'x', license_file: 'gone.json', target_workers: 65 };
     const config = programs.config({ ...settings, metrics_prt: 1, stdout_format: 'xml' }, targets);

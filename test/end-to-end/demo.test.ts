@@ -93,7 +93,7 @@ describe('npm run demo', function () {
       }
     });
 
-    it('answers 200 at every link of its status page, also for scopes', async () => {
+    it('answers 200 at every link of its status page, even at links to scopes', async () => {
       // Which scopes have metrics is known of a target once it was scraped.
       for (const { serverKey, app } of [...TARGETS, BRIDGED])
         await scrape(`${base}/metrics?server_key=${serverKey}&app=${app}`);
@@ -253,7 +253,7 @@ describe('npm run demo', function () {
     expect(tracesOf(context)).to.deep.equal([]);
   });
 
-  it('prints only documents of all targets with --stdout', async () => {
+  it('prints only documents with --stdout, one for each target', async () => {
     const demo = programs.start('demo', ['--stdout']);
     const context = await contextOf(demo);
     // At the first ticks some are not ready yet.

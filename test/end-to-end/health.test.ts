@@ -123,7 +123,7 @@ describe('--healthy', function () {
     expect(found).to.match(/\/-\/healthy does not answer: .*SSL alert number/);
   });
 
-  it('accepts the other options of the exporter', async () => {
+  it('accepts the same options as the exporter', async () => {
     const path = programs.config({ app: 'ads', server_keys: ['82'] });
     const port = `--metrics-port=${await freePort()}`;
     const exporter = programs.start('exporter', ['--config', path, port]);
@@ -166,7 +166,7 @@ describe('--healthy', function () {
     );
   });
 
-  it('names the mistakes in the configuration', () => {
+  it('reports mistakes in the configuration', () => {
     const { status, said } = ask(programs.config({ metrics_interval_seconds: 0 }));
     expect(status).to.equal(2);
     expect(said).to.contain('metrics_interval_seconds');

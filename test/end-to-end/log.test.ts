@@ -58,7 +58,7 @@ describe('the log', function () {
     expect(exporter.stderr.trimEnd()).not.to.match(/^(?!<[3467]>)/m);
   });
 
-  it('gives the reason why the process ends, in the configured format', async () => {
+  it('ends with the reason why the process failed, in the configured format', async () => {
     const config = programs.config({ metrics_bind_address: '192.0.2.1' });
     const exporter = programs.start('exporter', ['--config', config, '--log-format', 'json']);
     expect((await exporter.ended).status).to.equal(4);

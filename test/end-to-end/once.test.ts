@@ -37,8 +37,8 @@ server_key = "83"
 
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads'));
 
-  describe('and with a missing target', () => {
-    it('prints only the ready targets with --once after an interval, and exits with status 5 and the reason', async () => {
+  describe('while a target is missing', () => {
+    it('prints the ready targets with --once after one interval, names the missing target, and exits with status 5', async () => {
       const exporter = start(3, '--once');
       expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
       expect(exporter.stdout).to.match(/^# snapshot app=ads [^]*\nads_[^]*^# EOF$/m);
@@ -59,7 +59,7 @@ server_key = "83"
     });
   });
 
-  describe('and with ready targets', () => {
+  describe('while all targets are ready', () => {
     before(() => programs.simulate('--app', 'adh', '--server-key', '83', '--root', 'h.1.adh'));
 
     it('prints each target once with --once, and exits with status 0', async () => {
@@ -118,7 +118,7 @@ server_key = "83"
       expect(exporter.stdout).to.equal('');
     });
 
-    it('reports that it cannot write the file of --textfile, continues, and replaces no file of another program', async () => {
+    it('reports that it cannot write the file of --textfile, tries again, and replaces no file of another program', async () => {
       const folder = programs.path('later');
       // It is there if this is tried again.
       rmSync(folder, { recursive: true, force: true });
@@ -135,7 +135,7 @@ server_key = "83"
       expect(readFileSync(`${folder}/other.prom`, 'utf8')).to.equal('other 1\n');
     });
 
-    it('shows its values and targets on the page of node_exporter until it ends', async function () {
+    it('has its metrics on the page of node_exporter until it ends', async function () {
       needsPrograms(this, 'prometheus-node-exporter');
       const folder = programs.path('collected');
       mkdirSync(folder, { recursive: true });

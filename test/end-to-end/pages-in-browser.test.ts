@@ -101,7 +101,7 @@ describe('the HTML pages in Chromium', function () {
     expect(height, await page.locator('#target-0').innerText()).to.be.within(40, 70);
   });
 
-  it('show a reason in as many lines as the width of the table needs', async () => {
+  it('show the reason for a missing root across the whole width of the table', async () => {
     const { page } = await open('/', { viewport: { width: 1100, height: 800 } });
     const reason = page.locator('tr.reason', { hasText: 'a root of application ats' });
     const [box, table] = [
@@ -233,7 +233,7 @@ describe('the HTML pages in Chromium', function () {
         await page.context().close();
       });
 
-  it('begin with a link to the main content, and mark the focused element', async () => {
+  it('begin with a link to the main content, and outline the focused element', async () => {
     const { page } = await open('/');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).to.equal(
@@ -251,7 +251,7 @@ describe('the HTML pages in Chromium', function () {
   });
 
   describe('after the exporter ended', () => {
-    it('show since when the exporter has not answered', async () => {
+    it('show when the exporter stopped answering', async () => {
       const watched = await open('/');
       await exporter?.stop('SIGTERM');
       const note = watched.page.locator('#offline');

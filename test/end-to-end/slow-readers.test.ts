@@ -12,7 +12,7 @@ const SIGHUP = 1;
 /** A program ends within four seconds after SIGTERM; a busy machine takes longer. */
 const END_MS = 12_000;
 
-describe('a program whose stdout and stderr', function () {
+describe('a program', function () {
   this.slow(10_000);
   const programs = testPrograms();
   const readers: Reader[] = [];
@@ -107,7 +107,7 @@ describe('a program whose stdout and stderr', function () {
   for (const [kind, make] of Object.entries(READERS)) {
     // A named pipe is a pipe.
     if (kind.includes('named')) continue;
-    it(`are ${kind} works, ends at SIGTERM with status 0, and changes no flag`, async () => {
+    it(`works while stdout and stderr are ${kind}, ends at SIGTERM with status 0, and changes no flag`, async () => {
       const reader = opened(make);
       const flags = flagsOf(reader.fd);
       reader.stop();
@@ -120,7 +120,7 @@ describe('a program whose stdout and stderr', function () {
     });
   }
 
-  it('are a stopped terminal ends at SIGTERM if it is the demo, or only prints its help', async () => {
+  it('ends at SIGTERM while stdout and stderr are a stopped terminal, even if it is the demo or prints only its help', async () => {
     const reader = opened(() => (READERS['a terminal stopped by Ctrl-S'] ?? raise)());
     reader.stop();
     const outputs = reader.fd;
@@ -137,7 +137,7 @@ describe('a program whose stdout and stderr', function () {
     expect(ofHelp).to.deep.equal({ status: null, signal: 'SIGTERM' });
   });
 
-  it('are shared with another program leaves all writes of that program to a slow reader intact', async () => {
+  it('leaves all writes of another program intact if both share stdout and stderr, and the reader is slow', async () => {
     const reader = opened(() => (READERS['a pipe that is not read'] ?? raise)());
     const port = await freePort();
     const user = `basic_auth_users:\n  alice: ${hashSync('s', 4)}\n`;

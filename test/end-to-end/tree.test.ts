@@ -104,7 +104,7 @@ server_key = "91"
     );
   });
 
-  it('also shows a target that is not ready, with escaped texts and a mark for values without a metric', async () => {
+  it('also shows a target that is not ready, with escaped texts, and marks values without a metric', async () => {
     const { status, body } = await scrape(`${origin}/tree?server_key=91`);
     expect(status).to.equal(200);
     expect(textOf(body)).to.contain('syncing: waiting on variable time of h.1.ads');
@@ -153,7 +153,7 @@ server_key = "91"
       return { status: answer.status, row: rowsOf(await answer.text())[1] };
     };
 
-    it('neither shows nor finds these texts for other machines', async () => {
+    it('neither shows nor finds these texts for clients on other machines', async () => {
       const url = await exporter({ metrics_bind_address: '0.0.0.0' }, TARGETS);
       await readyPage(`${url}/metrics?server_key=82`);
       const row = await waitFor('there is a tree', async () => {
@@ -167,7 +167,7 @@ server_key = "91"
       expect(rowsOf(number)).to.have.lengthOf(2);
     });
 
-    it('shows these texts to other machines only with a password', async () => {
+    it('shows these texts to clients on other machines only with a password', async () => {
       programs.write('web.yml', `basic_auth_users:\n  alice: ${hashSync('s:cret', 4)}\n`);
       const settings = { metrics_bind_address: '0.0.0.0', web_config_file: 'web.yml' };
       const url = await exporter(settings, TARGETS);

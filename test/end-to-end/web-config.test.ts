@@ -204,7 +204,7 @@ describe('an exporter with web_config_file', function () {
       expect(new Set(await guesses)).to.deep.equal(new Set([401, 503]));
     });
 
-    it('keeps its web configuration while a file is missing, and reads the configuration again once all files exist', async () => {
+    it('keeps its web configuration while a file is missing, and reads the new one once all files exist', async () => {
       const { exporter, url } = plain;
       await change(plain, USERS);
       const warnings = () =>
