@@ -126,7 +126,7 @@ describe('the listen address', () => {
     expect(boundAuthority({ fd: 3 }, bound('::1'))).to.equal('[::1]:80');
   });
 
-  it('is in the fault with the zone for which there is no interface', () => {
+  it('is in the error with its zone if no interface has the zone', () => {
     const invalid = Object.assign(new Error('listen EINVAL'), { code: 'EINVAL' });
     expect(listenFault({ host: 'fe80::1%7', port: 80 }, invalid).message).to.equal(
       'Cannot listen on [fe80::1%7]:80: listen EINVAL; no interface has the name "7", "ip link" lists them',
@@ -149,7 +149,7 @@ describe('the limit of open files', function () {
   this.slow(5000);
   const programs = testPrograms();
 
-  it('is read from the process limits, and infinite if these do not state it', () => {
+  it('is read from the process limits, and infinite if it is missing there', () => {
     const limits =
       'Limit                     Soft Limit           Hard Limit           Units\n' +
       'Max open files            1024                 4096                 files\n';
@@ -187,7 +187,7 @@ describe('the limit of open files', function () {
 });
 
 // Personal data that would be served to everybody is warned of.
-describe('the warnings about exposed metrics', () => {
+describe('warnings about exposed metrics', () => {
   const config = loadConfig({ overrides: { metricsHttpEnabled: true } });
   const warnings = (settings: Partial<Settings>, web?: WebConfig) => {
     const all = { ...config.settings, ...settings };

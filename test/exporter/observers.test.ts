@@ -44,7 +44,7 @@ describe('the log of omissions', () => {
     value,
   });
 
-  it('depends only on metrics that every target has', () =>
+  it('is derived only from metrics that every target has', () =>
     expect(INTERNAL_METADATA.map(({ name }) => name)).to.include.members([...LOSSES.keys()]));
 
   it('reports when objects are first dropped, and when all objects are shown again', () => {
@@ -156,7 +156,7 @@ describe('the log of waiting targets', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
-  it('never overstates a wait', () => {
+  it('counts only the time since a target was last lost', () => {
     const target = new FakeTarget();
     const pass = watching(target);
     pass(24);
@@ -264,7 +264,7 @@ describe('the log of refused connections', () => {
     return { clock, event$, lines, subscription };
   };
 
-  it('reports the first refusal of an address, and that none followed for five minutes', () => {
+  it('reports the first refusal of an address, and later that five minutes passed without a refusal', () => {
     const { clock, event$, lines } = watching();
     for (const event of [refused('::1'), served, refused('::1')]) event$.next(event);
     expect(lines()).to.deep.equal(['warning refuses connections from ::1: no certificate']);
@@ -287,7 +287,7 @@ describe('the log of refused connections', () => {
     expect(lines()).to.have.length(3);
   });
 
-  it('reports at most sixteen at a time', () => {
+  it('reports at most sixteen addresses at a time', () => {
     const { clock, event$, lines } = watching();
     for (let address = 0; address < 40; address++) event$.next(refused(String(address)));
     expect(lines()).to.have.length(16);
@@ -297,7 +297,7 @@ describe('the log of refused connections', () => {
     expect(lines()).to.have.length(1);
   });
 
-  it('fails with the sink, and releases it', () => {
+  it('fails if the sink fails, and unsubscribes from the sink', () => {
     const failing = watching();
     const failure = new Error('sink');
     const errors: unknown[] = [];

@@ -87,7 +87,7 @@ describe('the target check', () => {
       ],
     ));
 
-  describe('rejects an application and a format that cannot go together', () => {
+  describe('rejects a format that does not belong to the application,', () => {
     const target = (keys: string) => `[[targets]]\nserver_key = "1"\n${keys}`;
     const rows = [
       [
@@ -120,21 +120,21 @@ describe('the target check', () => {
       ],
     ] as const;
     for (const [toml, line] of rows)
-      it(toml.split('\n').join(', '), () => expect(refusal(toml)).to.deep.equal([line]));
+      it(`as in ${toml.split('\n').join(', ')}`, () => expect(refusal(toml)).to.deep.equal([line]));
 
-    it('on the command line', () => {
+    it('even if the application is an option of the command line', () => {
       const config = loadConfig({ overrides: { app: 'jvm' } });
       expect(faultMessage('CONFIG_INVALID', () => planTargets(config))).to.equal(
         '--app (app): found "jvm" with the format native, allowed: format = "hsperfdata" in the file of --config',
       );
     });
 
-    it('in the legacy target file', () =>
+    it('even in the legacy target file', () =>
       expect(refusal('debug = true', 'target app=jvm server_key=1\n')).to.deep.equal([
         't.txt:1:12: targets[0].app: found "jvm" with the format native, allowed: format = "hsperfdata"',
       ]));
 
-    it('but accepts the format of an application in each kind of file, with a catalogue of the user', () => {
+    it('but accepts the right format in the legacy target file, even with a user catalogue', () => {
       const jvm = folder.write('jvm.toml', 'app = "jvm"\nclasses = []\n');
       const text =
         'target app=jvm server_key=1 format=hsperfdata\ntarget app=varnish server_key=2 format=varnish\n';
@@ -142,7 +142,7 @@ describe('the target check', () => {
       expect(plan.flatMap(({ warnings }) => warnings)).to.deep.equal([]);
     });
 
-    it('and warns if a catalogue of the user is for the application', () => {
+    it('but only warns if a user catalogue is for the application', () => {
       folder.write('own.toml', 'app = "jvm"\nclasses = []\n');
       const [plan] = planTargets(load('app = "jvm"\ncatalogue_files = ["own.toml"]\n'));
       expect(plan?.warnings.map(folder.bare)).to.deep.equal([

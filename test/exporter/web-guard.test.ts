@@ -116,7 +116,7 @@ describe('a listener with a web configuration', () => {
     ])[] = [
       ['without a certificate', 'no_certificate', verifying, ({ origin }) => isLetIn(origin)],
       [
-        'without a certificate, of any authority',
+        'without a certificate, although any authority is accepted',
         'no_certificate',
         `${SERVER}  client_auth_type: RequireAnyClientCert\n`,
         ({ origin }) => isLetIn(origin),
@@ -128,7 +128,7 @@ describe('a listener with a web configuration', () => {
         ({ origin }) => isLetIn(origin, stranger),
       ],
       [
-        'with a certificate of an unknown authority that is optional',
+        'with an optional certificate of an unknown authority',
         'untrusted_certificate',
         verifying.replace('RequireAndVerifyClientCert', 'VerifyClientCertIfGiven'),
         ({ origin }) => isLetIn(origin, stranger),
@@ -154,7 +154,7 @@ describe('a listener with a web configuration', () => {
       ],
       ['that is too slow', 'timeout', SERVER, (http) => sent(http, HELLO)],
       [
-        'that leaves',
+        'that disconnects early',
         'disconnected',
         SERVER,
         async (http) => {
@@ -198,7 +198,7 @@ describe('a listener with a web configuration', () => {
       });
     });
 
-    it('but not of a client that only connects', async () => {
+    it('but not of a client that sends nothing', async () => {
       const http = await serve(SERVER, { headerMs: 50 });
       const { socket } = http.send('');
       http.send('').socket.end();
@@ -207,7 +207,7 @@ describe('a listener with a web configuration', () => {
       expect(http.events.filter(({ kind }) => kind === 'refused')).to.deep.equal([]);
     });
 
-    it('with each reason in docs/troubleshooting.md', () => {
+    it('with a reason that docs/troubleshooting.md explains', () => {
       const page = readFileSync(join(PROJECT, 'docs/troubleshooting.md'), 'utf8');
       const listed = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, reason]) => reason);
       expect(listed).to.include.members(Object.keys(HANDSHAKE_ERRORS));

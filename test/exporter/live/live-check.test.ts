@@ -102,7 +102,7 @@ describe('the live check', () => {
     );
   });
 
-  it('only counts variables without a row of a built-in catalogue, and warns of none', () => {
+  it('counts variables without a row in a built-in catalogue, without a warning', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.ats', 'ManagedProcess.ATS');
     for (const name of ['processID', 'spare', 'extra']) publisher.addVariable(root, name, 'u64');
@@ -134,7 +134,7 @@ describe('the live check', () => {
       expect(found(id, path)).to.deep.equal(lines(id, path, guess));
   });
 
-  it('names at most three classes without rows, beginning with the most variables', () => {
+  it('names at most three classes without rows, in descending order of their variables', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Root');
     for (const [size, className] of ['Lamp', 'Door', 'Desk', 'Sign'].entries()) {
@@ -232,7 +232,7 @@ describe('the live check', () => {
     ]);
   });
 
-  it('names two variables with one metric name, with and without a catalogue', () => {
+  it('warns of two variables that become one metric, with and without a catalogue', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Root');
     const till = publisher.addObject(root, 'h.1.shop.floor.t', 'Till');
