@@ -4,7 +4,7 @@ import { COUNTER_NAMES, addCounts, diffOf, newCounters } from '#app/exposition/c
 
 describe('the reported increments of counters', () => {
   for (const name of COUNTER_NAMES)
-    it(`add up to the counter ${name}`, () => {
+    it(`add up to the value of the counter ${name}`, () => {
       const [counters, sum] = [newCounters(), newCounters()];
       let reported = { ...counters };
       for (const increment of [2, 0, 3]) {

@@ -234,7 +234,7 @@ function change(tree: RandomTree, action: Action, pick: number, value: number): 
 
 describe('a view of a changing source', () => {
   for (const showUncatalogued of [false, true])
-    it(`shows the text of a fresh view whenever it rests${showUncatalogued ? ', variables without a row included' : ''}`, () =>
+    it(`has the text of a new view once it has applied all changes${showUncatalogued ? ', even with show_uncatalogued' : ''}`, () =>
       fc.assert(
         fc.property(
           someSteps,

@@ -53,7 +53,7 @@ describe('the limits of a target', () => {
     expect([view.counters.omittedVariables, view.isSynced]).to.deep.equal([1, true]);
   });
 
-  it('omit series if the series or the bytes of their labels are too many', () => {
+  it('omit series above the limit on their number or on the bytes of their labels', () => {
     const few = setUp({ series: 6 });
     expect(few.shown()).to.have.length(6);
     expect([few.view.counters.omittedSeries, few.omitted.length]).to.deep.equal([2, 2]);

@@ -120,7 +120,7 @@ describe('a target view', () => {
     expect(view.isSynced).to.equal(true);
   });
 
-  it('reports on 20,000 variables without a walk over them', () => {
+  it('reports its progress without a walk over its 20,000 variables', () => {
     const { source, root, till } = shop();
     for (let i = 0; i < 100; i++) {
       const full = till(`floor.1.t${i}`, 1);
@@ -140,7 +140,7 @@ describe('a target view', () => {
       ).to.be.below(100);
   });
 
-  it('adds a late object once its variables have values', () => {
+  it('shows an object that is added after the first sync once its variables have values', () => {
     const { source, root, till } = shop();
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
     lines();
@@ -181,7 +181,7 @@ describe('a target view', () => {
     }
   });
 
-  it('shows the new state of an object whose slot held the bits of this state before', () => {
+  it('shows the state of an object even if the previous owner of its slot had the same bits', () => {
     const catalogue = shopCatalogue(
       '{ name = "shop_open", type = "gauge", help = "Open.", var = "open" },',
       '{ name = "shop_till_state", type = "stateset", help = "State.", var = "@state" },',
@@ -336,7 +336,7 @@ describe('a target view', () => {
     expect(view.asOfNs).to.equal(undefined);
   });
 
-  it('reports at a refresh whether its text has to change', () => {
+  it('reports at a refresh whether its text is outdated', () => {
     const { source, root, tills, till } = shop();
     const { view, render } = testView(source, root, { catalogue: CATALOGUE });
     render();
@@ -387,7 +387,7 @@ describe('a target view', () => {
     expect(kernel.arena.used).to.equal(0);
   });
 
-  it('refuses to hold a replaced text, so that no memory is freed twice', () => {
+  it('refuses to hold a text that a render has replaced, so that no memory is freed twice', () => {
     const { source, root, tills } = shop();
     const { kernel, render } = testView(source, root, { catalogue: CATALOGUE });
     const ended = render();

@@ -158,7 +158,7 @@ describe('a slot reader', () => {
     expect([valueOf(former), valueOf(next)]).to.deep.equal([undefined, 2n]);
   });
 
-  it('never returns the value of the new owner of a slot for the former owner', () => {
+  it('never returns the value of the new owner of a slot for the previous owner', () => {
     const { source, root } = shop();
     const slot = 5;
     let owner = source.addVariable(root, 'v0', { type: 'u64', value: 0n, slot });
@@ -224,7 +224,7 @@ describe('a slot reader', () => {
   });
 
   for (const copy of [1, 2, 3])
-    it(`reads no value of the former owner of a slot if the present owner sets its first value after copy ${copy}`, () => {
+    it(`never reads the value of a slot's previous owner if its new owner sets a value after copy ${copy}`, () => {
       const source = new FakeSource();
       const asOf = { slot: 9, incarnation: 2 };
       const root = source.addObject('h.1.shop', 'Shop', { asOf });
@@ -240,7 +240,7 @@ describe('a slot reader', () => {
       expect(probe.readBits(asOf)).to.equal(7n);
     });
 
-  it('returns no value of a different node under random changes between copies, and finally all values', () =>
+  it('never returns the value of another node during random changes, and returns all values after them', () =>
     fc.assert(
       fc.property(
         fc.array(

@@ -17,7 +17,7 @@ const countsOf = ({ coverage }: TargetView) => ({
 });
 const FITS = { unmatched: 0, mistyped: 0, unread: 0 };
 
-describe('the coverage of a catalogue', () => {
+describe('the coverage of a catalogue by a tree', () => {
   const setUp = (rows: string, tillRows = '') => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
@@ -45,7 +45,7 @@ describe('the coverage of a catalogue', () => {
     expect(countsOf(view)).to.deep.equal(FITS);
   });
 
-  it('counts every row of the root class until the tree has an object of any class', () => {
+  it('counts every row of the root class as unmatched until the tree has an object of any catalogue class', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Renamed');
     const catalogue = shopCatalogue(
@@ -64,7 +64,7 @@ describe('the coverage of a catalogue', () => {
     expect(countsOf(view)).to.deep.equal(FITS);
   });
 
-  it('counts a row while one of its variables has a type that the row does not read', () => {
+  it('counts a row as mistyped while one of its variables has a type that the row does not read', () => {
     const { source, root, view, render } = setUp(row('p', 'gauge', 'var = "p.{port}"'));
     const [first, second] = ['p.1', 'p.2'].map((name) =>
       source.addVariable(root, name, { type: 'string' }),
@@ -77,7 +77,7 @@ describe('the coverage of a catalogue', () => {
     expect([undefined, first, second].map(rowsLeft)).to.deep.equal([1, 1, 0]);
   });
 
-  it('counts an unread variable once per object', () => {
+  it('counts a variable without a row once per object', () => {
     const { source, root, view, render } = setUp('', row('x', 'gauge', 'var = "x"'));
     const floor = source.addObject('h.1.shop.floor', 'Floor', { parent: root });
     const tills = ['1', '2', '3'].map((number) => {
@@ -95,7 +95,7 @@ describe('the coverage of a catalogue', () => {
     expect([...counts, view.coverage.variablesWithoutRow]).to.deep.equal([3, 2, 1, 0]);
   });
 
-  it('counts a row with a misspelt variable name until such a variable is added', () => {
+  it('counts a row as unmatched until a variable with its misspelt name is added', () => {
     const { source, root, view, render } = setUp(row('card', 'gauge', 'var = "crad"'));
     source.addVariable(root, 'card', { type: 'u64', value: 1 });
     render();
@@ -108,7 +108,7 @@ describe('the coverage of a catalogue', () => {
     expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 1, unread: 1 });
   });
 
-  it('counts a row if one of its variables is missing', () => {
+  it('counts a row as unmatched if one of its variables is missing', () => {
     const { source, root, view, render } = setUp(
       row('s', 'summary', 'sum_var = "sum", count_var = "cuont"') +
         row('b_info', 'info', 'labels_from = { v = "version", r = "release" }'),
@@ -180,7 +180,7 @@ describe('the coverage of a catalogue', () => {
     }
   });
 
-  describe('counts the rows for a child object', () => {
+  describe('counts the rows for a child object as unmatched', () => {
     const drawer = 'at = "drawer", class_id = "Drawer"';
     const rows =
       row('x', 'gauge', 'var = "x"') +

@@ -125,7 +125,7 @@ describe('texts beyond the text limit of a target', () => {
 });
 
 describe('a text that grows beyond the text limit of a target', () => {
-  it('is omitted instead of shown with its former value, until it fits again', () => {
+  it('is omitted until it fits again, and its previous value is not shown', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const text = source.addVariable(root, 'note', { type: 'string', value: 'first' });
@@ -168,7 +168,7 @@ describe('the scales of a partition', () => {
     expect(kernel.arena.used).to.equal(before);
   });
 
-  it('are limited: a series with one scale too many is omitted and counted', () => {
+  it('are limited: a series whose scale exceeds the limit is omitted and counted', () => {
     const kernel = new Kernel();
     for (let i = 0; i < 65_535; i++) kernel.scales.acquire({ multiply: 1, divide: 1000 + i });
     const { lines, view } = till(kernel, [2, 3, 4]);

@@ -194,7 +194,7 @@ describe('the exposition text', () => {
     pair.close();
   });
 
-  it('has a family from the start of its first line until the removal of its last line', () => {
+  it('has a family from the insertion of its first line until the removal of its last line', () => {
     const pair = new TextPair();
     const names = () => pair.render().families.map(({ metadata }) => metadata.name);
     expect(names()).to.deep.equal([]);

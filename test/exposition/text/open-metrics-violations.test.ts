@@ -33,7 +33,7 @@ function numbers(type: MetricType, opcode: number, suffix = '') {
 
 describe('a render', () => {
   for (const [name, encodings] of Object.entries(ENCODINGS))
-    it(`(encodings: ${name}) reports a value that OpenMetrics forbids, while it is there`, () => {
+    it(`(encodings: ${name}) reports that a line has a value that OpenMetrics forbids, until the value changes`, () => {
       const { text, cells } = numbers('counter', OPCODE.f64);
       const isFound = () => runToEnd(text.rendering(encodings)).violatesOpenMetrics;
       expect(isFound()).to.equal(false);
@@ -50,7 +50,7 @@ describe('a render', () => {
     });
 
   for (const [name, encodings] of Object.entries(ENCODINGS))
-    it(`(encodings: ${name}) reports a new line with a value that OpenMetrics forbids`, () => {
+    it(`(encodings: ${name}) reports that a new line has a value that OpenMetrics forbids`, () => {
       const { text, cells, add } = numbers('counter', OPCODE.f64);
       for (let nodeId = 0; nodeId < LINES; nodeId++)
         if (nodeId % 2 === 0) text.remove('x', { nodeId, seriesIndex: 0 });

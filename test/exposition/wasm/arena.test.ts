@@ -88,7 +88,7 @@ describe('the kernel arena', () => {
 });
 
 describe('growing kernel memory', () => {
-  it('keeps earlier buffers on the same bytes', () => {
+  it('changes neither the place nor the bytes of earlier buffers', () => {
     const kernel = new Kernel();
     const at = kernel.arena.allocate(4096);
     const before = kernel.view(at, 4096);
@@ -105,7 +105,7 @@ describe('growing kernel memory', () => {
     expect(before.toString('latin1', 0, 9)).to.equal('lateyearl');
   });
 
-  it('stops at 4 GiB, and can still be allocated after a refusal', () => {
+  it('fails beyond 4 GiB, and still allocates smaller buffers afterwards', () => {
     const kernel = new Kernel();
     expect(() => kernel.arena.allocate(2 ** 32)).to.throw('needs more than 4096 MiB of memory');
     expect(kernel.arena.used).to.equal(0);

@@ -68,7 +68,7 @@ describe('a scan of copied values', () => {
     ));
 
   for (const count of [1, 2, 3])
-    it(`writes nothing after the last of ${pluralize(count, 'cell')}`, () => {
+    it(`writes nothing beyond the ${pluralize(count, 'cell')} that it scans`, () => {
       const fresh: readonly Cell[] = [4n, 5n, 6n, 7n].map((bits) => [bits, 9]);
       const to = cells<Cell>(
         [1n, 2n, 3n, 4n].map((bits) => [bits, 8]),
