@@ -14,7 +14,7 @@ const generationOfThread = (): Promise<unknown> =>
   once(new Worker(POSTS_GENERATION, { eval: true }), 'message').then((args: unknown[]) => args[0]);
 
 describe('A polled source', () => {
-  it('has a unique generation, also across threads', async () => {
+  it('has a generation that is unique in all threads', async () => {
     const made = [new PolledSource(8).generation, new PolledSource(8).generation];
     const generations = [...made, await generationOfThread(), await generationOfThread()];
     expect(new Set(generations).size).to.equal(generations.length);
@@ -49,7 +49,7 @@ describe('A slot table of a polled source', () => {
       expect([a.refreshes, b.refreshes, c.refreshes]).to.deep.equal([1, 1, 1]);
     });
 
-  it('has the values that a slot owner sets when a copy refreshes the owner', () => {
+  it('copies the values that an owner sets while the copy refreshes the owner', () => {
     const slots = new Slots(4);
     let slot = 0;
     const owner = { refresh: () => slots.set(slot, 7n) };
@@ -71,7 +71,7 @@ describe('A slot table of a polled source', () => {
     expect(slots.incarnation(slot)).to.equal(2);
   });
 
-  it('is copied no further than its last slot', () => {
+  it('ends a copy at its last slot', () => {
     const slots = new Slots(4);
     slots.take(countingOwner());
     expect(slots.readValues(2, 100, Buffer.alloc(800))).to.equal(2);
