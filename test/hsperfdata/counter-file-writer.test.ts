@@ -56,7 +56,7 @@ describe("A counter file's process", () => {
     expect(startTicksOf(7, folder.path())).to.equal(12_345);
   });
 
-  it('may be the writer if it started any time before the JVM began', () => {
+  it('may be the writer if it started before the JVM, however long before', () => {
     process(7, 'S', 500);
     expect(is()).to.equal('perhaps');
     expect(is({ startTicks: 0 })).to.equal('perhaps');
@@ -97,7 +97,7 @@ describe("A counter file's process", () => {
     expect(is({ device: undefined }), 'where devices differ').to.equal('yes');
   });
 
-  it('is identified by the maps of another thread once its main thread has ended', () => {
+  it('is the writer if another thread maps the file after the main thread has ended', () => {
     process(7, 'Z', 500, { threads: 2 });
     for (const thread of ['7', '8'])
       mkdirSync(folder.path(`7/task/${thread}`), { recursive: true });

@@ -219,7 +219,7 @@ describe('A JVM poller', () => {
       expect(pidsOf(poller)).to.deep.equal([]);
     });
 
-    it('does not show the file of an ended JVM if another process has the PID', () => {
+    it('does not show the file of an ended JVM if another process has its PID', () => {
       const pid = folder.process();
       const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
       folder.writeUnmapped(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
@@ -242,7 +242,7 @@ describe('A JVM poller', () => {
       expect(pidsOf(poller)).to.deep.equal([String(pid)]);
     });
 
-    it('does not show the file of an ended JVM when another process gets the PID at once', async function () {
+    it('does not show the file of an ended JVM even if another process gets its PID at once', async function () {
       needsRoot(this);
       let poller = openPoller();
       let other: ChildProcess | undefined;
@@ -269,7 +269,7 @@ describe('A JVM poller', () => {
       }
     });
 
-    it('shows a JVM with the PID of a former JVM as a new object', () => {
+    it('shows a JVM that reuses the PID of an ended JVM as a new object', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const poller = openPoller();
