@@ -74,7 +74,7 @@ describe('shm_license', function () {
     expect(run('show', file()).stdout).to.match(new RegExp(`\nstanding {4}grace: ${warning}\n$`));
   });
 
-  it('issues an expired license with a warning, refuses it with status 3, and still shows it', () => {
+  it('issues an expired license with a warning, verifies it with status 3, and still shows it', () => {
     const issued = issue('--issued-at', hoursAgo(100), '--expires-at', hoursAgo(37));
     const { license_id, expires_at } = fields();
     expect(issued).to.deep.equal({
@@ -123,7 +123,7 @@ describe('shm_license', function () {
     expect(run('show', ...keysDir, file()).stdout).to.match(/\nstanding {4}valid\n$/);
   });
 
-  it('names a key pair vendor by default', () =>
+  it('gives a key pair the name "vendor" by default', () =>
     expect(readCommandLine(KEYGEN, ['--out-dir', 'keys'], '1')).to.deep.include({
       options: { outDir: 'keys', name: 'vendor' },
     }));

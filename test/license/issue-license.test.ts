@@ -46,7 +46,7 @@ describe('issueLicense', () => {
     expect(new Set(ids)).to.have.property('size', 2);
   });
 
-  it('signs for several years with a vendor key, whose id is its file name', () => {
+  it('signs a term of several years with a vendor key, and names the key by its file name', () => {
     const [keyFile] = makeKeyPair(inFolder('keys'), 'acme-2026');
     const late = new Date('2036-01-01T00:00:00Z');
     writeFileSync(
@@ -109,7 +109,7 @@ describe('writeLicense', () => {
   });
 
   for (const [name, there] of [
-    ['an older license, also of an unknown key', signedLicense({ key_id: 'gone' })],
+    ['an older license, even one that an unknown key signed', signedLicense({ key_id: 'gone' })],
     ['an empty file', ''],
   ] as const)
     it(`replaces ${name}`, () => {
@@ -122,7 +122,7 @@ describe('writeLicense', () => {
   const kept = {
     'a file of another kind': () => writeFileSync(path(), '{"name":"app"}'),
     'a folder': () => mkdirSync(path()),
-    'a link, also to a license': () => {
+    'a link, even to a license': () => {
       writeFileSync(inFolder('data'), signedLicense());
       symlinkSync('data', path());
     },

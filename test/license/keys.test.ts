@@ -24,7 +24,7 @@ const modeOf = (path: string) => statSync(path).mode & 0o777;
 describe('The license keys', () => {
   const inFolder = temporaryFolder();
 
-  it('include the complete evaluation key pair', () => {
+  it('include both keys of the evaluation key pair', () => {
     expect(readdirSync(KEY_FOLDER)).to.include.members([
       'evaluation.key.pem',
       'evaluation.pub.pem',
@@ -68,14 +68,14 @@ describe('The license keys', () => {
       expect(pems(both)).to.deep.equal(pems(shipped));
     });
 
-    it('never replace the evaluation key, even after its deletion', () => {
+    it('never replace the evaluation key, even if the shipped one is deleted', () => {
       mkdirSync(inFolder('shipped'));
       mkdirSync(own());
       copyFileSync(`${KEY_FOLDER}${SHIPPED}`, `${own()}/${SHIPPED}`);
       expect([...trusted(inFolder('shipped')).keys()]).to.deep.equal([]);
     });
 
-    it('are refused if one key with any id is invalid, and the error names the file of the key', () => {
+    it('are refused if any key file is invalid, even one with a shipped id, and the error names the file', () => {
       mkdirSync(own());
       writeFileSync(`${own()}/${SHIPPED}`, 'key');
       expect(faultOf(() => trusted())).to.deep.equal({

@@ -9,9 +9,9 @@ const now = new Date('2026-03-10T12:00:00.789Z');
 
 describe('The term of a new license', () => {
   const terms = [
-    ['from now for some days', { days: 30 }, '2026-03-10T12:00:00Z', '2026-04-09T12:00:00Z'],
+    ['a number of days from now', { days: 30 }, '2026-03-10T12:00:00Z', '2026-04-09T12:00:00Z'],
     [
-      'from a date for some days',
+      'a number of days from a date',
       { days: 1, issuedAt: new Date('2020-02-28T00:00:00Z') },
       '2020-02-28T00:00:00Z',
       '2020-02-29T00:00:00Z',
@@ -29,7 +29,7 @@ describe('The term of a new license', () => {
       '2026-04-01T00:00:00Z',
     ],
     [
-      'the last days before a past end',
+      'a number of days before an end in the past',
       { days: 9, expiresAt: new Date('2026-03-10T00:00:00Z') },
       '2026-03-01T00:00:00Z',
       '2026-03-10T00:00:00Z',

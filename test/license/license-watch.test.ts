@@ -114,7 +114,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'uses a renewed license after its period',
+    'uses a renewed license after the configured check period',
     marbles(({ expectObservable }) => {
       const { load } = loader(() => renewed);
       const reports = '     v 999ms n';
@@ -152,7 +152,7 @@ describe('watchLicense', () => {
   ] as const;
   for (const [name, everyMs, before, after] of periods)
     it(
-      `limits a period of ${name} to between a second and a day`,
+      `limits a check period of ${name} to the range from a second to a day`,
       marbles(({ expectObservable, flush }) => {
         const early = loader(keep);
         const due = loader(keep);

@@ -46,7 +46,7 @@ describe('The advice for a missing license', () => {
     expect(missing).to.throw(Fault).with.nested.property('cause.code', 'ENOENT');
   });
 
-  it('is on the line that gives the reason of the refusal', () =>
+  it('is on the same line as the reason for the refusal', () =>
     expect(refusal('License file l.json is not JSON', forGood)).to.include({
       code: 'LICENSE_REJECTED',
       message: `License file l.json is not JSON; ${forGood}`,

@@ -25,9 +25,9 @@ describe('A license that is modified', () => {
   }
 
   const edits = [
-    ['by the change of one character', 1, anyCharacter],
+    ['by a different character', 1, anyCharacter],
     [
-      'by the change of one character to an ASCII character',
+      'by a different ASCII character',
       1,
       fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
     ],
