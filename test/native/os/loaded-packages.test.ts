@@ -16,17 +16,17 @@ describe('The native packages in memory', () => {
   });
 
   for (const [where, files] of [
-    ['of the sources', [FFI, REF]],
-    ['of the npm package', ['/a/dist/prebuilds/linux-x64/ffi-napi.node', '/a/ref-napi.node']],
+    ['in the source tree', [FFI, REF]],
+    ['in the npm package', ['/a/dist/prebuilds/linux-x64/ffi-napi.node', '/a/ref-napi.node']],
     ['in a folder with a blank', [`/my app${FFI}`, `/my app${REF}`]],
   ] as const)
-    it(`are the mapped files ${where}, each once`, () => {
+    it(`are found once each, as files ${where}`, () => {
       const others = ['[heap]', '/usr/lib/libc.so.6', '/app/node_modules/other/other.node'];
       const maps = [...files, ...files, ...others].map(line).join('\n');
       expect(loadedPackages(maps)).to.deep.equal(files);
     });
 
-  it('are an error if one of them is not found, because a thread that ends would crash the program', () => {
+  it('are reported as missing if one is not mapped, because the program would crash when a thread ends', () => {
     for (const missing of ['ffi-napi', 'ref-napi'])
       expect(() =>
         loadedPackages(

@@ -21,7 +21,7 @@ const FRAGMENTING_PROGRAM = (module: string): string => `
 `;
 
 describe('The release of free pages', () => {
-  it('returns to the operating system the freed pages between blocks that are in use', () => {
+  it('gives freed pages back to the operating system, even pages between blocks in use', () => {
     const module = JSON.stringify(import.meta.resolve('#app/native/os/libc.js'));
     const line = ['--expose-gc', '--input-type=module', '--eval', FRAGMENTING_PROGRAM(module)];
     const { stdout, stderr } = spawnSync(process.execPath, line, { encoding: 'utf8' });

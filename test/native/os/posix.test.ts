@@ -4,7 +4,7 @@ import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 
 describe('A segment that the system refuses to map', () => {
-  it('is still readable, and a wait for it ends without a system call', () => {
+  it('can still be read, and a wait for its changes makes no system call', () => {
     const waiter = new FutexWaiter();
     // A file that the kernel lets nobody map, seen from the folder of shared memory.
     const file = posixMemory(waiter).open('../../proc/self/stat');

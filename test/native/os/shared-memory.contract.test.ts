@@ -47,7 +47,7 @@ function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
       return file;
     };
 
-    it('opens nothing under a name that no segment has', () =>
+    it('opens nothing for a name without a segment', () =>
       expect(fixture.memory.open(fixture.name('none'))).to.equal(undefined));
 
     it('copies the bytes of a segment from any position', () => {
@@ -85,7 +85,7 @@ function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
       expect(fixture.memory.open(fixture.name('82'))).to.equal(undefined);
     });
 
-    it('distinguishes a replaced segment from its successor', () => {
+    it('distinguishes a replaced segment from the segment that has its name now', () => {
       fixture.put('82', Buffer.from('old'));
       const old = open('82');
       fixture.put('82', Buffer.from('new'));
@@ -140,7 +140,7 @@ describeMemory('posix', () => {
 describe('POSIX shared memory', () => {
   const segments = freshSegments();
 
-  it('detects whether a segment is locked, also when its file has two names', () => {
+  it('detects whether a segment is locked, even if its file has two names', () => {
     segments.publish('82');
     writeFileSync(segments.path('free'), 'x');
     linkSync(segments.path('82'), segments.path('second'));

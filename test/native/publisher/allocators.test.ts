@@ -53,7 +53,7 @@ describe('A slot allocator', () => {
     expect(slots.free({ slot: 0, incarnation: 0x7fffffff })).to.equal(1);
   });
 
-  it('never allocates a slot twice at once or with an old incarnation, and can allocate all slots', () => {
+  it('allocates only free slots, each time with the next incarnation, until all slots are in use', () => {
     const life = fc.array(fc.nat(100), { minLength: 1, maxLength: 3000, size: 'max' });
     const property = fc.property(fc.integer({ min: 1, max: 150 }), life, (capacity, picks) => {
       const slots = new SlotAllocator(capacity);
@@ -191,7 +191,7 @@ describe('A publisher with a limited capacity (segment format, section 8)', () =
       expect(drops()).to.equal(11);
     });
 
-  it('is not filled by any number of clients that come and go (segment format, section 6)', () => {
+  it('never fills up, however many clients come and go (segment format, section 6)', () => {
     const publisher = segments.publish('82', { capacity: TINY });
     const root = publisher.addRoot('r', 'C');
     for (let round = 0; round < 3000; round++) {
@@ -247,7 +247,7 @@ describe('A publisher on a full /dev/shm (segment format, section 8)', () => {
   beforeEach(() => (full = []));
   after(() => void Object.defineProperty(PublisherFile.prototype, 'reserve', original));
 
-  it('creates no segment without memory for its header', () => {
+  it('creates no segment if there is no memory for the header', () => {
     full = [0];
     expect(() => segments.publisher('82'))
       .to.throw(Fault, '/dev/shm has no room for')
@@ -283,7 +283,7 @@ describe('A publisher on a full /dev/shm (segment format, section 8)', () => {
         expect(ref).not.to.equal(undefined);
     });
 
-  it('uses memory that becomes free within a second, without a removal', async () => {
+  it('uses memory within a second after it becomes free, even without a removal of items', async () => {
     const publisher = segments.publish('82', { capacity: ROOMY });
     const root = publisher.addRoot('r', 'C');
     full = directories;

@@ -84,7 +84,7 @@ describe('A publisher whose server key another publisher has', () => {
     await waitFor('the key', holdsKey(publisher));
   });
 
-  it('takes the key once, if several publishers wait for it', async () => {
+  it('takes the key alone if several publishers wait for it', async () => {
     const first = segments.publish('82');
     const others = [waiting().publisher, waiting().publisher];
     first.close();
@@ -98,7 +98,7 @@ describe('A publisher whose server key another publisher has', () => {
     await waitFor('the second', () => placed().length > 0 || undefined);
   });
 
-  it('takes the key when the file is removed; then the other publisher waits, and gets the key back', async () => {
+  it('takes the key when the file is removed, and the other publisher waits until it gets the key back', async () => {
     const warnings: string[] = [];
     const first = segments.publish('82', { warn: (sentence) => warnings.push(sentence) });
     const { publisher } = waiting();
@@ -127,7 +127,7 @@ describe('A publisher whose server key another publisher has', () => {
     expect(() => publisher.place()).to.throw(Fault, 'The publisher is closed');
   });
 
-  it('gets an error with failIfBusy: true, does not wait, and is placed by a later call', () => {
+  it('gets an error at once with failIfBusy: true, and can be placed once the key is free', () => {
     const first = segments.publish('82');
     const warnings: string[] = [];
     const warn = (sentence: string) => warnings.push(sentence);
@@ -154,7 +154,7 @@ describe('A publisher whose server key another publisher has', () => {
   });
 });
 
-describe('A publisher whose server key a file of another user has', () => {
+describe('A publisher whose segment file belongs to another user', () => {
   const segments = freshSegments();
   const children = freshChildren();
   before(function () {
@@ -171,7 +171,7 @@ describe('A publisher whose server key a file of another user has', () => {
     };
   };
 
-  it('finds it busy while its publisher lives, and then gets an error with file, user and remedy', async () => {
+  it('reports the key as busy while its publisher runs, and then names file, user and remedy', async () => {
     const child = await children.ready('churning-publisher', segments.contextId, '82');
     await children.go(child);
     expect(placeAsOrdinaryUser())

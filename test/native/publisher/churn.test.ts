@@ -100,7 +100,7 @@ describe('A second publisher with the same server key (segment format, section 9
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
-  it(`loses a race for the key of a dead publisher, in each of ${RACES} races`, async () => {
+  it(`loses if both start at once after the first one died, in each of ${RACES} races`, async () => {
     for (let race = 0; race < RACES; race++) {
       const start = () => children.ready('racing-publisher', segments.contextId, '82');
       const racers = await Promise.all([start(), start()]);

@@ -5,7 +5,7 @@ import { readTree } from '../../support/read-tree.js';
 import type { PlainObject } from '../../support/read-tree.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
-describe('The handles that a program keeps (segment format, section 6)', () => {
+describe('The handles of published variables (segment format, section 6)', () => {
   const segments = freshSegments();
   const seen = (): PlainObject[] => {
     const { source } = segments.poller('82').poll();
@@ -138,7 +138,7 @@ describe('The handles that a program keeps (segment format, section 6)', () => {
     expect(moved).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7].map((byte) => at + byte));
   });
 
-  it('store values that a demand reads with or without a notification (segment format, section 5)', () => {
+  it('store values that readers see even without a notification (segment format, section 5)', () => {
     const publisher = segments.publish('82');
     const { stores } = handlesOf(publisher);
     const watch = segments.poller('82');

@@ -93,7 +93,7 @@ describe('The options of a publisher', () => {
       );
   });
 
-  it('count as absent if they are undefined', () => {
+  it('have their defaults if they are undefined', () => {
     const publisher = segments.publish('82', { mode: undefined } as object);
     const root = publisher.addRoot('r', 'C', { state: undefined, identity: undefined } as object);
     publisher.addVariable(root, 'v', 'u64', { kind: undefined, unit: undefined } as object).set(1);

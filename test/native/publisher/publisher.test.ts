@@ -106,7 +106,7 @@ describe('A publisher', () => {
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
-  it('refuses a 65th object on a path, because no reader accepts it', () => {
+  it('refuses a 65th level of objects, which no reader accepts', () => {
     const capacity = { ...TINY, records: 128, slots: 128, stringBytes: 1 << 14 };
     const publisher = segments.publish('82', { capacity });
     let object = publisher.addRoot('o', 'C');
@@ -120,7 +120,7 @@ describe('A publisher', () => {
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
-  it('updates its heartbeat with each object that it adds, also during a long series', () => {
+  it('updates its heartbeat with each object that it adds, even while it adds many', () => {
     const publisher = segments.publish('82');
     const beaten = () => segments.bytes('82').readBigUInt64LE(MUTABLE_OFFSET + MUTABLE.heartbeatNs);
     const placed = beaten();
@@ -146,7 +146,7 @@ describe('A publisher', () => {
 describe('The segment of a publisher (segment format, section 8)', () => {
   const segments = freshSegments();
 
-  it('has no name while it is built, and gets its name when it is placed', () => {
+  it('has no name in /dev/shm until it is placed', () => {
     const publisher = segments.publisher('82');
     publisher.addRoot('r', 'C');
     expect(segments.files()).to.deep.equal([]);
@@ -157,7 +157,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     expect([verdict.state, changes.length]).to.deep.equal(['live', 1]);
   });
 
-  it('leaves no file if its name is refused, even without close()', () => {
+  it('leaves no file if its name is in use, even without close()', () => {
     segments.publish('82');
     for (const publisher of [segments.publisher('82'), segments.publisher('82')])
       expect(() => {
@@ -180,7 +180,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     expect(segments.files()).to.deep.equal([segments.name('82')]);
   });
 
-  it('gets its name at a second attempt, after the former publisher has closed', () => {
+  it('gets its name at a second attempt, after the previous publisher has closed', () => {
     const first = segments.publish('82');
     const second = segments.publisher('82');
     expect(() => {
@@ -191,7 +191,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
-  it('throws an error at a limit of the file size, and does not end the program', () => {
+  it('throws an error at the limit of the file size, and does not end the program', () => {
     const script = `
       import { Publisher } from '${PROJECT}/dist/native/publisher/publisher.js';
       try {
@@ -212,7 +212,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     expect(segments.files()).to.deep.equal([]);
   });
 
-  it('leaves no file when it is closed before it got its name', () => {
+  it('leaves no file when it is closed before it is placed', () => {
     segments.publisher('82').close();
     expect(segments.files()).to.deep.equal([]);
   });
@@ -297,13 +297,13 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     expect(readFileSync(path).equals(mine), 'untouched').to.equal(true);
   });
 
-  it('replaces any file without a lock, also one that is not a segment', () => {
+  it('replaces any unlocked file, even one that is not a segment', () => {
     writeFileSync(segments.path('82'), 'left over');
     segments.publish('82');
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
-  it('gets its name when the former publisher closes at the same moment', () => {
+  it('gets its name when the previous publisher closes at the same moment', () => {
     const old = segments.publish('82');
     const next = segments.publisher('82');
     // Another file has the name, but is removed before it can be opened.
@@ -377,7 +377,7 @@ describe('A segment whose name is removed while its publisher runs', () => {
     expect(segments.files()).to.deep.equal([]);
   });
 
-  it('gets its name back after another publisher took and closed it', async () => {
+  it('gets its name back after another publisher has used the name and closed', async () => {
     const publisher = segments.publish('82', { warn: () => undefined });
     publisher.addVariable(publisher.addRoot('r', 'C'), 'mine', 'bool').set(true);
     const file = posixMemory().open(segments.name('82'));
@@ -397,7 +397,7 @@ describe('A segment whose name is removed while its publisher runs', () => {
     expect(values()).to.deep.equal([['mine', 1n]]);
   });
 
-  it('is neither copied nor superseded while its folder is temporarily unavailable', () => {
+  it('is neither copied nor superseded while its folder is renamed for a moment', () => {
     const file = new PublisherFile(segments.name('82'), PAGE, 0o644, 'sight');
     file.place();
     renameSync(segments.path('82'), segments.path('elsewhere'));

@@ -79,7 +79,7 @@ function live(segments: Segments, run: (model: PublishedModel) => void): void {
 describe('A publisher that adds and removes objects and variables at run time (segment format, section 6)', () => {
   const segments = freshSegments();
 
-  it('shows readers exactly the published tree at every moment', () => {
+  it('never shows readers anything but the published tree', () => {
     let epochs = 0;
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 6 }), (changes, pace) =>

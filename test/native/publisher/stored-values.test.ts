@@ -138,7 +138,7 @@ describe('Histograms and summaries', () => {
     add(publisher, publisher.addRoot('r', 'C'));
   };
 
-  it('begin synced and without observations, so that an exporter never waits for the first one', () => {
+  it('begin synced and without observations, so that no exporter waits for the first observation', () => {
     publishRoot((publisher, root) => {
       publisher.addVariable(root, 'delay', 'histogram', { schema: [1, 2] });
       publisher.addVariable(root, 'size', 'summary', { schema: [0.5, 0.9] });
@@ -149,7 +149,7 @@ describe('Histograms and summaries', () => {
     });
   });
 
-  it('begin not synced if the publisher requests it, and other types begin not synced by default', () => {
+  it('begin unsynced if the publisher requests this, as all other types do by default', () => {
     publishRoot((publisher, root) => {
       publisher.addVariable(root, 'delay', 'histogram', { schema: [1], synced: false });
       publisher.addVariable(root, 'size', 'summary', { schema: [0.5], synced: false });
@@ -221,7 +221,7 @@ describe('Histograms and summaries', () => {
     });
   });
 
-  it('are refused if their schema is of another type', () => {
+  it('are refused if the schema does not fit the type', () => {
     publishRoot((publisher, root) => {
       const refused: readonly (readonly [() => unknown, string])[] = [
         [
@@ -267,7 +267,7 @@ describe('An object id', () => {
       expect([idsBelowRoot(), drops.objects]).to.deep.equal([[], 0]);
     });
 
-  it('may have several segments more than the id of its parent, and may end with a dot', () => {
+  it('may add several segments to the id of its parent, and may end with a dot', () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('h.1.shop', 'Shop');
     const ids = ['h.1.shop.0.till.1.drawer', 'h.1.shop.trailing.', 'h.1.shop..'];
@@ -275,7 +275,7 @@ describe('An object id', () => {
     expect(idsBelowRoot()).to.deep.equal(ids);
   });
 
-  it('may begin differently if it is declared as foreign, because readers use the parent reference', () => {
+  it('need not begin with the id of its parent if it is declared as foreign', () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('h.1.shop', 'Shop');
     publisher.addObject(root, 'elsewhere', 'Till', { foreignId: true });

@@ -64,7 +64,7 @@ describe('A publisher in a worker thread', function () {
       expect(lines.filter((line) => line !== 'on purpose')).to.deep.equal(['end']);
     });
 
-  it('unmaps the segments of ended threads with the same server key', () => {
+  it('unmaps the segments that ended threads had under the same server key', () => {
     const { lines, ...ended } = run([...UNCLOSED, 'and counts mappings']);
     expect(lines).to.deep.equal(['on purpose', '1 mapping', 'end']);
     expect(ended).to.deep.equal({ status: 0, signal: null });

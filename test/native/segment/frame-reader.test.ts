@@ -41,7 +41,7 @@ describe('A frame reader', () => {
   const torn = [5, 1, 20, 20, 5];
   const whole = [6, 1, 30, 30, 6];
 
-  it('rejects two equal copies from different moments when the frame has changed since', () => {
+  it('rejects two equal copies that a later copy contradicts', () => {
     const frame = readerOf([torn, torn, whole]).read(...HISTOGRAM);
     expect(frame).to.deep.equal({ type: 'histogram', sum: 1, counts: BigUint64Array.of(30n, 30n) });
   });

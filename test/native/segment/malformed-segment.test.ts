@@ -46,7 +46,7 @@ const INCOMPATIBLE: readonly Damage[] = [
     'its byte order mark is 0x4030201',
   ],
   [
-    'another major version, followed by any bytes',
+    'another major version, whatever bytes follow it',
     (bytes) => void bytes.writeUInt16LE(2, HEADER.major),
     'its version is 2, allowed: 1',
   ],
@@ -136,7 +136,7 @@ const CORRUPT_WORDS: readonly Damage[] = [
     'a string at 2 lies outside of 2 valid bytes',
   ],
   [
-    'an empty directory that became active with invalid records',
+    'a switch to a directory that has no valid records',
     (bytes) => alterWord(bytes, 'directory', (1n << 32n) | 1n),
     /^record 0: its CRC is 00000000, its bytes give [0-9a-f]+$/,
   ],
@@ -375,7 +375,7 @@ const CORRUPT = 'Segment is corrupt';
 describe('A segment (segment format, section 2)', () => {
   const segments = freshSegments();
 
-  it('is live without damage', () => {
+  it('is live if it is undamaged', () => {
     expect(watchOver(() => undefined).poller.poll().publisher.state).to.equal('live');
   });
 

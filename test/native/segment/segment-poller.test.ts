@@ -139,7 +139,7 @@ describe('A segment poller', () => {
     expect(poller.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(0.5, 1e-8);
   });
 
-  it('detects the end of a publisher that it no longer serves', () => {
+  it('detects the death of a publisher that it no longer serves because it is stalled', () => {
     const { poller, state, pass, begin } = polledMemory(2n * SECOND);
     const segment = begin();
     poller.poll();
@@ -177,7 +177,7 @@ describe('A segment poller', () => {
     expect([state(), state()]).to.deep.equal(['superseded', 'live']);
   });
 
-  it('reports the PID of the publisher, also after its end, and none without a segment', () => {
+  it('reports the PID of the publisher even after its end, and none without a segment', () => {
     const { poller, pass, begin } = polledMemory();
     expect(poller.poll().process).to.equal(undefined);
     pass(1000);
@@ -216,7 +216,7 @@ describe('A segment poller', () => {
     expect(state()).to.equal('live');
   });
 
-  it('serves nothing until the lock query is answered', () => {
+  it('serves nothing until it knows whether the segment is locked', () => {
     const { poller, pass, begin } = polledMemory();
     const answers: ((isLocked: boolean) => void)[] = [];
     begin().askLock = (answer) => void answers.push(answer);
@@ -284,7 +284,7 @@ describe('A segment poller', () => {
     expect(state()).to.equal('live');
   });
 
-  it('spends at most 5 % of the time on a segment that fails repeatedly', () => {
+  it('spends at most 5 % of the time on a segment that is repeatedly corrupt', () => {
     const { state, pass, begin } = polledMemory();
     const segment = begin();
     alterRecord(segment.bytes, 3, (record) => record.writeUInt8(9, RECORD.recordKind));

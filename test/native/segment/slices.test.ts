@@ -20,7 +20,7 @@ const treeOf = (source: Source | undefined) => [...(source?.roots ?? [])].map(na
 describe('A directory that is read in slices', () => {
   const segments = freshSegments();
 
-  it('results in the published tree for any size of slices and any concurrent changes', () => {
+  it('has the published tree, for any slice size and any concurrent changes', () => {
     const step = fc.tuple(
       fc.constantFrom('root', 'object', 'object', 'variable', 'variable', 'gone', 'roles', 'poll'),
       fc.nat(1000),

@@ -11,7 +11,7 @@ const OBJECTS = 2000;
 const MAX_AT_ONCE = 2 * MAX_RECORDS_PER_SLICE;
 const capacity = { records: 1 << 13, slots: 1 << 13, stringBytes: 1 << 20, frameBytes: 4096 };
 
-describe('A new active directory that lacks former items', () => {
+describe('A directory that becomes active without some of the known items', () => {
   const segments = freshSegments();
 
   function setUp() {
@@ -39,7 +39,7 @@ describe('A new active directory that lacks former items', () => {
     return { publisher, root, many, watch, pollAll, changeRoles, names };
   }
 
-  it('causes removals in bounded slices, children first, before further records are read', () => {
+  it('causes the removal of these items in bounded slices, children first, before further records are read', () => {
     const { publisher, root, many, watch, pollAll, changeRoles, names } = setUp();
     pollAll();
     for (const object of many.slice(1)) publisher.removeObject(object);
@@ -66,7 +66,7 @@ describe('A new active directory that lacks former items', () => {
     expect(watch.poll().hasMore).to.equal(false);
   });
 
-  it('accepts a change of directory roles during the removals', () => {
+  it('may be replaced by the other directory during the removals', () => {
     const { publisher, root, many, watch, pollAll, changeRoles, names } = setUp();
     pollAll();
     for (const object of many.slice(2)) publisher.removeObject(object);
@@ -80,7 +80,7 @@ describe('A new active directory that lacks former items', () => {
     expect(names()).to.deep.equal(['r.o0', 'r.late']);
   });
 
-  it('is not read in one poll when another directory becomes active before each poll', () => {
+  it('is not read completely while the other directory becomes active before each poll', () => {
     const { watch, pollAll, changeRoles, names } = setUp();
     const polls = Array.from({ length: 10 }, () => {
       changeRoles();
@@ -93,7 +93,7 @@ describe('A new active directory that lacks former items', () => {
     expect(watch.poll()).to.deep.include({ hasMore: false, isUnstable: undefined });
   });
 
-  it('is read in one poll if few items are missing', () => {
+  it('is read in one poll if it lacks only a few items', () => {
     const { publisher, root, watch, pollAll, changeRoles } = setUp();
     const extra = publisher.addObject(root, 'r.extra', 'C');
     pollAll();
@@ -103,7 +103,7 @@ describe('A new active directory that lacks former items', () => {
     expect(watch.poll()).to.deep.include({ changes: [], hasMore: false });
   });
 
-  it('is not served with the id of a removed object, which would name another object', () => {
+  it('makes the segment corrupt if it reuses the id of a removed object', () => {
     const forge = new Forge(segments.contextId, '83', { records: 8 });
     const root = forge.object({ name: 'r' });
     const child = forge.object({ name: 'r.o', parent: root });

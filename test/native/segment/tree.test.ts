@@ -140,7 +140,7 @@ describe('The tree of a source', () => {
     expect(seen).to.deep.equal([2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
   });
 
-  it('finds the variables of two objects that are added and removed in turns', () => {
+  it('finds the variables of two objects that alternately gain and lose variables', () => {
     const checked = new CheckedTree();
     checked.addObject(0);
     checked.addObject(0);
