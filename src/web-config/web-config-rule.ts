@@ -276,7 +276,7 @@ const webConfig = table('a table', {
   ),
 });
 
-/** Matches a quoted value that may be a secret: any but a short text of letters, digits and path characters. */
+/** Matches a quoted value, except a short text of letters, digits and path characters: it may be a secret. */
 const FOUND_SECRET = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
 
 /** Matches any quoted value, and any number. */
