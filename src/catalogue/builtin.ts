@@ -34,7 +34,7 @@ export function loadCatalogues(
       const { catalogue, problems } = readCatalogue(source);
       const owner = owners.get(catalogue.app);
       if (owner !== undefined)
-        problems.add(['app'], `${owner} is for the application ${catalogue.app} as well`);
+        problems.add(['app'], `${owner} is also a catalogue of the application ${catalogue.app}`);
       owners.set(catalogue.app, source.file);
       catalogues.set(catalogue.app, catalogue);
       problems.throwIfAny();

@@ -28,7 +28,7 @@ export function parseClass(table: Table, parser: RowParser): CatalogueClass {
   table.only(CLASS_KEYS);
   checkRemarks(table);
   table.needs({
-    alias: 'the name that targets know the class by',
+    alias: 'the name by which targets select the class',
     class_ids: 'an array of class ids',
     paths: 'an array of path patterns',
     metrics: 'an array of rows, perhaps empty',

@@ -54,7 +54,7 @@ export function nameProblems({ name, type, unit }: NamedMetric, app: string): re
   if (!NAME.test(name)) return [`${text} is not a metric name, allowed: letters, digits and _`];
   if (!name.startsWith(prefixOf(app))) problems.push(`${text} must begin with ${prefixOf(app)}`);
   if (name.startsWith('shm_exporter_'))
-    problems.push(`${text} begins like the exporter's own metrics`);
+    problems.push(`${text} must not begin with shm_exporter_, as the exporter's own metrics do`);
   for (const [ending, owner] of Object.entries(type === undefined ? {} : ENDINGS)) {
     if (type === owner && !name.endsWith(ending))
       problems.push(`${text} has type ${type} and must end in ${ending}`);
@@ -114,7 +114,7 @@ export class NameOwners {
       if (owner === undefined) continue;
       const { name, type } = owner;
       if (name !== metadata.name) return `the name ${taken} belongs to the ${type} metric ${name}`;
-      if (type !== metadata.type) return `the metric has the type ${type} elsewhere`;
+      if (type !== metadata.type) return `the same metric already has the type ${type}`;
     }
     return '';
   }

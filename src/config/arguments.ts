@@ -12,7 +12,7 @@ over HTTP with --enable-metrics-http, else as snapshots on stdout.`;
 /** Example command lines. They work as written in a folder that contains the named files. */
 export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
   [
-    'Serve what a file describes at http://localhost:9464/metrics',
+    'Serve the targets of a file at http://localhost:9464/metrics',
     'shm_exporter --config shm_exporter.toml --enable-metrics-http',
   ],
   [
@@ -20,11 +20,11 @@ export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
     'shm_license issue --licensee "My company" --days 30 --out license.json',
   ],
   [
-    'Print one target every 10 seconds, without a file',
+    'Print one target every 10 seconds, without a configuration file',
     'shm_exporter --license-file license.json --app adh --server-key 456',
   ],
   [
-    'Check a file against the publishers that are running',
+    'Check a configuration file against the running publishers',
     'shm_exporter --config shm_exporter.toml --check-config --live',
   ],
 ];

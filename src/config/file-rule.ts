@@ -64,7 +64,9 @@ const topLevel = new Set(Object.values(SETTINGS).map(({ key }) => key));
 
 /** The remark on a top-level setting below a table header: TOML reads such a setting as a key of that table. */
 const misplaced: KeyRemark = (key) =>
-  topLevel.has(key) ? ' in a table, but one of the top level: put it above the first table' : '';
+  topLevel.has(key)
+    ? ' in a table; it is a top-level setting, so put it above the first table'
+    : '';
 
 const targetsOf = (remarkOn?: KeyRemark) =>
   list(indexed(table('a [[targets]] table', TARGET, remarkOn)), {
@@ -95,6 +97,6 @@ export function readConfigurationFile(file: string): SettingsDocument {
   if (!Array.isArray(classes) || !classes.some(isTable)) return document;
   const offset = document.places.offset(['classes'], 'key') ?? 0;
   const text =
-    'found [[classes]] tables, so this looks like a catalogue; name it in catalogue_files of a configuration';
+    'found [[classes]] tables, so this looks like a catalogue; add its path to catalogue_files in a configuration file';
   throw invalid(document.places, [{ offset, text }]);
 }

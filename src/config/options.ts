@@ -28,12 +28,10 @@ const overridesShown = ({ key, fallback }: Field<unknown>) => ({
 
 export const OPTIONS = {
   config: valueOption('--config <path>', word, 'Load a TOML file', FILES),
-  licenseFile: valueOption(
-    '--license-file <path>',
-    word,
-    'License file; no start without a license',
-    { ...FILES, ...overrides(SETTINGS.licenseFile) },
-  ),
+  licenseFile: valueOption('--license-file <path>', word, 'License file; required to start', {
+    ...FILES,
+    ...overrides(SETTINGS.licenseFile),
+  }),
   targetsConfig: valueOption(
     '--targets-config <path>',
     word,
@@ -70,7 +68,7 @@ export const OPTIONS = {
   webListenAddress: valueOption(
     '--web.listen-address <address>',
     SETTINGS.metricsListenAddresses.rule,
-    'Address to listen on instead; may be repeated',
+    'Listen address such as :9464; may be repeated',
     { ...OUTPUT, ...overrides(SETTINGS.metricsListenAddresses) },
   ),
   webConfigFile: valueOption(

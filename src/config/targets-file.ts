@@ -163,11 +163,11 @@ export function overlappingTargets(targets: readonly TargetTable[]): readonly Ov
     );
     const same = peers.find(([, { instance }]) => instance === target.instance);
     if (same !== undefined)
-      return [{ index, earlier: same[0], sentence: 'no request can tell them apart' }];
+      return [{ index, earlier: same[0], sentence: 'no request can select just one of them' }];
     const near = peers.find(([, { instance }]) => mayShareRoot(instance, target.instance));
     if (near === undefined) return [];
     const sentence =
-      'they may choose the same root, and then no request can tell them apart; give each an instance of its own';
+      'if they choose the same root, no request can select just one of them; give each target its own instance';
     return [{ index, earlier: near[0], sentence }];
   });
 }

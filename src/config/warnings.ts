@@ -55,7 +55,7 @@ export function warningsOf(loaded: LoadedConfiguration): readonly string[] {
   const { given, toml, settings } = loaded;
   const { text, file } = toml.document.places;
   return Object.freeze([
-    ...(file !== '' && text.trim() === '' ? [`${file}: is empty, so it changes nothing`] : []),
+    ...(file !== '' && text.trim() === '' ? [`${file}: is empty, so it sets nothing`] : []),
     ...(loaded.mode === 'single' ? aboutSingle(loaded) : aboutMulti(loaded)),
     ...idleOptions(given.overrides, settings),
     ...(settings.metricsHttpEnabled && settings.textfileDir !== ''
@@ -94,13 +94,13 @@ function aboutMulti({ given, toml, legacy }: LoadedConfiguration): readonly stri
       ? at(toml.document, ['targets'], '[[targets]] are ignored because of --targets-config')
       : []),
     ...SINGLE_TARGET_KEYS.flatMap((key) =>
-      at(toml.document, [key], `${settingName([key])} has no effect beside ${others}`),
+      at(toml.document, [key], `${settingName([key])} is ignored because of ${others}`),
     ),
     ...(overrides.app === undefined
       ? []
-      : [`${settingName(['app'], true)} has no effect beside ${others}`]),
+      : [`${settingName(['app'], true)} is ignored because of ${others}`]),
     ...overlappingTargets(targets).flatMap(({ index, earlier, sentence }) => {
-      const pair = `targets[${index}] has the server_key and app of targets[${earlier}]`;
+      const pair = `targets[${index}] has the same server_key and app as targets[${earlier}]`;
       return at(document, ['targets', index], `${pair}: ${sentence}`);
     }),
   ];

@@ -21,7 +21,7 @@ export function checkedCertificates(
   if (certificates.length === 0) {
     const [, kind] = blocks[0] ?? [];
     const found = kind === undefined ? 'nothing in PEM' : `only ${kind}`;
-    throw refused(`holds ${found}, needed: "-----BEGIN CERTIFICATE-----" and so on`);
+    throw refused(`holds ${found}, needed: a certificate in PEM ("-----BEGIN CERTIFICATE-----")`);
   }
   return certificates.map(([block], index) => {
     try {

@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   ENOSPC: 'no space left on the device',
   EDQUOT: 'the disk quota is exceeded',
-  EFBIG: 'the file may not become larger',
+  EFBIG: 'the file would exceed its size limit',
   EPIPE: 'its reader has closed it',
   EROFS: 'its file system is read-only',
   ENXIO: 'it is a socket',
@@ -57,7 +57,7 @@ export function readRegularFile(file: string, reading: FileReading): Buffer {
   try {
     const bytes = readWhole(file, reading);
     if (bytes.length <= maxBytes) return bytes;
-    throw refusal(file, `is larger than ${sizeText(maxBytes)}, which is the limit`);
+    throw refusal(file, `is larger than the limit of ${sizeText(maxBytes)}`);
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
     throw refusal(file, `cannot be read: ${systemReason(cause)}`, cause);

@@ -51,7 +51,7 @@ export const OPTIONS = {
   watch: openOption(
     '--watch [seconds]',
     between(0.1, 3600),
-    `Repeat every ${WATCH_SECONDS} seconds, or with this period: as a live view on a terminal, else one dump after the other`,
+    `Repeat every ${WATCH_SECONDS} seconds, or at this period: on a terminal as a live view, otherwise as one dump after another`,
     OUTPUT,
   ),
   catalogue: flagOption('--catalogue', 'Print a draft of a catalogue for the segment', {
@@ -69,7 +69,7 @@ export const PROGRAM = {
   lastGroup: OTHER.group,
   examples: [
     ['Show the segment of server key 82', 'shm_dump --server-key 82'],
-    ['Show the objects and variables that have a word', 'shm_dump --server-key 82 --search bytes'],
+    ['Find objects and variables by a word', 'shm_dump --server-key 82 --search bytes'],
     ['Watch an object and the objects below it', 'shm_dump --server-key 82 --watch --object sink'],
     ['Draft a catalogue', 'shm_dump --server-key 82 --catalogue > shop.toml'],
   ] as const,
@@ -79,5 +79,5 @@ export const PROGRAM = {
     2: 'wrong usage, or an object that does not exist',
     4: 'the segment is missing or cannot be read, or the dump cannot be written',
   },
-  reference: 'In the folder of the package, docs/shm_dump.md has the rest.',
+  reference: 'In the folder of the package, docs/shm_dump.md explains more.',
 };

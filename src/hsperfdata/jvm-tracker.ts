@@ -226,10 +226,10 @@ export class JvmTracker {
       this.#hidingOption = option;
       return `belongs to a JVM whose process /proc hides (${option}): ${UNHIDE}`;
     }
-    const what = `belongs to a JVM of another PID namespace, not to process ${name} of this one`;
+    const what = `belongs to a JVM in another PID namespace, not to process ${name} in this one`;
     return hasContainers
       ? `${what}: the exporter needs the PID namespace of the host, and root or CAP_SYS_PTRACE`
-      : `${what}: containers = true finds it`;
+      : `${what}: set containers = true to show it`;
   }
 
   /**

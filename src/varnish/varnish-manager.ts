@@ -69,7 +69,7 @@ export class VarnishManager {
     if (this.#changedMs === undefined && nowMs - this.#firstMs <= UPTIME_TIMEOUT_MS)
       return { state: 'building', reason: 'its uptime has not increased yet' };
     const { pid } = this.#writer;
-    const reason = `varnishd ended or hangs: its process ${pid} is not one of this PID namespace, and its uptime does not increase`;
+    const reason = `varnishd ended or hangs: its process ${pid} is in another PID namespace, and its uptime does not increase`;
     return { state: 'dead', reason };
   }
 

@@ -86,7 +86,7 @@ describe('shm_bridge', function () {
       expect(run('--config', one, '--check-config')).to.deep.equal({
         status: 0,
         stdout:
-          `warning: ${one}:8:7: components[1].url: is also that of components[0], which is polled and published twice\n` +
+          `warning: ${one}:8:7: components[1].url: components[0] has the same address, so its tree is polled and published twice\n` +
           'configuration is valid\n',
         stderr: '',
       });
@@ -98,7 +98,7 @@ describe('shm_bridge', function () {
       const { status, stdout, stderr } = run('--config', file(keyed, other), '--check-config');
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.match(
-        /^shm_bridge: \S+:\d+:\d+: components\[0\]\.security_key: .* has a blank at its .*\n\S+:\d+:\d+: components\[1\]\.ca_file: .*\n$/,
+        /^shm_bridge: \S+:\d+:\d+: components\[0\]\.security_key: .* starts or ends with a blank.*\n\S+:\d+:\d+: components\[1\]\.ca_file: .*\n$/,
       );
       expect(stderr).not.to.include(SECRET);
     });

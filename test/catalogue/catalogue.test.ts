@@ -184,7 +184,7 @@ describe('a catalogue file', () => {
       .split('\n')
       .map((line) => line.replace(/^x\.toml:\d+:\d+: classes\[0\]\.metrics/, ''));
     expect(found.map((line) => line.replace(/, allowed.*/, ''))).to.have.members([
-      '[0].help: found nothing, needed: what the metric means',
+      '[0].help: found nothing, needed: the meaning of the metric',
       '[0].type: found "guage" (did you mean "gauge"?)',
       '[0].name: "y_m_count" must begin with x_',
       '[0].name: "y_m_count" must not end in _count',
@@ -267,23 +267,23 @@ describe('a catalogue file', () => {
         gauge('x_m', 'var = "v"'),
         'name = "x_m_info", type = "info", help = "H", labels_from = { a = "A" }',
       ),
-      'would both claim the name x_m',
+      'both need the name x_m',
     ],
     [
       withRows(
         'name = "x_m", type = "summary", help = "H", var = "v"',
         gauge('x_m_sum', 'var = "w"'),
       ),
-      'x_m_sum and x_m would both claim the name x_m_sum',
+      'x_m_sum and x_m both need the name x_m_sum',
     ],
     [withRows(gauge('x_m', '')), 'metrics[0].var: found nothing, needed: the name of a variable'],
     [
       withRows(gauge('x_m', 'var = "v", buckets = [1]')),
-      'buckets: has no meaning here: x_m takes var',
+      'buckets: is not allowed for x_m, which uses var',
     ],
     [
       withRows(gauge('x_m', 'var = "v", sum_var = "s", count_var = "c"')),
-      'its keys are those of summary',
+      'its keys are for type summary',
     ],
     [
       withRows(gauge('x_m', 'var = ""')),
@@ -311,7 +311,7 @@ describe('a catalogue file', () => {
       withRows(gauge('x_m', 'var = "v", scale = inf')),
       'found inf, allowed: a number greater than 0',
     ],
-    [withRows(gauge('x_m', 'var = "v", wrap32 = true')), 'wrap32: has no meaning for type gauge'],
+    [withRows(gauge('x_m', 'var = "v", wrap32 = true')), 'wrap32: is not allowed for type gauge'],
     [
       withRows(gauge('x_m', 'var = "v", conv = "date"')),
       'conv: found "date", allowed: "timestamp"',
@@ -370,11 +370,11 @@ describe('a catalogue file', () => {
       withRows(
         'name = "x_m", type = "stateset", help = "H", var = "v", states = ["a"], static = { x_m = "w" }',
       ),
-      'the name of the metric, which the states take',
+      'the name of the metric, which only the label of the states may have',
     ],
     [
       withRows('name = "x_i_info", type = "info", help = "H", labels_from = {}'),
-      'found an empty table, needed: a label',
+      'found an empty table, needed: at least one label',
     ],
     [
       withRows('name = "x_i_info", type = "info", help = "H", labels_from = { a = "" }'),
@@ -431,7 +431,9 @@ describe('two rows of a catalogue', () => {
   ];
   for (const [where, text] of same)
     it(`${where} are refused if both give the same series`, () =>
-      expect(faultOf(text).message).to.match(/gives the same series of x_m as classes\[0\]/));
+      expect(faultOf(text).message).to.match(
+        /gives the same series of x_m as the row classes\[0\]/,
+      ));
 
   const different: [string, string][] = [
     [

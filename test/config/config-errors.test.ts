@@ -44,8 +44,8 @@ describe('configuration errors', () => {
       'a top-level setting inside a table, with the place where it belongs',
       `${TARGET}http_reload_enabled = true\n[[metric_scopes]]\nname = "a"\nmetrics = ["b"]\ndebug = true`,
       [
-        'c.toml:4:1: targets[0].http_reload_enabled: unknown key in a table, but one of the top level: put it above the first table',
-        'c.toml:8:1: metric_scopes[0].debug: unknown key in a table, but one of the top level: put it above the first table',
+        'c.toml:4:1: targets[0].http_reload_enabled: unknown key in a table; it is a top-level setting, so put it above the first table',
+        'c.toml:8:1: metric_scopes[0].debug: unknown key in a table; it is a top-level setting, so put it above the first table',
       ],
     ],
     [

@@ -65,7 +65,7 @@ describe(EXAMPLE, () => {
 
   it('causes warnings only for keys of a single target beside [[targets]]', () => {
     const others = uncommented().warnings.filter(
-      (warning) => !warning.endsWith('has no effect beside [[targets]]'),
+      (warning) => !warning.endsWith('is ignored because of [[targets]]'),
     );
     expect(others).to.deep.equal([]);
   });

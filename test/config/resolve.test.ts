@@ -168,8 +168,8 @@ describe('loadConfig', () => {
       expect(config.targets[0]?.app).to.equal(/^\w+/.exec(app)?.[0]);
     });
 
-  const APART = 'no request can tell them apart';
-  const MAYBE = `they may choose the same root, and then ${APART}; give each an instance of its own`;
+  const APART = 'no request can select just one of them';
+  const MAYBE = `if they choose the same root, ${APART}; give each target its own instance`;
   const twins: readonly (readonly [one: string, other: string, sentence: string | undefined])[] = [
     ['', 'classes=server', APART],
     ['instance=1', 'instance=1 classes=server', APART],
@@ -187,7 +187,7 @@ describe('loadConfig', () => {
       expect(told(load(...legacy(`${line}${one}\n${line}${other}\n`)))).to.deep.equal(
         sentence === undefined
           ? []
-          : [`t.txt:2:1: targets[1] has the server_key and app of targets[0]: ${sentence}`],
+          : [`t.txt:2:1: targets[1] has the same server_key and app as targets[0]: ${sentence}`],
       );
     });
 
@@ -202,7 +202,7 @@ describe('loadConfig', () => {
 
   it('warns that a file is empty, and uses the defaults', () => {
     const config = load(...toml(' \n'));
-    expect(told(config)).to.deep.equal(['c.toml: is empty, so it changes nothing']);
+    expect(told(config)).to.deep.equal(['c.toml: is empty, so it sets nothing']);
     expect(config.settings).to.deep.equal(load().settings);
   });
 
@@ -232,13 +232,13 @@ describe('loadConfig', () => {
   it('does not change [[targets]] for --app, and warns about that', () => {
     const config = load(...toml(TWO_TARGETS), '--app', 'ats');
     expect(outline(config).map(({ app }) => app)).to.deep.equal(['ads', 'adh']);
-    expect(told(config)).to.deep.equal(['--app (app) has no effect beside [[targets]]']);
+    expect(told(config)).to.deep.equal(['--app (app) is ignored because of [[targets]]']);
   });
 
   it('warns which keys of the single target have no effect beside [[targets]]', () =>
     expect(told(load(...toml(`variable = "v"\nserver_keys = ["1"]${TWO_TARGETS}`)))).to.deep.equal([
-      'c.toml:1:1: variable has no effect beside [[targets]]',
-      'c.toml:2:1: server_keys (--server-key) has no effect beside [[targets]]',
+      'c.toml:1:1: variable is ignored because of [[targets]]',
+      'c.toml:2:1: server_keys (--server-key) is ignored because of [[targets]]',
     ]));
 
   const idle: readonly (readonly [option: string, isOfHttp: boolean])[] = [

@@ -59,7 +59,7 @@ describe('readText', () => {
     const limit = 1024 * 1024;
     expect(readText(folder.write('c', ' '.repeat(limit)))).to.have.lengthOf(limit);
     expect(complaint(folder.write('c', ' '.repeat(limit + 1)))).to.equal(
-      'c: is larger than 1 MiB, which is the limit',
+      'c: is larger than the limit of 1 MiB',
     );
   });
 

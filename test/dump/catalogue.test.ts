@@ -123,7 +123,9 @@ describe('shm_dump --catalogue', function () {
       ],
     });
     const { stdout } = dump('--server-key', 'several', '--catalogue');
-    expect(stdout).to.match(/^# A draft of shm_dump for h\.1\.shop and 1 more root in segment /);
+    expect(stdout).to.match(
+      /^# A catalogue that shm_dump drafted for h\.1\.shop and 1 more root in segment /,
+    );
     expect(stdout).to.include('var = "first"').and.include('var = "second"');
     expect(stdout).not.to.include('third').and.not.include('Left out');
     expect(stdout).to.include(

@@ -28,7 +28,9 @@ describe('shm_dump of a segment', function () {
     refused('elsewhere', `${name}1`);
     expect(dump('--server-key', 'shop_1', '--pool-name', 'other').stderr)
       .to.include(`no segment ${programs.contextId}.other.shop_1 in /dev/shm`)
-      .and.match(/; --context-id and --pool-name set the part of the name before the key\n$/);
+      .and.match(
+        /; --context-id and --pool-name set the start of the name, before the server key\n$/,
+      );
     const { status, stdout, stderr } = run('--server-key', 'shop_2');
     expect({ status, stdout }).to.deep.equal({ status: 4, stdout: '' });
     expect(stderr)
@@ -190,7 +192,7 @@ describe('shm_dump of a publisher', function () {
     expect({ status, stdout, stderr }).to.deep.equal({
       status: 2,
       stdout: '',
-      stderr: 'shm_dump: --catalogue: there is no object to draft it for\n',
+      stderr: 'shm_dump: --catalogue: there is no object for which to draft a catalogue\n',
     });
   });
 });

@@ -69,7 +69,7 @@ describe('shm_dump', function () {
     });
     await program.line(/^ready$/m);
     const seen = [dump('--server-key', 'box').stdout, dump('--server-key', 'box', '--json').stdout];
-    expect(seen[0]).to.match(/^process {4}pid \d+ \(not of this PID namespace\), started /m);
+    expect(seen[0]).to.match(/^process {4}pid \d+ \(in another PID namespace\), started /m);
     expect(seen[1]).to.contain(',"other_pid_namespace":true,');
     await program.stop('SIGKILL');
   });

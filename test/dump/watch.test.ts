@@ -36,7 +36,7 @@ describe('shm_dump --watch', function () {
     const terminal = new Terminal(programs, command(words));
     const first = await terminal.shows('the tree', hasTree);
     expect(sold(first)).to.equal('    sold                    u64 counter pieces  42');
-    expect(first.lines.at(-1)).to.match(/^nothing below; up, down, .* q ends$/);
+    expect(first.lines.at(-1)).to.match(/^nothing below; up, down, .* q quits$/);
     expect(first).to.include({ isAlternate: true, hasCursor: false });
     published.go({ set: { 'h.1.shop.floor.a': { sold: 43 } } });
     await terminal.shows('that the change stands out', ({ bright }) =>

@@ -181,7 +181,9 @@ describe('a component that does not answer for a long time', function () {
       'auto_recovery',
     );
     expect(asOfAge(stale)).to.be.above(2.5);
-    await pair.bridge?.line(/warning twin: no tree for 3 s: its roots are in auto_recovery/);
+    await pair.bridge?.line(
+      /warning twin: no tree for 3 s: its roots now have the state auto_recovery/,
+    );
     const others = (body: string) => applicationPart(body).replace(/^.*object_state.*\n/gm, '');
     expect(others(stale)).to.equal(others(fresh));
     const { body: own } = await pair.page('shm_bridge', BRIDGED);
@@ -190,7 +192,7 @@ describe('a component that does not answer for a long time', function () {
     const { body: gone } = await bridged(({ status }) => status === 503, '503');
     expect(gone).to.match(/waiting on .*root/i);
     await pair.bridge?.line(
-      /warning twin: no tree for 6 s: its roots are removed until it shows one/,
+      /warning twin: no tree for 6 s: its roots are removed until the next successful poll/,
     );
 
     pair.server.fault = undefined;

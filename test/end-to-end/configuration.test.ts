@@ -61,7 +61,7 @@ describe('shm_exporter', function () {
       under: ['prlimit', '--fsize=1000:unlimited'],
     });
     await exporter.line(
-      / warning stdout cannot be written: the file may not become larger: skipping snapshots$/m,
+      / warning stdout cannot be written: the file would exceed its size limit: skipping snapshots$/m,
     );
     await waitFor('the file is full', () => statSync(out).size === 1000 || undefined);
     spawnSync('prlimit', [`--pid=${exporter.pid}`, '--fsize=unlimited:unlimited']);

@@ -79,7 +79,7 @@ describe('an application without a catalogue', function () {
     const config = programs.config({ ...single, path_labels: ['floor'] });
     const { status, stderr } = programs.run('exporter', '--config', config);
     expect(status).to.equal(2);
-    expect(stderr).to.contain('path_labels[0]: "floor" names no label, allowed: ');
+    expect(stderr).to.contain('path_labels[0]: "floor" has no {label}, allowed: ');
   });
 });
 

@@ -126,7 +126,7 @@ describe('the configuration check', () => {
       {
         code: 'CONFIG_INVALID',
         lines: [
-          'shop.toml:3:1: found [[classes]] tables, so this looks like a catalogue; name it in catalogue_files of a configuration',
+          'shop.toml:3:1: found [[classes]] tables, so this looks like a catalogue; add its path to catalogue_files in a configuration file',
         ],
       },
     ]);

@@ -70,17 +70,17 @@ describe('a message at the start', () => {
     [
       'app = "ads"\n[[targets]]\napp = "adh"\nserver_key = "1"',
       '',
-      'c.toml:1:1: app (--app) has no effect beside [[targets]]',
+      'c.toml:1:1: app (--app) is ignored because of [[targets]]',
     ],
     [
       'instance = "a"\n[[targets]]\napp = "adh"\nserver_key = "1"',
       '',
-      'c.toml:1:1: instance (--instance) has no effect beside [[targets]]',
+      'c.toml:1:1: instance (--instance) is ignored because of [[targets]]',
     ],
     [
       '[[targets]]\napp = "adh"\nserver_key = "1"',
       '--app adh',
-      '--app (app) has no effect beside [[targets]]',
+      '--app (app) is ignored because of [[targets]]',
     ],
     [
       'textfile_dir = "d"\nmetrics_http_enabled = true',

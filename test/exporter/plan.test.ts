@@ -72,10 +72,10 @@ describe('the target check', () => {
   it('rejects path labels that no pattern can give, each with its position', () => {
     const head = '[[targets]]\napp = "mine"\nserver_key = "1"\n';
     expect(refusal(`${head}path_labels = ["{a}", "b"]\n`)).to.deep.equal([
-      'c.toml:4:23: targets[0].path_labels[1]: "b" names no label, allowed: names split by dots, at least one of them a {label}',
+      'c.toml:4:23: targets[0].path_labels[1]: "b" has no {label}, allowed: names separated by dots, of which at least one is a {label}',
     ]);
     expect(refusal('path_labels = ["{object}"]\n')).to.deep.equal([
-      'c.toml:1:16: path_labels[0]: "object" is a label that series have anyway, as are object and value',
+      'c.toml:1:16: path_labels[0]: the labels object and value are reserved: series without a row have them',
     ]);
   });
 
@@ -192,7 +192,7 @@ describe('the target check', () => {
 
   it('rejects filter groups for an application without a catalogue', () =>
     expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
-      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths (did you mean "ads"?)',
+      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue to define a filter group, allowed: class ids as published, and seed_paths (did you mean "ads"?)',
     ]));
 
   const near = [

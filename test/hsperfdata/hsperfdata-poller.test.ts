@@ -467,7 +467,7 @@ describe('A JVM poller', () => {
       expect(pidsIn(seen)).to.deep.equal([]);
       expect(valuesOf(seen).get(' leftOut')).to.equal(1n);
       expect(leftOut(seen)).to.match(
-        /^0 JVMs are shown, 1 left out: \S+\/hsperfdata_shop\/(\d+) belongs to a JVM of another PID namespace, not to process \1 of this one: containers = true finds it$/,
+        /^0 JVMs are shown, 1 left out: \S+\/hsperfdata_shop\/(\d+) belongs to a JVM in another PID namespace, not to process \1 in this one: set containers = true to show it$/,
       );
       pass(5000);
       pollAll(poller);
@@ -478,7 +478,7 @@ describe('A JVM poller', () => {
     it('omits a JVM of another PID namespace if no process in the namespace of the poller has its PID', () => {
       const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.contain(
-        'of another PID namespace, not to process 5000000 of this one',
+        'in another PID namespace, not to process 5000000 in this one',
       );
     });
 

@@ -185,7 +185,7 @@ describe('A real JVM', function () {
     const shows = (poller: HsperfdataPoller): boolean =>
       valuesOf(pollAll(poller)).has(`${pid}.application org.shop.sales`);
     const reason =
-      /hsperfdata_\w+\/1 belongs to a JVM of another PID namespace, not to process 1 of this one/;
+      /hsperfdata_\w+\/1 belongs to a JVM in another PID namespace, not to process 1 in this one/;
     await eventually('the JVM is left out', () => reason.test(pollAll(one).publisher.reason));
     await eventually('the JVM appears', () => shows(other));
     expect([shows(one), shows(other)]).to.deep.equal([false, true]);

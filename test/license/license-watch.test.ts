@@ -309,7 +309,7 @@ describe('The license at startup', () => {
       );
       expect(
         refusal(() => read(text.padEnd(text.length + 65_537 - Buffer.byteLength(text)))),
-      ).to.equal(`${place()} is larger than 64 KiB, which is the limit`);
+      ).to.equal(`${place()} is larger than the limit of 64 KiB`);
     });
     it('is not UTF-8', () =>
       expect(refusal(() => read(Buffer.from(signedLicense(), 'latin1')))).to.match(

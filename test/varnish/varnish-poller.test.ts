@@ -257,7 +257,7 @@ describe('A Varnish poller', () => {
         expect(verdict(poller)).to.deep.equal({
           state: 'dead',
           reason:
-            'varnishd ended or hangs: its process 4711 is not one of this PID namespace, and its uptime does not increase',
+            'varnishd ended or hangs: its process 4711 is in another PID namespace, and its uptime does not increase',
         });
       });
 

@@ -154,7 +154,7 @@ describe('readWebConfig', () => {
     [
       'a certificate file without a certificate',
       tls().replace('component.cert.pem', 'README.md'),
-      /^web\.yml:2:14: tls_server_config\.cert_file: \S+: holds nothing in PEM, needed: "-----BEGIN CERTIFICATE-----" and so on$/,
+      /^web\.yml:2:14: tls_server_config\.cert_file: \S+: holds nothing in PEM, needed: a certificate in PEM \("-----BEGIN CERTIFICATE-----"\)$/,
     ],
     [
       'a key file without a key',

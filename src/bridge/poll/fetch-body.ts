@@ -16,19 +16,19 @@ export const FAILURE_REASONS = {
   refused: 'no server listens at the address',
   unreachable: 'the host has no address or cannot be reached',
   timeout: 'no connection, or no complete answer, within the time limit',
-  tls: 'the connection could not be secured: certificate, name or protocol',
-  cut: 'the connection ended before the answer did',
+  tls: 'no TLS connection: wrong certificate, host name or protocol',
+  cut: 'the connection ended before the answer was complete',
   bad_http: 'the answer is not HTTP',
   unauthorized: 'status 401 or 403: the security key is missing or wrong',
   no_key: 'the security key was refused, and cannot be read again from its file or variable',
-  not_found: 'status 404: the view is switched off, or the URL has another base',
-  redirected: 'a status from 300 to 399, which is not followed: the key would go along',
-  bad_status: 'any other status than 200',
+  not_found: 'status 404: the JSON view is off, or the URL has a different base path',
+  redirected: 'a redirect (status 300 to 399); following it would send the key to another address',
+  bad_status: 'any other status except 200',
   no_data: 'status 204 or an empty array: the component has nothing to show',
   not_json: 'the answer has a type other than JSON; it may be a login page',
   bad_encoding: 'the body cannot be decompressed, or its encoding is unknown',
   bad_json: 'the body is not JSON',
-  bad_shape: 'JSON, but not an array of objects',
+  bad_shape: 'the body is JSON, but not an array of objects',
   too_large: 'the body is larger than max_body_bytes',
   too_deep: 'objects are nested deeper than max_depth',
   too_many: 'more objects than max_objects or more variables than max_variables',
@@ -90,7 +90,7 @@ function checkAnswer(
 const tooLarge = (maxBodyBytes: number, found = 'more'): PollFailure =>
   new PollFailure(
     'too_large',
-    `the body has ${found} bytes, max_body_bytes allows ${maxBodyBytes}`,
+    `the body has ${found} bytes, allowed: at most ${maxBodyBytes} (max_body_bytes)`,
   );
 
 function refusal(status: number, location: string | undefined, hasKey: boolean): PollFailure {
@@ -98,17 +98,20 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
   if (status === 401 || status === 403)
     return new PollFailure(
       'unauthorized',
-      `status ${status}: ${hasKey ? 'security_key is wrong' : 'it requires a security_key'}`,
+      `status ${status}: ${hasKey ? 'security_key is wrong' : 'the component requires a security_key'}`,
     );
   if (status === 404)
     return new PollFailure(
       'not_found',
-      'status 404: the view is switched off there, or url has another base',
+      'status 404: the JSON view is off, or url has a different base path',
     );
   if (status >= 300 && status < 400) {
     // Omit the query from the message, since it may repeat parts of the request.
     const to = quoted((location ?? '').replace(/[?#].*$/s, ''));
-    return new PollFailure('redirected', `status ${status}, to ${to}: redirects are not followed`);
+    return new PollFailure(
+      'redirected',
+      `status ${status} redirects to ${to}; redirects are not followed`,
+    );
   }
   return new PollFailure('bad_status', `the answer has status ${status}, allowed: 200`);
 }

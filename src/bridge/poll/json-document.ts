@@ -100,7 +100,7 @@ class JsonScan {
     if (isLong && !this.#isDecimal) {
       this.#longIntegers.push({ start: this.#number, end });
       if (this.#longIntegers.length > this.#bounds.mostLongIntegers)
-        throw tooMany(this.#bounds.mostLongIntegers, 'integers of 16 digits and more');
+        throw tooMany(this.#bounds.mostLongIntegers, 'integers with 16 or more digits');
     }
     this.#number = -1;
   }
@@ -115,7 +115,7 @@ class JsonScan {
     if (++this.#nesting > mostNesting)
       throw new PollFailure(
         'too_deep',
-        `its arrays and objects nest deeper than ${mostNesting} levels, more than a tree of max_depth has`,
+        `the body has more than ${mostNesting} levels of arrays and objects; max_depth allows no more`,
       );
     if (++this.#brackets > mostBrackets) throw tooMany(mostBrackets, 'arrays and objects');
   }
@@ -124,7 +124,7 @@ class JsonScan {
 const tooMany = (most: number, things: string): PollFailure =>
   new PollFailure(
     'too_many',
-    `it has more than ${most} ${things}, more than a tree of max_objects and max_variables has`,
+    `the body has more than ${most} ${things}; max_objects and max_variables allow no more`,
   );
 
 /** A value of a document. Integers that a number cannot hold exactly are bigint. */
@@ -208,7 +208,7 @@ function unmarked(value: Json): Json {
   }
   for (const key in value) {
     // The document has a number without quotes as the name of a member.
-    if (key.startsWith(MARK)) throw badJson(`${key} is not a name`);
+    if (key.startsWith(MARK)) throw badJson(`a member has the name ${key}, which is not a string`);
     unmarkIn(value, key);
   }
   return value;

@@ -115,7 +115,10 @@ export class ComponentKeeper {
         `a different process answers each poll: do two components share one address?`,
       );
     if (this.#conditions.changeTo('clock', this.#watch.isTimeAClock) && this.#watch.isTimeAClock)
-      report('warning', 'its time changes at every poll, so it cannot show restarts');
+      report(
+        'warning',
+        'the start time in its tree changes at every poll, so it cannot show restarts',
+      );
     if (!isRestart) return;
     own.add('restarts', 1);
     own.add('removedObjects', this.#mirror.clear());
@@ -131,7 +134,7 @@ export class ComponentKeeper {
       report('debug', `no tree (${failure.reason}): ${failure.message}`);
       return;
     }
-    const left = this.#mirror.objectCount > 0 ? '; its last tree stays for now' : '';
+    const left = this.#mirror.objectCount > 0 ? '; its last tree stays published for now' : '';
     report('warning', `no tree (${failure.reason}): ${failure.message}${left}`);
   }
 
@@ -141,10 +144,13 @@ export class ComponentKeeper {
     if (kind === 'stale') {
       this.#mirror.markStale();
       own.set('isStale', true);
-      report('warning', `no tree for ${silence}: its roots are in auto_recovery`);
+      report('warning', `no tree for ${silence}: its roots now have the state auto_recovery`);
     } else {
       this.#clear();
-      report('warning', `no tree for ${silence}: its roots are removed until it shows one`);
+      report(
+        'warning',
+        `no tree for ${silence}: its roots are removed until the next successful poll`,
+      );
     }
   }
 
@@ -178,7 +184,7 @@ export class ComponentKeeper {
       this.#reportedTypes.add(name);
       report(
         'warning',
-        `type ${quoted(name)} is not known; its values are published as JSON shows them`,
+        `type ${quoted(name)} is unknown; its values are published with their JSON types`,
       );
     }
   }

@@ -38,11 +38,12 @@ export const baseAddress = judged(
     const mark = ['@', '?', '#'].find((each) => raw.includes(each));
     const seen = mark === undefined ? quoted(raw) : `an address with "${mark}" in it`;
     if (!/^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/.test(raw)) return seen;
-    if (/\/sharedmem(\/|$)/.test(raw)) return `${seen}, to which ${VIEW} would be added`;
+    if (/\/sharedmem(\/|$)/.test(raw))
+      return `${seen}, which includes ${VIEW}, the path that the bridge adds`;
     const isAddress = URL.canParse(raw) && new URL(raw).port !== '0';
     if (isAddress) return undefined;
     // Node.js accepts no URL with the zone of an IPv6 address.
-    return `${seen}, whose host ${/\[[^\]]*%/.test(raw) ? 'has a zone' : 'or port is wrong'}`;
+    return `${seen}, whose host ${/\[[^\]]*%/.test(raw) ? 'has an IPv6 zone' : 'or port is invalid'}`;
   },
 );
 

@@ -79,7 +79,7 @@ export const COMPONENT = {
     'security_key',
     '',
     keySource,
-    'Source of the security key. An empty string sends none. Only its owner may have access to a file',
+    'Source of the security key. An empty string sends no key. Only its owner may have access to a key file',
   ),
   intervalMs: optional(
     'interval_ms',
@@ -115,7 +115,7 @@ export const COMPONENT = {
     'lost_after',
     12,
     integer(2, 100_000),
-    'The roots are removed after this many intervals without a tree. It must be greater than stale_after, and at most 24 days',
+    'The roots are removed after this many intervals without a tree. It must be greater than stale_after, and the time at most 24 days',
   ),
   tlsVerify: optional(
     'tls_verify',
@@ -231,7 +231,7 @@ function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
   } else if (!tlsVerify) {
     notes.warn(
       'tls_verify',
-      'any certificate is accepted: anyone on the way can read the security key and forge values',
+      'any certificate is accepted: anyone between the bridge and the component can read the security key and forge values',
     );
     if (caFile !== '') notes.warn('ca_file', 'has no effect while tls_verify is false');
   }

@@ -31,7 +31,7 @@ export function bridgeMarkdown(): string {
     '',
     'The configuration is one TOML file of at most 1 MiB in UTF-8;',
     '[examples/shm_bridge.toml](../examples/shm_bridge.toml) is a file to start from. If the file is invalid, the bridge exits',
-    'with status 2. It reports every fault, also those of the key and certificate files and of the environment variables that',
+    'with status 2. It reports every fault, including faults of the key and certificate files and environment variables that',
     'the file names.',
     '',
     '## Settings',
@@ -60,7 +60,7 @@ export function bridgeMarkdown(): string {
     optionsMarkdown(PROGRAM),
     '## Irregular items of a tree',
     '',
-    `A poll succeeds although its tree has irregular items. \`${metricOf(CLASSES.oddity, ODD_ITEMS.variable, ODD_ITEMS.row)}{object="oddities.<kind>"}\` counts each kind.`,
+    `A poll succeeds even if its tree has irregular items. \`${metricOf(CLASSES.oddity, ODD_ITEMS.variable, ODD_ITEMS.row)}{object="oddities.<kind>"}\` counts each kind.`,
     '',
     markdownTable(
       ['Kind', 'Meaning'],

@@ -27,7 +27,7 @@ function warnOfSharedAddresses(
     else
       notesOf(index).warn(
         'url',
-        `is also that of components[${earlier}], which is polled and published twice`,
+        `components[${earlier}] has the same address, so its tree is polled and published twice`,
       );
   });
 }

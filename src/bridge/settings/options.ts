@@ -13,10 +13,15 @@ export const OPTIONS = {
   debug: flagOption('--debug', 'Log every poll even when debug is false in TOML', {
     setting: BRIDGE.debug.key,
   }),
-  logLevel: valueOption('--log-level <level>', BRIDGE.logLevel.rule, 'Least level that is logged', {
-    setting: BRIDGE.logLevel.key,
-    shownDefault: String(BRIDGE.logLevel.fallback),
-  }),
+  logLevel: valueOption(
+    '--log-level <level>',
+    BRIDGE.logLevel.rule,
+    'Lowest level that is logged',
+    {
+      setting: BRIDGE.logLevel.key,
+      shownDefault: String(BRIDGE.logLevel.fallback),
+    },
+  ),
   logFormat: valueOption(
     '--log-format <format>',
     BRIDGE.logFormat.rule,
@@ -33,15 +38,15 @@ export const PROGRAM = {
   purpose: `Polls the JSON view of ADS and ADH components over HTTP and publishes their
 managed objects in shared memory, where shm_exporter reads them.`,
   options: OPTIONS,
-  remarks: `--once prints a scenario for each component that answers:
-shm_simulator --scenario FILE publishes one.`,
+  remarks: `--once prints a scenario for each component that answers;
+shm_simulator --scenario FILE can publish it.`,
   examples: [
-    ['Check a file and do nothing else', 'shm_bridge --config shm_bridge.toml --check-config'],
+    ['Check a configuration file', 'shm_bridge --config shm_bridge.toml --check-config'],
     [
-      'See whether a component answers, and with what',
+      'Poll one component once, and save its tree',
       'shm_bridge --config shm_bridge.toml --once --component ads > tree.json',
     ],
-    ['Publish until a signal', 'shm_bridge --config shm_bridge.toml'],
+    ['Publish until a signal ends the program', 'shm_bridge --config shm_bridge.toml'],
   ] as const,
   statuses: {
     0: 'success, or ended by a signal',
@@ -49,6 +54,6 @@ shm_simulator --scenario FILE publishes one.`,
     2: 'wrong usage or configuration',
     4: 'shared memory cannot be used',
   },
-  reference: `In the folder of the package, docs/bridge.md is the way in, and
-docs/bridge-configuration.md has every key.`,
+  reference: `In the folder of the package, docs/bridge.md is the guide, and
+docs/bridge-configuration.md describes every setting.`,
 };

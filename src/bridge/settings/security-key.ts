@@ -37,12 +37,13 @@ export function readSecurityKey(source: string, reader: KeyReader): string {
 function faultOf(key: string): string | undefined {
   if (key === '') return 'is empty, needed: a key';
   if (key.length > MAX_CHARACTERS)
-    return `is longer than ${MAX_CHARACTERS} characters, which is the limit`;
-  if (/[\r\n]/.test(key)) return 'has several lines, needed: a key in one line';
+    return `is longer than the limit of ${MAX_CHARACTERS} characters`;
+  if (/[\r\n]/.test(key)) return 'has several lines, needed: a single line';
   const odd = key.search(/[^ -~]/);
   if (odd >= 0)
-    return `character ${odd + 1} of the key is not printable ASCII, and a header takes nothing else`;
-  if (key.trim() !== key) return 'the key has a blank at its start or end, which no header keeps';
+    return `character ${odd + 1} of the key is not printable ASCII, as HTTP headers require`;
+  if (key.trim() !== key)
+    return 'the key starts or ends with a blank, which HTTP headers do not keep';
   return undefined;
 }
 
@@ -71,7 +72,7 @@ function fromFile(path: string, reader: KeyReader): string {
     // Check the owner too, since the owner of a file can read it and replace the key.
     if (userId !== undefined && uid !== userId && uid !== ROOT)
       throw invalid(
-        `${path}: belongs to user ${uid}, allowed: ${userId === ROOT ? 'root' : `root or user ${userId}`}, who runs this`,
+        `${path}: belongs to user ${uid}, allowed: ${userId === ROOT ? 'root' : `root or user ${userId}`}, which runs the bridge`,
       );
   };
   return readRegularFile(path, { maxBytes: MAX_FILE_BYTES, inspect }).toString('latin1');

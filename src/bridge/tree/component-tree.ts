@@ -113,9 +113,10 @@ export interface ComponentObject {
 export const ODDITIES = {
   duplicate_objects: 'objects left out because an earlier object has the same Instance',
   duplicate_variables: 'variables replaced by a later variable of the same name in the same object',
-  unusable_objects: 'objects left out, with all below them: Instance missing or above 1024 bytes',
-  unusable_variables: 'variables left out: Name missing or above 1024 bytes',
-  unusable_values: 'variables left out: value missing or not of their type',
+  unusable_objects:
+    'objects left out with their descendants, because Instance is missing or longer than 1024 bytes',
+  unusable_variables: 'variables left out because Name is missing or longer than 1024 bytes',
+  unusable_values: 'variables left out because their value is missing or has the wrong type',
   unknown_types: 'variables of unknown type, published with the type of their JSON value',
 } as const satisfies Readonly<Record<string, string>>;
 

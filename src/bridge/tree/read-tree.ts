@@ -51,7 +51,7 @@ export function readTree(document: Json, limits: TreeLimits): ComponentTree {
   if (reading.objects.size === 0)
     throw new PollFailure(
       'bad_shape',
-      `the document is an array of ${document.length} without any object that has an Instance`,
+      `the document is an array of ${document.length} items, of which none is an object with an Instance`,
     );
   return reading;
 }
@@ -81,9 +81,9 @@ class ReadTree implements ComponentTree {
       return;
     }
     if (depth > maxDepth)
-      throw new PollFailure('too_deep', `objects are nested deeper than max_depth, ${maxDepth}`);
+      throw new PollFailure('too_deep', `objects are nested deeper than max_depth (${maxDepth})`);
     if (this.objects.size >= maxObjects)
-      throw new PollFailure('too_many', `more objects than max_objects, ${maxObjects}`);
+      throw new PollFailure('too_many', `more objects than max_objects (${maxObjects})`);
     const object: ComponentObject = {
       id,
       className: nameOf(raw['Class']) ?? '',
@@ -132,7 +132,7 @@ class ReadTree implements ComponentTree {
     const { maxVariables } = this.#limits;
     this.variableCount += variables;
     if (this.variableCount > maxVariables)
-      throw new PollFailure('too_many', `more variables than max_variables, ${maxVariables}`);
+      throw new PollFailure('too_many', `more variables than max_variables (${maxVariables})`);
   }
 
   #noteType(name: string): void {

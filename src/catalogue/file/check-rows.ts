@@ -34,7 +34,7 @@ export function checkRows(
       if (earlier !== undefined)
         problems.add(
           pathOf(later),
-          `gives the same series of ${later.row.family.name} as ${earlier.row.where}`,
+          `gives the same series of ${later.row.family.name} as the row ${earlier.row.where}`,
         );
     }
   }

@@ -59,7 +59,7 @@ export class Families {
   }
 
   #first(name: string, row: Table): FamilyMetadata | undefined {
-    row.needs({ type: 'the type of the metric', help: 'what the metric means' });
+    row.needs({ type: 'the type of the metric', help: 'the meaning of the metric' });
     const type = row.read('type', metricType);
     const help = row.read('help', helpText)?.trim() ?? '';
     const unit = row.text('unit') ?? '';
@@ -78,7 +78,7 @@ export class Families {
   #take(taken: string, name: string, row: Table): void {
     const owner = this.#owners.get(taken);
     if (owner !== undefined)
-      row.problems.add(row.at('name'), `${name} and ${owner} would both claim the name ${taken}`);
+      row.problems.add(row.at('name'), `${name} and ${owner} both need the name ${taken}`);
     else this.#owners.set(taken, name);
   }
 }
@@ -129,7 +129,7 @@ export class RowParser {
     if (!types.includes(type))
       table.problems.add(
         table.path,
-        `${name} has type ${type}, but its keys are those of ${types.join(' or ')}`,
+        `${name} has type ${type}, but its keys are for type ${types.join(' or ')}`,
       );
     table.needs(must);
     const allowed = [...COMMON, ...keysOf(kind)];
@@ -137,7 +137,7 @@ export class RowParser {
       if (this.#known.includes(key) && !allowed.includes(key))
         table.problems.add(
           table.at(key),
-          `has no meaning here: ${name} takes ${Object.keys(must).join(', ')}`,
+          `is not allowed for ${name}, which uses ${Object.keys(must).join(', ')}`,
         );
     if (table.has('at') !== table.has('class_id'))
       table.problems.add(table.path, '"at" and "class_id" must be given together');

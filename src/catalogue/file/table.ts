@@ -163,7 +163,7 @@ export function wraps(table: Table, type: MetricType): boolean {
   if (table.has('wrap32') && !isTotal)
     table.problems.add(
       table.at('wrap32'),
-      `has no meaning for type ${type}, which may be negative`,
+      `is not allowed for type ${type}, whose values may be negative`,
     );
   return table.flag('wrap32') ?? isTotal;
 }

@@ -15,7 +15,7 @@ const takenByStates =
   (name: string) =>
   (labels: readonly string[]): string | undefined =>
     labels.includes(name)
-      ? 'gives a label with the name of the metric, which the states take'
+      ? 'gives a label the name of the metric, which only the label of the states may have'
       : undefined;
 
 /** The value of `var` for the state of the object. */

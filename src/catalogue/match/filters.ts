@@ -163,7 +163,7 @@ function unknownIn(
 ): (name: string) => string {
   if (catalogue === undefined)
     return (name) =>
-      `found ${quoted(name)}, but the application has no catalogue, so it knows no ${what}; allowed: classes as published, and seed_paths`;
+      `found ${quoted(name)}, but the application has no catalogue to define a ${what}, allowed: class ids as published, and seed_paths`;
   const all = known.length === 0 ? 'none' : known.join(', ');
   const allowed = `, allowed for the application ${catalogue.app}: ${all}`;
   return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;
@@ -245,13 +245,13 @@ function labelPattern(text: string): PathPattern {
   if (pattern.labelNames.length === 0)
     throw new Fault(
       'CONFIG_INVALID',
-      `${quoted(text)} names no label, allowed: names split by dots, at least one of them a {label}`,
+      `${quoted(text)} has no {label}, allowed: names separated by dots, of which at least one is a {label}`,
     );
   const taken = pattern.labelNames.find((label) => TAKEN.includes(label));
   if (taken !== undefined)
     throw new Fault(
       'CONFIG_INVALID',
-      `${quoted(taken)} is a label that series have anyway, as are ${TAKEN.join(' and ')}`,
+      `the labels ${TAKEN.join(' and ')} are reserved: series without a row have them`,
     );
   return pattern;
 }

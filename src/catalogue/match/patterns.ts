@@ -18,7 +18,7 @@ function compileRestriction(source: string): (text: string) => boolean {
   if (!GRAMMAR.test(source) || quantifiers > MAX_QUANTIFIERS)
     throw new Fault(
       'CONFIG_INVALID',
-      `${JSON.stringify(source)} is not an expression that a label may have, allowed: letters, ` +
+      `${JSON.stringify(source)} is not a valid expression of a label, allowed: letters, ` +
         `digits, _, - and classes such as [0-9], with at most ${MAX_QUANTIFIERS} of + * ?`,
     );
   const shape = expression(source);
@@ -107,7 +107,10 @@ export interface PathPattern {
  */
 export function compilePathPattern(text: string): PathPattern {
   if (text === '')
-    throw new Fault('CONFIG_INVALID', `the path is empty, allowed: ${ROOT} or names split by dots`);
+    throw new Fault(
+      'CONFIG_INVALID',
+      `the path is empty, allowed: ${ROOT} or names separated by dots`,
+    );
   const segments = text === ROOT ? [] : segmentsOf(text).map(compileSegment);
   const labelNames = segments.flatMap(({ label }) => label ?? []);
   if (new Set(labelNames).size < labelNames.length)
@@ -191,7 +194,7 @@ export function compileSeedPrefix(text: string): SeedPrefix {
   if (text === '')
     throw new Fault(
       'CONFIG_INVALID',
-      `a seed path is empty, allowed: ${ROOT} or names split by dots`,
+      `a seed path is empty, allowed: ${ROOT} or names separated by dots`,
     );
   if (text.startsWith('@'))
     throw new Fault(

@@ -40,9 +40,9 @@ export function* catalogueDraft(
   const app = appOf(origin.application);
   const isGuessed = app !== origin.application;
   const more = origin.moreRoots > 0 ? ` and ${pluralize(origin.moreRoots, 'more root')}` : '';
-  yield `# A draft of shm_dump for ${nameText(origin.root)}${more} in segment ${origin.segment}.`;
+  yield `# A catalogue that shm_dump drafted for ${nameText(origin.root)}${more} in segment ${origin.segment}.`;
   yield '# A comment above a line names the guesses in it. Check them before you use the file.';
-  yield `app = ${tomlText(app)}${isGuessed ? '  # guessed: the published name cannot be one' : ''}`;
+  yield `app = ${tomlText(app)}${isGuessed ? '  # guessed: the published name is not a valid application' : ''}`;
   const taken: Taken = { aliases: new Set(), metrics: new Set() };
   let bytes = 0;
   let leftOut = survey.omitted;
@@ -54,7 +54,7 @@ export function* catalogueDraft(
   }
   if (taken.aliases.size === 0) yield '\nclasses = []';
   if (leftOut > 0)
-    yield `\n# Left out: ${grouped(leftOut)} objects and variables, too many or with names that no catalogue can have.`;
+    yield `\n# Left out: ${grouped(leftOut)} objects and variables, beyond a limit or with names that a catalogue cannot contain.`;
 }
 
 /** The TOML text of a class; empty for a class without a metric. */
@@ -129,7 +129,7 @@ export function* treeCatalogue(
   }
   const [root] = drafted;
   if (root === undefined || application === undefined)
-    throw new Fault('USAGE', '--catalogue: there is no object to draft it for');
+    throw new Fault('USAGE', '--catalogue: there is no object for which to draft a catalogue');
   yield* catalogueDraft(survey, { segment, root, moreRoots: drafted.length - 1, application });
   if (others.length === 0) return;
   const named = others.slice(0, MAX_NAMED).map((name) => nameText(name));

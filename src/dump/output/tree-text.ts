@@ -20,7 +20,7 @@ export function headingLines(status: SegmentStatus, nowMs: number): readonly str
   const { startedUnixMs: started } = owner;
   const beat = heartbeatAge === undefined ? 'none' : `${ageText(heartbeatAge)} ago`;
   const last = publisher.state === 'live' ? '' : '; these are its last values';
-  const where = owner.isElsewhere === true ? ' (not of this PID namespace)' : '';
+  const where = owner.isElsewhere === true ? ' (in another PID namespace)' : '';
   const lost = drops.objects + drops.variables;
   return [
     `segment    ${name}, generation ${generation}`,

@@ -104,7 +104,7 @@ class OpenSegment {
     try {
       const { hasMore, isReclaiming } = this.#source.readChanges();
       if (hasMore && hrtime.bigint() > endNs)
-        throw new Fault('SEGMENT_UNSTABLE', 'its structure grows faster than it can be read');
+        throw new Fault('SEGMENT_UNSTABLE', 'its directory grows faster than it can be read');
       return hasMore || isReclaiming === true;
     } catch (error) {
       const isUnstable = error instanceof Fault && error.code === 'SEGMENT_UNSTABLE';
@@ -147,7 +147,7 @@ function absence(name: string): Fault {
   const pool = name.slice(0, name.lastIndexOf('.') + 1);
   const isOtherPool = names.length > 0 && !names.some((each) => each.startsWith(pool));
   const hint = isOtherPool
-    ? '; --context-id and --pool-name set the part of the name before the key'
+    ? '; --context-id and --pool-name set the start of the name, before the server key'
     : '';
   const existing = existingText(name, names);
   return new Fault('NATIVE_FAILED', `no segment ${name} in ${SHM_FOLDER}${existing}${hint}`);

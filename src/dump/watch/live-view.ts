@@ -44,7 +44,7 @@ function itemWindow<T>(all: () => Iterable<T>, from: number, size: number): Item
 
 /** The columns for the age of a value. */
 const AGE_COLUMNS = 12;
-const KEYS = 'up, down, page up, page down, home; q ends';
+const KEYS = 'up, down, page up, page down, home; q quits';
 
 /** The line of an item at the latest redraw, and the time of its last visible change. */
 interface ShownLine {
@@ -129,7 +129,7 @@ export class LiveView {
 
   #footer(hasMore: boolean): string {
     const rest = `${this.#position === 0 ? '' : `${grouped(this.#position)} above, `}${hasMore ? 'more below' : 'nothing below'}`;
-    return `${rest}; ${this.#hasKeys ? KEYS : 'Ctrl-C ends'}`;
+    return `${rest}; ${this.#hasKeys ? KEYS : 'Ctrl-C quits'}`;
   }
 }
 

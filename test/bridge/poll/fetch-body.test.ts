@@ -109,7 +109,7 @@ describe('A poll of a component', function () {
     const { url } = await serve({ securityKey: 'Sesame 1' });
     expect(reasonOf(await ask(url, {}, 'Sesame 1'))).to.equal('tree');
     expect(messageOf(await ask(url))).to.equal(
-      'unauthorized: status 401: it requires a security_key',
+      'unauthorized: status 401: the component requires a security_key',
     );
     const wrong = messageOf(await ask(url, {}, 'Sesame 2'));
     expect(wrong).to.equal('unauthorized: status 401: security_key is wrong');
@@ -243,7 +243,7 @@ describe('A poll of a component', function () {
       const answers: readonly (readonly [answer: string, expected: string])[] = [
         [
           `HTTP/1.1 302 Found\r\nLocation: https://h/login?key=${KEY}\r\n\r\n`,
-          'redirected: status 302, to "https://h/login": redirects are not followed',
+          'redirected: status 302 redirects to "https://h/login"; redirects are not followed',
         ],
         [`${HEAD}${KEY}`, "bad_json: the body is not JSON: Unexpected token 'S'"],
         [

@@ -250,20 +250,29 @@ describe('The configuration of the bridge', () => {
       urls('http://h/#s3cret', 'an address with "#" in it'),
       urls(' http://h', '" http://h"'),
       urls('http://h/a b', '"http://h/a b"'),
-      urls('http://h:99999', '"http://h:99999", whose host or port is wrong'),
-      urls('http://h:0', '"http://h:0", whose host or port is wrong'),
-      urls('http://1.2.3.4.5', '"http://1.2.3.4.5", whose host or port is wrong'),
-      urls('http://[::1', '"http://[::1", whose host or port is wrong'),
-      urls('http://[fe80::1%25eth0]:80', '"http://[fe80::1%25eth0]:80", whose host has a zone'),
-      urls('http://h/sharedmem', '"http://h/sharedmem", to which /sharedmem would be added'),
-      urls('http://h/sharedmem/', '"http://h/sharedmem/", to which /sharedmem would be added'),
+      urls('http://h:99999', '"http://h:99999", whose host or port is invalid'),
+      urls('http://h:0', '"http://h:0", whose host or port is invalid'),
+      urls('http://1.2.3.4.5', '"http://1.2.3.4.5", whose host or port is invalid'),
+      urls('http://[::1', '"http://[::1", whose host or port is invalid'),
+      urls(
+        'http://[fe80::1%25eth0]:80',
+        '"http://[fe80::1%25eth0]:80", whose host has an IPv6 zone',
+      ),
+      urls(
+        'http://h/sharedmem',
+        '"http://h/sharedmem", which includes /sharedmem, the path that the bridge adds',
+      ),
+      urls(
+        'http://h/sharedmem/',
+        '"http://h/sharedmem/", which includes /sharedmem, the path that the bridge adds',
+      ),
       urls(
         'http://h/sharedmem/print/users',
-        '"http://h/sharedmem/print/users", to which /sharedmem would be added',
+        '"http://h/sharedmem/print/users", which includes /sharedmem, the path that the bridge adds',
       ),
       urls('http://joe:s3cret@h', 'an address with "@" in it'),
       urls('joe:s3cret@h:8080', 'an address with "@" in it'),
-      urls('http://joe:s3/cret@h', 'an address with "@" in it, whose host or port is wrong'),
+      urls('http://joe:s3/cret@h', 'an address with "@" in it, whose host or port is invalid'),
       [
         'an address that is not a string',
         COMPONENT.replace('"http://127.0.0.1:8080"', '8080'),
@@ -327,7 +336,7 @@ describe('The configuration of the bridge', () => {
           `c.toml:5:20: components[0].seed_paths[1]: found "", allowed: ${ITEM}`,
           'c.toml:5:24: components[0].seed_paths[2]: "@rot" is not a seed path, did you mean @root?',
           'c.toml:5:32: components[0].seed_paths[3]: "{c" has a stray brace, allowed: a name, {label} or {label~expression}',
-          'c.toml:5:40: components[0].seed_paths[4]: "(" is not an expression that a label may have, allowed: letters, digits, _, - and classes such as [0-9], with at most 2 of + * ?',
+          'c.toml:5:40: components[0].seed_paths[4]: "(" is not a valid expression of a label, allowed: letters, digits, _, - and classes such as [0-9], with at most 2 of + * ?',
         ],
       ],
       [
@@ -392,7 +401,7 @@ describe('The configuration of the bridge', () => {
       const toml = `${other('a', 'https://a', '1')}security_key = "file:k"\nca_file = "ca.pem"\n${other('b', 'https://b', '2')}security_key = "env:NO"\nca_file = "no.pem"`;
       expect(complaint(toml)).to.deep.equal([
         'c.toml:5:16: components[0].security_key: k: has mode 0644, allowed: access for its owner only, as after chmod 600',
-        'c.toml:6:11: components[0].ca_file: ca.pem: holds nothing in PEM, needed: "-----BEGIN CERTIFICATE-----" and so on',
+        'c.toml:6:11: components[0].ca_file: ca.pem: holds nothing in PEM, needed: a certificate in PEM ("-----BEGIN CERTIFICATE-----")',
         'c.toml:11:16: components[1].security_key: the environment has no variable NO',
         'c.toml:12:11: components[1].ca_file: no.pem: cannot be read: no such file or folder',
       ]);
@@ -447,7 +456,7 @@ describe('The configuration of the bridge', () => {
         'https without verification of certificates',
         `${secure}${ca}tls_verify = false`,
         [
-          'c.toml:6:14: components[0].tls_verify: any certificate is accepted: anyone on the way can read the security key and forge values',
+          'c.toml:6:14: components[0].tls_verify: any certificate is accepted: anyone between the bridge and the component can read the security key and forge values',
           'c.toml:5:11: components[0].ca_file: has no effect while tls_verify is false',
         ],
       ],
@@ -467,7 +476,7 @@ describe('The configuration of the bridge', () => {
         'two components at the same address',
         `${COMPONENT}${other('b', 'http://127.0.0.1:8080/', '80')}`,
         [
-          'c.toml:7:7: components[1].url: is also that of components[0], which is polled and published twice',
+          'c.toml:7:7: components[1].url: components[0] has the same address, so its tree is polled and published twice',
         ],
       ],
     ];

@@ -44,47 +44,39 @@ describe('The reader of security keys', () => {
   const faults: readonly (readonly [kind: string, content: string, fault: string])[] = [
     ['is empty', '', 'is empty, needed: a key'],
     ['has only a line break', '\n', 'is empty, needed: a key'],
-    ['has two lines', 's3cret\nmore\n', 'has several lines, needed: a key in one line'],
-    ['ends in two line breaks', 's3cret\n\n', 'has several lines, needed: a key in one line'],
+    ['has two lines', 's3cret\nmore\n', 'has several lines, needed: a single line'],
+    ['ends in two line breaks', 's3cret\n\n', 'has several lines, needed: a single line'],
     [
       'begins with a blank',
       ' s3cret',
-      'the key has a blank at its start or end, which no header keeps',
+      'the key starts or ends with a blank, which HTTP headers do not keep',
     ],
     [
       'ends in a blank',
       's3cret \n',
-      'the key has a blank at its start or end, which no header keeps',
+      'the key starts or ends with a blank, which HTTP headers do not keep',
     ],
-    [
-      'is too long',
-      `${'s3cret'.repeat(200)}\n`,
-      'is longer than 1024 characters, which is the limit',
-    ],
-    [
-      'is one character too long',
-      'k'.repeat(1025),
-      'is longer than 1024 characters, which is the limit',
-    ],
+    ['is too long', `${'s3cret'.repeat(200)}\n`, 'is longer than the limit of 1024 characters'],
+    ['is one character too long', 'k'.repeat(1025), 'is longer than the limit of 1024 characters'],
     [
       'has a tab',
       's3cret\tx',
-      'character 7 of the key is not printable ASCII, and a header takes nothing else',
+      'character 7 of the key is not printable ASCII, as HTTP headers require',
     ],
     [
       'begins with a byte order mark',
       '\uFEFFs3cret',
-      'character 1 of the key is not printable ASCII, and a header takes nothing else',
+      'character 1 of the key is not printable ASCII, as HTTP headers require',
     ],
     [
       'has a letter outside ASCII',
       's3crét',
-      'character 5 of the key is not printable ASCII, and a header takes nothing else',
+      'character 5 of the key is not printable ASCII, as HTTP headers require',
     ],
     [
       'has a zero byte',
       's3cret\0',
-      'character 7 of the key is not printable ASCII, and a header takes nothing else',
+      'character 7 of the key is not printable ASCII, as HTTP headers require',
     ],
   ];
   for (const [kind, content, fault] of faults) {
@@ -96,12 +88,12 @@ describe('The reader of security keys', () => {
 
   it('refuses a file that is larger than its read limit', () =>
     expect(complaint(keyFile('s3cret'.repeat(100_000)))).to.equal(
-      'k: is larger than 4 KiB, which is the limit',
+      'k: is larger than the limit of 4 KiB',
     ));
 
   it('refuses a file whose bytes are not ASCII text', () =>
     expect(complaint(keyFile(Uint8Array.of(0x73, 0xff, 0xfe)))).to.equal(
-      'k: character 2 of the key is not printable ASCII, and a header takes nothing else',
+      'k: character 2 of the key is not printable ASCII, as HTTP headers require',
     ));
 
   it('refuses a variable that does not exist', () =>
@@ -155,10 +147,10 @@ describe('The reader of security keys', () => {
 
     it('refuses the file, even if only its owner can read it', () => {
       expect(complaint(`file:${folder.path('k')}`)).to.equal(
-        `k: belongs to user ${OWNER}, allowed: root, who runs this`,
+        `k: belongs to user ${OWNER}, allowed: root, which runs the bridge`,
       );
       expect(complaint(`file:${folder.path('k')}`, { ...KEYS, userId: 7 })).to.equal(
-        `k: belongs to user ${OWNER}, allowed: root or user 7, who runs this`,
+        `k: belongs to user ${OWNER}, allowed: root or user 7, which runs the bridge`,
       );
     });
 
@@ -210,7 +202,7 @@ describe('The reader of security keys', () => {
 
 // readCertificates reads the CA files for the certificates of components.
 const { cert, key } = COMPONENT_TLS;
-const NEEDED = 'needed: "-----BEGIN CERTIFICATE-----" and so on';
+const NEEDED = 'needed: a certificate in PEM ("-----BEGIN CERTIFICATE-----")';
 
 describe('The reader of certificates', () => {
   const folder = temporaryFolder();

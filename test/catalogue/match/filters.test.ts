@@ -192,7 +192,7 @@ describe('invalid filters', () => {
       `classes[1]: found "servr" (did you mean "server"?), allowed for the application ads: ${aliases}`,
       `seed_path_groups[1]: found "helth" (did you mean "health"?), allowed for the application ads: ${groups}`,
       'seed_paths[0]: "{" has a stray brace, allowed: a name, {label} or {label~expression}',
-      'seed_paths[2]: a seed path is empty, allowed: @root or names split by dots',
+      'seed_paths[2]: a seed path is empty, allowed: @root or names separated by dots',
       'seed_paths[3]: "@rot" is not a seed path, did you mean @root?',
     ]);
   });
@@ -201,7 +201,7 @@ describe('invalid filters', () => {
     expect(
       complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
     ).to.deep.equal([
-      'seed_path_groups[0]: found "health", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths',
+      'seed_path_groups[0]: found "health", but the application has no catalogue to define a filter group, allowed: class ids as published, and seed_paths',
     ]));
 
   it('cause an exception if the caller passes no error handler', () =>
@@ -247,14 +247,14 @@ describe('path_labels', () => {
   const refused: readonly (readonly [string, string])[] = [
     [
       'floor',
-      '"floor" names no label, allowed: names split by dots, at least one of them a {label}',
+      '"floor" has no {label}, allowed: names separated by dots, of which at least one is a {label}',
     ],
     [
       '@root',
-      '"@root" names no label, allowed: names split by dots, at least one of them a {label}',
+      '"@root" has no {label}, allowed: names separated by dots, of which at least one is a {label}',
     ],
-    ['{object}', '"object" is a label that series have anyway, as are object and value'],
-    ['{value}', '"value" is a label that series have anyway, as are object and value'],
+    ['{object}', 'the labels object and value are reserved: series without a row have them'],
+    ['{value}', 'the labels object and value are reserved: series without a row have them'],
     ['{job}', '"job" is a reserved label, as are instance, job, le, quantile'],
     ['{a-b}', '"a-b" is not a label name, allowed: letters, digits and _'],
     ['{a}.{a}', '"{a}.{a}" gives the same label twice'],

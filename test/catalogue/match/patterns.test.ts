@@ -61,11 +61,11 @@ describe('the path pattern', () => {
     ['a.{job}', '"job" is a reserved label'],
     ['a.{__name__}', 'must not begin with __'],
     ['a.{b}.{b}', 'the same label twice'],
-    ['a.{b~(x+)+}', 'not an expression'],
-    ['a.{b~x|y}', 'not an expression'],
+    ['a.{b~(x+)+}', 'not a valid expression'],
+    ['a.{b~x|y}', 'not a valid expression'],
     ['a.{b~a+b+c+}', 'at most 2 of + * ?'],
     ['a.{b~[z-a]}', 'a range in descending order'],
-    ['a.{b~}', 'not an expression'],
+    ['a.{b~}', 'not a valid expression'],
   ] as const;
   for (const [pattern, message] of refused)
     it(`"${pattern}" is refused: ${message}`, () =>
@@ -143,7 +143,7 @@ describe('the variable pattern', () => {
     ['a.{b}.{c}', 'exactly one {label}'],
     ['a.{b', 'exactly one {label}'],
     ['a.{le}', 'reserved label'],
-    ['a.{b~(c)}', 'not an expression'],
+    ['a.{b~(c)}', 'not a valid expression'],
   ] as const)
     it(`"${pattern}" is refused: ${message}`, () =>
       expect(() => compileVariablePattern(pattern)).to.throw(Fault, message));

@@ -43,14 +43,14 @@ describe('a merged document', () => {
   it('omits and names a metric if a previous target has the metric with a different type', () => {
     const all = [identified('a', 'demo_value 1\n'), identified('b', 'demo_value 2\n', 'counter')];
     expect(textOf(all)).to.equal(
-      '# demo_value{app="b",server_key="82"} is left out: the metric has the type gauge elsewhere\n' +
+      '# demo_value{app="b",server_key="82"} is left out: the same metric already has the type gauge\n' +
         `${HEAD}demo_value{app="a",server_key="82"} 1\n`,
     );
     const unknown = [
       identified('a', 'demo_value 1\n', 'unknown'),
       identified('b', 'demo_value 2\n'),
     ];
-    expect(textOf(unknown)).to.include('left out: the metric has the type unknown elsewhere\n');
+    expect(textOf(unknown)).to.include('left out: the same metric already has the type unknown\n');
   });
 
   it('omits and names a metric if its name belongs to a series of a previous target', () => {

@@ -116,9 +116,9 @@ describe('an added row kind', () => {
   });
 
   const wrong: [string, string][] = [
-    [DOORS.replace('"gauge"', '"stateset"'), 'its keys are those of gauge'],
+    [DOORS.replace('"gauge"', '"stateset"'), 'its keys are for type gauge'],
     [DOORS.replace(' var = "doors",', ''), 'metrics[0].var: found nothing, needed'],
-    [DOORS.replace('bits', 'scale = 2, bits'), 'scale: has no meaning here'],
+    [DOORS.replace('bits', 'scale = 2, bits'), 'scale: is not allowed for'],
     [DOORS.replace('bits', 'static = { bit = "x" }, bits'), 'gives the label "bit" twice'],
     [DOORS.replace('"back"', '"back", 7'), 'bits[2]: found 7, allowed: a string'],
   ];

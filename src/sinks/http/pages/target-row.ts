@@ -177,7 +177,7 @@ function newestCell({ target, status }: TargetRowOptions): Html {
 function publisherCell({ target: { format }, status, nowMs }: TargetRowOptions): Html {
   const { state, heartbeatAgeSeconds: beat } = status.publisher;
   const { process: owner } = status;
-  const where = owner?.isElsewhere === true ? ' (not of this PID namespace)' : '';
+  const where = owner?.isElsewhere === true ? ' (in another PID namespace)' : '';
   const pid =
     owner &&
     markup`<span class="sub${where === '' ? ' whole' : ''}">pid <span class="whole">${owner.pid}</span>${where}, started

@@ -90,7 +90,7 @@ describe('the status page', () => {
       const target = waiting('object a');
       target.process = { pid: 1, isElsewhere: true, startedUnixMs: NOW_MS - 7_200_000 };
       expect(rows(html([target]))[0]).to.contain(
-        'pid 1 (not of this PID namespace), started 2 h ago',
+        'pid 1 (in another PID namespace), started 2 h ago',
       );
     });
 
