@@ -202,7 +202,7 @@ def scalars_and_frames():
     g = Seg(None, fd)
     ok(g.state == 2 and g.tick == t + 2 and not g.held and not os.path.exists(p.path), "closed, lock and name gone")
     os.close(fd)
-    a.set(9); p.notify(); p.close()                        # harmless
+    a.set(9); p.notify(); p.close()                        # ignored, since it is closed
 
 
 def additions():
@@ -334,7 +334,7 @@ def directory_change():
         g = Seg(p.path)
         alive = [f for f in full if f.alive]
         ok(g.dropped[1] == 40 - len(alive) > 0, "full: counted and lived on")
-        while g.n < 16:                                         # fill to the brim, then remove without room
+        while g.n < 16:                                         # fill the directory, so that no tombstone fits
             alive.append(p.add_variable(root, "f", 1)); g = Seg(p.path)
         alive.pop().remove()
         g = Seg(p.path)
@@ -714,7 +714,7 @@ def forked_children():
         ok(in_child(write_past_the_checks) and Seg(p.path).state == 1, "the pages of a child are its own")
         ok(in_child(lambda: ok(in_child(use), "refused")), "the same for a child's child")
         ok(Seg(p.path).d == before, "as it was")
-        unknown = shm.LIBC.fork()                              # Python runs no functions after it
+        unknown = shm.LIBC.fork()                              # Python does not notice it, and runs no after_in_child
         if unknown == 0:
             p.close()
             os._exit(not raises(RuntimeError, unpublished.publish, owner))
@@ -1083,7 +1083,7 @@ def refused_starts():
         try:
             ok(raises(shm.AnotherPublisherLives, shm.Publisher("busy", CTX, fail_if_busy=True).publish), "refused")
             p.close()
-            os.close(os.open(p.path, os.O_CREAT))                     # a file to be replaced
+            os.close(os.open(p.path, os.O_CREAT))                     # an unlocked file, which is replaced
             for _ in range(2):
                 with shm.Publisher("busy", CTX) as q:
                     ok(len(glob.glob(f"/dev/shm/.{CTX}*")) == 1, "a temporary name")

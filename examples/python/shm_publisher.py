@@ -42,7 +42,7 @@ SHM = "/dev/shm"
 PAGE, STEP, RECORD_SIZE = 4096, 65536, 64
 BUILDING, LIVE, CLOSED, SUPERSEDED = range(4)                                   # states of a segment
 STATE, HEARTBEAT, TICK, DIRECTORY = 1024, 1088, 1152, 1216                      # mutable words
-STRING_BYTES = (1280, 1344)                                                     # of A, of B
+STRING_BYTES = (1280, 1344)                                                     # of strings A and B
 OBJECTS_DROPPED, VARIABLES_DROPPED = 1408, 1472
 OBJECT_RECORD, VARIABLE_RECORD, TOMBSTONE = 1, 2, 3
 NO_SLOT = 0xFFFFFFFF
@@ -82,14 +82,14 @@ def _say(line):
         data, fd = f"shm_publisher: {line}\n", None
         try:
             fd = sys.stderr.fileno()
-        except OSError:                                     # the program has set an object that is not a file
+        except OSError:                                     # the program has set sys.stderr to an object without a file
             sys.stderr.write(data)
             return
         ready = select.poll()
         ready.register(fd, select.POLLOUT)
         if ready.poll(0) == [(fd, select.POLLOUT)]:
             os.write(fd, data.encode("utf-8", "replace"))
-    except Exception:                                       # None, closed, full, ...
+    except Exception:                                       # sys.stderr is None, closed, full, ...
         pass
 
 
@@ -233,7 +233,7 @@ def _shown(value):
     """Returns a shortened text of a value, for messages."""
     try:
         return reprlib.repr(value)
-    except ValueError:                                      # an integer of thousands of digits
+    except ValueError:                                      # an integer with thousands of digits
         return f"{type(value).__name__} with too many digits"
 
 
@@ -751,7 +751,7 @@ class Publisher:
             fd, self._fd, self._file, self._has_name = self._fd, fd, file, False
             _supersede(fd)
         finally:
-            if self._has_name:                                          # an error, or an exception of a signal handler
+            if self._has_name:                                          # the move failed, or was interrupted
                 self._remove_temporary()
             os.close(fd)
 
@@ -766,11 +766,11 @@ class Publisher:
                 if self._replace():
                     return
             except OSError as error:
-                if self.path not in (error.filename, error.filename2):  # about this publisher's own file
+                if self.path not in (error.filename, error.filename2):  # the error is about this publisher's own file
                     raise
                 if isinstance(error, PermissionError):
                     raise self._why_refused(error) from None
-                if not isinstance(error, FileNotFoundError):            # closed between link and open
+                if not isinstance(error, FileNotFoundError):            # (which means: closed between link and open)
                     raise
         raise AnotherPublisherLives(f"other publishers took {self.path} at each of three attempts")
 
@@ -979,7 +979,7 @@ class Publisher:
                 self._restore_order()
             else:
                 self._remove_in_order(node, gone)
-        except NoRoom:                  # end the values; a later call that has room makes a new directory
+        except NoRoom:                  # only end the values; a later call that has room makes a new directory
             self._renew_slots(gone)
 
     def _remove_in_order(self, node, gone):
@@ -1087,7 +1087,7 @@ class Publisher:
 
     def _wake(self):
         self._u64[TICK // 8] = (self._u64[TICK // 8] + 1) % 2**64
-        if SYS_FUTEX is not None:               # without it readers poll
+        if SYS_FUTEX is not None:               # otherwise readers only poll
             LIBC.syscall(
                 ctypes.c_long(SYS_FUTEX), ctypes.c_void_p(self._map.address + TICK), ctypes.c_int(FUTEX_WAKE),
                 ctypes.c_int(2**31 - 1), None, None, ctypes.c_int(0))

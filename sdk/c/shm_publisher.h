@@ -226,7 +226,7 @@ typedef struct shm_options {
   uint64_t slots;
   uint64_t frame_bytes;  /* a multiple of 8 */
   uint32_t heartbeat_ms; /* heartbeat period in ms, default 1000; 0: no heartbeat */
-  mode_t mode;           /* of the file, regardless of the umask; default 0644 */
+  mode_t mode;           /* the file's mode, regardless of the umask; default 0644 */
   /* Makes shm_publisher_place() return -EBUSY while another publisher holds the server key. */
   bool fail_if_busy;
 } shm_options;

@@ -792,7 +792,7 @@ static int schema_code(const shm_object *object, int type, const double *schema,
   return shm_add_variable(object, &ignored, "schema", type, &options);
 }
 
-/* Reuses a block that held another frame, so that zeros and NaN in it must have been stored anew. */
+/* Reuses the block of an earlier frame: it has zeros and NaN only if the library stores them. */
 static void test_begin_empty(void) {
   static const double bounds[] = {0.5, 1};
   static const uint64_t counts[] = {1, 2, 3};
@@ -950,7 +950,7 @@ static void check_full(shm_options options, int type, const char *stem, uint32_t
   }
   for (uint32_t i = 0; i < count; i++) CHECK(shm_remove_variable(&all[i]) == 0);
   CHECK(fill(&root, type, stem, all) == expected);
-  if (options.slots < 40) { /* objects, and objects below them, are dropped too */
+  if (options.slots < 40) { /* an object without room is dropped, and so is an object below it */
     CHECK(shm_add_object(&root, &inert, "host.1.app.inert", "C", NULL) == -ENOSPC);
     CHECK(shm_add_object(&inert, &below, "below", "C", NULL) == -ENOSPC);
     CHECK(word_at(&r, 1408) == 2);

@@ -150,7 +150,7 @@ export const gauge = (
   ...(metric && { metric }),
 });
 
-/** The reason text of a verdict `live`: how many segments or JVMs are shown, and the first reason to omit some. */
+/** The reason text of the verdict `live`: how many segments or JVMs are shown and left out, and the first reason. */
 export const shownReason = (
   count: number,
   [singular, plural]: readonly [string, string],

@@ -52,7 +52,7 @@ export class SegmentDirectory {
 
   /**
    * Opens a directory and reads its index.
-   * @throws Fault or Error if this user cannot read the directory, or does not trust its owner
+   * @throws Fault or Error if this user cannot read the directory, or if its owner is not trusted
    */
   constructor(path: DirectoryPath, isTrusted: (uid: number) => boolean) {
     this.#path = path;
