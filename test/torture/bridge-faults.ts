@@ -1,11 +1,11 @@
-// The bridge with a component that has every kind of fault, for minutes.
+// Runs the bridge for minutes with a component that has every kind of fault.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { PROJECT } from '../support/processes.js';
 import type { Given, Outcome } from './trial.js';
 
-/** Of the time of a run, in seconds a minute. */
+/** Seconds of this trial per minute of a run. */
 const SECONDS_A_MINUTE = 12;
 const LEAST_SECONDS = 10;
 
@@ -13,7 +13,7 @@ interface Tally {
   readonly scrapes: number;
   readonly faults: number;
   readonly restarts: number;
-  /** Resident memory of the bridge in KiB, medians of the second and of the last quarter. */
+  /** Resident memory of the bridge in KiB: the minima of the second and of the last quarter. */
   readonly second?: number;
   readonly last?: number;
 }

@@ -1,5 +1,5 @@
-// npm run torture -- [--minutes N] [--seed S] [--only PART[/CASE]] [--keep]: exits with 1 when something was wrong.
-// How much is tried depends on the minutes alone, so the same seed gives the same run.
+// npm run torture -- [--minutes N] [--seed S] [--only PART[/CASE]] [--keep]: exits with 1 if it finds a
+// fault. The minutes alone determine how much it tries, so the same seed and minutes give the same run.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { Random } from '#app/simulator/course.js';

@@ -1,11 +1,11 @@
-// A small valid target that is scraped during faults of others: it must be served in time and with correct values.
+// A small valid target. While others have faults, it must be served in time and with correct values.
 import { get } from 'node:http';
 import { Forge } from './forge.js';
 
 const VALUES = 100;
 const KEY = 'good';
 const ROOT = 'h.1.good';
-/** The deadline of a scrape. */
+/** The time limit of a scrape. */
 const MAX_WAIT_MS = 120_000;
 
 export interface Answer {

@@ -1,4 +1,4 @@
-// Recorded damages of segments, each with the expected message of a reader.
+// Recorded damage to segments, and the message that a reader must give for each.
 import { expect } from 'chai';
 import { pollDamaged } from '../support/poll-damaged.js';
 import { sampleSegment } from '../support/sample-segment.js';

@@ -1,4 +1,4 @@
-// The recorded damages: one for each message about a damaged segment.
+// The recorded damage to segments: one case for each message that a reader can give.
 import fc from 'fast-check';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const DAMAGES = fc.array(mutation, { minLength: 1, maxLength: 5 });
 
 const FILE = join(PROJECT, 'test/torture/corpus.json');
 
-/** Where a damage is found again: the draw of that number, from that seed. */
+/** The seed, and the index among the draws from that seed, from which a case is generated again. */
 export interface Draw {
   readonly seed: number;
   readonly index: number;
@@ -25,11 +25,11 @@ interface Kept extends Draw {
   readonly sentence: string;
 }
 
-/** What a reader says, without the numbers, which are as many as the damages. */
+/** Returns a reader's message without its numbers and quoted texts, which differ in every case. */
 export const sentenceOf = ({ state, reason }: PollResult['publisher']): string =>
   `${state}: ${reason.replace(/"[^"]*"|(?<=CRC is |bytes give |0x|magic is )[\da-f]+|\d+/g, 'N')}`;
 
-/** All damages that are drawn from a seed. */
+/** Returns all cases that are drawn from a seed. */
 export const draws = (seed: number): readonly (readonly Mutation[])[] =>
   fc.sample(DAMAGES, { seed, numRuns: DRAWS });
 
@@ -53,7 +53,7 @@ export class Corpus {
     yield* this.#kept.values();
   }
 
-  /** Keeps the damage if nobody said that before, or only of more mutations. */
+  /** Keeps the case if its message is new, or if the kept case with this message has more mutations. */
   offer(draw: Draw, mutations: number, sentence: string): void {
     const known = this.#kept.get(sentence);
     if (known === undefined || mutations < known.mutations)

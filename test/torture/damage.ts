@@ -1,4 +1,4 @@
-// Segments damaged during reads, in one process: random bytes, with and without valid CRCs.
+// Damages segments during reads, in one process: random bytes, with and without valid CRCs.
 import { Corpus, DRAWS, draws, sentenceOf } from './corpus.js';
 import { messageOf } from '#app/errors.js';
 import { pollDamaged } from '../support/poll-damaged.js';
@@ -6,7 +6,7 @@ import { sampleSegment } from '../support/sample-segment.js';
 import type { Given, Outcome } from './trial.js';
 
 const DAMAGES_A_MINUTE = 40_000;
-/** The time of one poll with the reads of its frames and its tree. */
+/** The limit for all polls of one damaged segment, with the reads of its frames and its tree. */
 const MAX_LOOK_MS = 1000;
 
 export async function runDamage({ seed, minutes, keeps, log }: Given): Promise<Outcome> {

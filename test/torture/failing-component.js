@@ -1,5 +1,5 @@
-// Runs the bridge against a component with random faults: values, readiness and memory stay right.
-// Usage: failing-component.js [seconds] [seed]; exits with 1 when something was wrong.
+// Runs the bridge against a component with random faults, and checks that values, readiness and memory stay
+// right. Usage: failing-component.js [seconds] [seed]; exits with 1 if it finds a fault.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,10 +21,10 @@ const KEY = '80';
 const INTERVAL_MS = 1000;
 const STALE_MS = 3 * INTERVAL_MS;
 const LOST_MS = 8 * INTERVAL_MS;
-/** What a poll, a scrape and a busy machine may add to a time. */
+/** How much a poll, a scrape and a busy machine may add to a limit. */
 const SLACK_MS = 2500;
 const CLIENTS = 30;
-/** A value is its object's number, and behind it the tick at which it was set. */
+/** A client's value is its number * TICKS + the tick at which the value was set. */
 const TICKS = 1e6;
 const TICK_MS = 100;
 const SCRAPE_MS = 100;
@@ -37,10 +37,10 @@ const memory = [];
 const tally = { scrapes: 0, ready: 0, ageless: 0, faults: 0, restarts: 0, stale: 0, lost: 0 };
 let isOver = false;
 
-/** The component: a root, and clients that come and go. */
+/** The tree of the component: a root, below which clients are added and removed. */
 const tree = new ServedTree();
 let tick = 0;
-/** When each tick began, by tick. */
+/** The time at which each tick began. */
 const begun = [];
 let run = newRun();
 
@@ -138,7 +138,7 @@ async function own() {
   return { up: value('up'), polls: value('polls_total'), isStale: value('is_stale') };
 }
 
-/** Since when the component has not gone wrong; undefined while it does. */
+/** The time since which the component has had no fault; undefined while it has one. */
 let rightSince = performance.now();
 let wrongSince;
 
@@ -157,10 +157,10 @@ async function scrape() {
   }
   tally.ready++;
   const age = Number(/^shm_exporter_target_as_of_age_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
-  // A page that was asked for while its root was replaced has no age.
+  // If the root was replaced during the request, the page has no age.
   if (Number.isNaN(age)) tally.ageless++;
   else if (age > LOST_MS + SLACK_MS) wrong.push(`a page of values that are ${age} ms old`);
-  // The values of a page are between those at its moment and those of now.
+  // Each value must be as new as the age of the page says, and not newer than the present tick.
   const oldest = begun.findIndex((at) => at > answered - (age || LOST_MS) - 2000);
   for (const [, client, value] of text.matchAll(
     /^faulty_client_value_total\{object="client\.(\d+)"\} (\d+)$/gm,
@@ -188,7 +188,10 @@ async function scrape() {
 
 const ANSWERS = new Set(['other_component', 'no_content', 'empty_array']);
 
-/** Each fault comes once before one comes again: the largest answers must not come first at the end. */
+/**
+ * Every fault occurs once before any occurs again. Otherwise the largest answers, which raise the memory,
+ * could occur for the first time at the end.
+ */
 let deck = [];
 let decks = 0;
 
@@ -204,7 +207,7 @@ function nextFault() {
 
 async function goWrong() {
   const fault = nextFault();
-  // The first time, all of them come within a quarter of a run of minutes.
+  // In the first round the faults are short, so that all of them occur within a quarter of a run of minutes.
   const isFirst = decks === 1;
   tally.faults++;
   rightSince = undefined;
@@ -221,7 +224,7 @@ async function goWrong() {
   for (;;) {
     const { up, polls } = await own();
     if (up === 1) {
-      // The poll that was under way at the end of the fault may still fail.
+      // The poll that was in progress at the end of the fault may still fail.
       if (polls - before.polls > 3)
         wrong.push(`${fault}: up again after ${polls - before.polls} polls`);
       break;
@@ -256,8 +259,8 @@ try {
     loop(() => memory.push(rss()), 1000),
   ]);
   const quarter = Math.floor(memory.length / 4);
-  // Large answers raise the memory for up to a minute, and the allocator keeps some of it: 57 to 108 MB in the first
-  // ten minutes, unchanged until the eighteenth. A leak raises the minimum further.
+  // After large answers, memory grows for up to a minute, and the allocator keeps some of it: 57 to 108 MB in
+  // the first ten minutes, then unchanged until the eighteenth. A leak would go on raising the minimum.
   const spans = [memory.slice(quarter, 2 * quarter), memory.slice(-quarter)];
   const [second, last] = spans.map((span) => Math.min(...span));
   if (memory.length >= 120 && last > second * 1.1 + 32_768)

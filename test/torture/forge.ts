@@ -1,4 +1,4 @@
-// Writes segments byte by byte: valid ones that this project's publisher would not write.
+// Writes segments byte by byte. They are valid, but this project's publisher would not write them.
 import { crc32 } from 'node:zlib';
 import { PublisherFile } from '#app/native/publisher/publisher-file.js';
 import { headerBytes, computeLayout } from '#app/native/publisher/segment-layout.js';
@@ -19,7 +19,7 @@ import {
 
 export interface ForgeSizes {
   readonly records: number;
-  /** Of each region of strings. */
+  /** The size of each string region. */
   readonly stringBytes?: number;
   readonly slots?: number;
   readonly frameBytes?: number;
@@ -36,14 +36,14 @@ export interface ForgedVariable {
   readonly name: string;
   readonly type?: ValueType;
   readonly help?: string;
-  /** A string that holds the bytes of the schema. */
+  /** The reference to a string that holds the bytes of the schema. */
   readonly schema?: number;
-  /** Offset and length in 8-byte units. */
+  /** The offset and length of the frame in 8-byte units. */
   readonly frame?: readonly [at: number, words: number];
   readonly value?: bigint;
 }
 
-/** The word of a slot of incarnation 1 with a value. */
+/** The word of a slot that has a value and incarnation 1. */
 const SYNCED = 3;
 const SHORTEST = 2;
 
@@ -59,7 +59,7 @@ export class Forge {
   #ids = 0;
   #slots = 0;
 
-  /** Locked, without a heartbeat and without a name until `place`. */
+  /** Creates a segment that is locked and has no heartbeat. It has no name until `place` is called. */
   constructor(contextId: string, serverKey: string, sizes: ForgeSizes) {
     const { records, stringBytes = 1 << 20, slots = records, frameBytes = PAGE } = sizes;
     this.layout = computeLayout({ records, stringBytes, slots, frameBytes });
@@ -81,7 +81,7 @@ export class Forge {
     return this.#records;
   }
 
-  /** Appends bytes to the strings; returns the reference to them. */
+  /** Appends bytes to the strings, unless they are there already. Returns the reference to them. */
   string(text: string | Buffer): number {
     const key = typeof text === 'string' ? text : text.toString('latin1');
     const known = this.#strings.get(key);
@@ -128,14 +128,17 @@ export class Forge {
     });
   }
 
-  /** Removes an object or a variable; the words of its slots stay as they are. */
+  /** Removes an object or a variable. The words of its slots stay unchanged. */
   tombstone(id: number): void {
     this.#record(RECORD_KIND.tombstone, (at) => {
       this.bytes.writeBigUInt64LE(BigInt(id), at + RECORD.owner);
     });
   }
 
-  /** A frame of text; returns its place. `isTorn` leaves it in the middle of an update for ever. */
+  /**
+   * Writes a frame with a text and returns its offset and length. `isTorn` leaves it in the middle of an
+   * update forever.
+   */
   text(at: number, text: Buffer, isTorn = false): readonly [number, number] {
     const words = 3 + Math.ceil(text.length / 8);
     const from = this.layout.frames + at * 8;
@@ -146,21 +149,21 @@ export class Forge {
     return [at, words];
   }
 
-  /** Shows all records so far. */
+  /** Makes all records so far visible to readers. */
   publish(): void {
     this.#mutable(this.#epoch % 2 === 0 ? 'stringBytesA' : 'stringBytesB', this.#stringEnd);
     const at = MUTABLE_OFFSET + MUTABLE.directory;
     this.bytes.writeBigUInt64LE((BigInt(this.#epoch) << 32n) | BigInt(this.#records), at);
   }
 
-  /** Makes the other directory active, as it was written before. */
+  /** Makes the other directory active, with the records that it already has. */
   flip(records: number): void {
     this.#epoch++;
     this.#records = records;
     this.publish();
   }
 
-  /** Copies the active directory with its strings to the other one. */
+  /** Copies the active directory and its strings to the other one. */
   copyDirectory(): void {
     const { directories, strings } = this.layout;
     this.bytes.copyWithin(
@@ -172,7 +175,7 @@ export class Forge {
     this.#mutable('stringBytesB', this.#stringEnd);
   }
 
-  /** Tells readers that something changed. */
+  /** Notifies readers of a change. */
   notify(): void {
     const at = MUTABLE_OFFSET + MUTABLE.notifications;
     this.bytes.writeBigUInt64LE(this.bytes.readBigUInt64LE(at) + 1n, at);

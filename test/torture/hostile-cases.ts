@@ -1,4 +1,4 @@
-// Valid segments that are as expensive as possible. Each may affect only its own target.
+// Valid segments that are as expensive to read as possible. Each may affect only its own target.
 import { ftruncateSync, openSync, closeSync } from 'node:fs';
 import { LIMITS, segmentName } from '#app/native/segment/layout.js';
 import type { Random } from '#app/simulator/course.js';
@@ -7,11 +7,11 @@ import { Forge } from './forge.js';
 export interface Stage {
   readonly contextId: string;
   readonly random: Random;
-  /** From 0 to 1: how much of the full size is tried. */
+  /** The share of the full size to try, from 0 to 1. */
   readonly scale: number;
 }
 
-/** The segments of a case; `step` changes them periodically. */
+/** The segments of a case. `step` is called periodically to change them. */
 export interface Hostile {
   readonly forges: readonly Forge[];
   readonly everyMs?: number;
@@ -20,9 +20,9 @@ export interface Hostile {
 
 export interface HostileCase {
   readonly name: string;
-  /** Server keys of the hostile targets; default `evil`. */
+  /** The server keys of the hostile targets. Default: `evil`. */
   readonly keys?: readonly string[];
-  /** Whether the segment becomes invalid, and so must not be served at the end. */
+  /** Whether the segment becomes invalid. If so, it must not be served at the end. */
   readonly endsInvalid?: boolean;
   readonly make: (stage: Stage) => Hostile;
 }
@@ -30,7 +30,7 @@ export interface HostileCase {
 const KEY = 'evil';
 const ROOT = 'h.1.evil';
 
-/** `count` objects of one class below a root, each with `each` u64 variables. */
+/** Creates `count` objects of one class below a root, each with `each` u64 variables. */
 function wide(stage: Stage, count: number, each: number, key = KEY): Forge {
   const records = 1 + count * (1 + each);
   const forge = new Forge(stage.contextId, key, { records, stringBytes: 1 << 26 });
@@ -45,7 +45,7 @@ function wide(stage: Stage, count: number, each: number, key = KEY): Forge {
 
 const scaled = ({ scale }: Stage, count: number): number => Math.max(1, Math.round(count * scale));
 
-/** An object with 100,000 descendants that appears and disappears a few times. */
+/** Adds and removes an object with 100,000 descendants a few times. */
 function comingAndGoing(
   stage: Stage,
   everyMs: number,

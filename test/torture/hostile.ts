@@ -1,4 +1,4 @@
-// Hostile segments beside a control target, which must be served while the process survives.
+// Serves hostile segments beside a control target. The exporter must survive and serve the control target.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 interface HostileOptions {
   readonly mode: 'logical' | 'threaded';
   readonly seed: number;
-  /** From 0 to 1: how much of the full size is tried. */
+  /** The share of the full size to try, from 0 to 1. */
   readonly scale: number;
   /** The duration of the fault. */
   readonly ms: number;
@@ -21,8 +21,9 @@ interface HostileOptions {
 
 interface HostileResult {
   /**
-   * Durations of scrapes of the control target, in ms. `apart` is during the fault at an exporter without a hostile
-   * target, and shows the cost of the hostile publisher for the machine.
+   * The 99th percentiles of the scrape times of the control target, in ms. `apart` is measured during the
+   * fault, at a second exporter without a hostile target. It shows how much the hostile publisher slows the
+   * machine down.
    */
   readonly p99: readonly [before: number, during: number, apart: number];
   readonly worstMs: number;
@@ -38,19 +39,24 @@ const REST_MS = 20;
 const peakMb = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Full size and time are for runs of this many minutes. */
+/**
+ * Cases have their full size and duration in runs of at least this many minutes. Shorter runs scale both
+ * down.
+ */
 const FULL_MINUTES = 30;
 const FULL_MS = 8000;
 const LEAST_MS = 300;
-/** The same for a fault that makes a segment invalid, which must be seen while it lasts. */
+/**
+ * The minimum for a fault that makes a segment invalid, because the exporter must notice it during the fault.
+ */
 const LEAST_INVALID_MS = 1000;
-/** The limit for a scrape of the control target, and for the return of correct values. */
+/** The limits for a scrape of the control target, and for the return of its correct values. */
 const MAX_WAIT_MS = 1000;
 const MAX_BACK_MS = 2000;
 
 const p99 = (times: readonly number[]): number => percentile(times, 0.99);
 
-/** Every case, in both modes. */
+/** Runs every case in both modes. */
 export async function runAllHostile({ seed, minutes, only, log }: Given): Promise<Outcome> {
   const part = Math.min(1, minutes / FULL_MINUTES);
   const wrong: string[] = [];
@@ -81,7 +87,7 @@ export async function runAllHostile({ seed, minutes, only, log }: Given): Promis
   };
 }
 
-/** Runs one case: an exporter, a control target, and the hostile publishers in a separate process. */
+/** Runs one case with an exporter, a control target, and the hostile publishers in a separate process. */
 async function runHostile(
   { name, keys = ['evil'], endsInvalid = false }: HostileCase,
   { mode, seed, scale, ms }: HostileOptions,
@@ -135,7 +141,7 @@ async function runHostile(
       }
       return { times, apartTimes };
     };
-    /** Until right values come, or as long as the fault lasted. */
+    /** Waits for correct values, for at most the duration of the fault, and returns the time it took. */
     const back = async (): Promise<number> => {
       const began = performance.now();
       while (performance.now() < began + ms && !exporter.isOver) {

@@ -1,4 +1,4 @@
-// Clients that violate HTTP, or use it in the most expensive ways.
+// Runs clients that violate HTTP, or use it in the most expensive ways.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Random } from '#app/simulator/course.js';
@@ -8,11 +8,11 @@ import type { Given, Outcome } from './trial.js';
 import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
 const ABUSES_A_MINUTE = 4000;
-/** The interval of scrapes of the control target. */
+/** The number of abusive requests that run together with one scrape of the control target. */
 const BATCH = 100;
 const MAX_HOLD_MS = 30;
 const MAX_ANSWER_MS = 1000;
-/** The allowed growth of memory for caches and garbage, in MB. */
+/** How much memory may grow for caches and garbage, in MB. */
 const MAX_GROWTH_MB = 60;
 
 /** The chunks that a client sends before it disconnects. */

@@ -1,4 +1,5 @@
-// Real JVMs that start and end all the time: delays until each appears and disappears, and leaked files.
+// Starts and ends real JVMs all the time. Measures how soon each appears and disappears, and checks for
+// leaked files.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,17 +15,17 @@ import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { fetchPage } from './control-target.js';
 
-/** JVMs that a run of a minute starts; they start at the pace of 50 a minute. */
+/** The number of JVMs per minute of a run. They start at 50 per minute, so they take a tenth of the run. */
 const JVMS_A_MINUTE = 5;
 const LEAST_JVMS = 5;
 const START_EVERY_MS = 1200;
-/** The lifetime of a JVM after it appears. */
+/** The upper limit of a JVM's lifetime after it appears. */
 const LIFE_MS = 2000;
 const SCRAPE_EVERY_MS = 50;
-/** The limits until a JVM appears after its file, and disappears after its end. */
+/** The limit for a JVM to appear after its file, and for a JVM to disappear after its end. */
 const PROMISED_MS = 2000;
 const PATIENCE_MS = 20_000;
-/** Every so many JVMs are asked for their counters over a socket. */
+/** Of this number of JVMs, one is asked for its counters over a socket. */
 const ASK_EVERY = 10;
 const FLAGS = [
   '-XX:+UseSerialGC',
@@ -39,7 +40,7 @@ const ENDS: readonly End[] = ['orderly', 'killed', 'replaced'];
 interface Times {
   readonly seenMs: number[];
   readonly goneMs: number[];
-  /** The number of JVMs whose PID another process got. */
+  /** The number of ended JVMs whose PID another process got. */
   replaced: number;
 }
 
@@ -59,7 +60,7 @@ export async function runJvmChurn({ random, minutes, log }: Given): Promise<Outc
         wrong.push(`JVM ${number}, ${end}: ${String(error)}`);
       });
     };
-    // Some things are opened with the first look and stay.
+    // The first poll opens descriptors that stay open. Count descriptors only after it.
     await begin(0);
     const before = usageOf(exporter.pid);
     const lives: Promise<void>[] = [];
@@ -130,19 +131,19 @@ async function lifeOf({ number, end, programs, pages, times }: Life): Promise<vo
     child.kill('SIGKILL');
     other?.kill('SIGKILL');
     await ended;
-    // A JVM that is killed leaves its file.
+    // A killed JVM leaves its file behind.
     rmSync(file, { force: true });
   }
 }
 
-/** @throws Error when it took too long */
+/** @throws Error if it took longer than PROMISED_MS */
 async function withinPromise(what: string, at: Promise<number>, sinceMs: number): Promise<number> {
   const ms = (await at) - sinceMs;
   if (ms > PROMISED_MS) throw new Error(`${what} after ${ms.toFixed(0)} ms`);
   return ms;
 }
 
-/** A JVM that has given up its file has no counters for others. */
+/** Checks that jcmd can read the JVM's counters. It could not if the JVM had given up its file. */
 function askForCounters(pid: number): void {
   const { stdout } = spawnSync('jcmd', [String(pid), 'PerfCounter.print'], { encoding: 'utf8' });
   if (!stdout.includes('sun.rt.createVmBeginTime='))
@@ -160,7 +161,10 @@ class Pages {
     this.#all = this.#scrape(url, exporter);
   }
 
-  /** The moment of the first page, asked for after `sinceMs`, that has a JVM or has not. */
+  /**
+   * Resolves with the time of the first page that shows the JVM, or does not show it, as `isThere` says. Only
+   * pages requested after `sinceMs` count.
+   */
   when(pid: number, isThere: boolean, sinceMs: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const look = (pids: ReadonlySet<number>, beganMs: number): void => {

@@ -1,4 +1,5 @@
-// Kills and stops C publishers with several threads, whose values identify themselves.
+// Kills and stops C publishers that have several threads. Each of their values identifies its variable and
+// update.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,14 +12,14 @@ import { fetchPage } from './control-target.js';
 
 const KILLS_A_MINUTE = 70;
 const ROOT = 'h.1.oracle';
-/** Threads, and the rest in µs after each round of all values; 0 is flat out. */
+/** The number of threads, and their pause in µs after each round of all values; 0 means no pause. */
 const PACES = [
   [1, 1000],
   [2, 100_000],
   [3, 1000],
   [4, 0],
 ] as const;
-/** Within these a dead publisher is not served any more, and a new one is. */
+/** The limits until a dead publisher is no longer served, and until a new one is served. */
 const MAX_DEAD_MS = 2000;
 const MAX_BACK_MS = 2000;
 const MAX_PAGES = 17;
@@ -31,7 +32,7 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
   const back: number[] = [];
   let values = 0;
   let lacking = 0;
-  /** Values that could not be copied whole, as the last page counted them. */
+  /** The number of values that could not be copied consistently, from the last page. */
   let stale = 0;
   try {
     const binary = programs.path('oracle');
@@ -52,7 +53,7 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
       await publisher.line(/ready/);
       return publisher;
     };
-    /** Milliseconds until the target answers with a status. */
+    /** Waits until the target answers with this status, and returns the time in ms. */
     const until = async (status: number, withinMs: number, what: string): Promise<number> => {
       const began = performance.now();
       while (performance.now() - began < withinMs)

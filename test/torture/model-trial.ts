@@ -1,15 +1,15 @@
-// Random simulations of targets and publishers in virtual time; each page is compared with a model.
+// Runs random simulations of targets and publishers in virtual time, and compares each page with a model.
 import { runSimulation } from './model/simulation.js';
 import { INTERLEAVINGS } from './model/interleavings.js';
 import type { Given, Outcome } from './trial.js';
 
 const SIMULATIONS_PER_MINUTE = 200;
-/** The number of simulations that covers all interleavings. */
+/** A run with this number of simulations must cover all interleavings. */
 const FULL_COVERAGE = 2000;
-/** The number of events that are shown before a failure. */
+/** How many events to print before a failure. */
 const SHOWN_EVENTS = 12;
 
-/** `--only simulations/SEED` runs the simulation of one seed, and prints all its events. */
+/** Runs the simulations. `--only simulations/SEED` runs the one with this seed, and prints all its events. */
 export async function runModel({ random, minutes, only, log }: Given): Promise<Outcome> {
   const seeds =
     only === ''

@@ -1,8 +1,11 @@
-// The checker of pages accepts only values that the oracle's publisher can have stored.
+// The checker of pages must accept only values that the oracle's publisher can have stored.
 import { expect } from 'chai';
 import { checkPage } from './oracle-page.js';
 
-/** The lines of one object, as they are after a whole round, with `observed` buckets of the next. */
+/**
+ * Returns the lines of one object after a complete round. In `observed` of its buckets, the next round is
+ * counted too.
+ */
 function linesOf(id: number, round: number, observed = 0): string[] {
   const own = round * 1_000_003 + id;
   const [a, b, c] = [0, 1, 2].map((bucket) => round + Number(observed > bucket)) as [

@@ -1,4 +1,4 @@
-// Checks a page of the oracle's publisher, where every value identifies its variable and round.
+// Checks a page of the oracle's publisher, in which every value identifies its object and round.
 
 /** As in publisher/oracle.c. */
 const MODULUS = 1_000_003;
@@ -14,21 +14,24 @@ interface Shown {
 }
 
 export interface Checked {
-  /** Series that were compared. */
+  /** The number of series that were compared. */
   readonly values: number;
   readonly faults: readonly string[];
-  /** Texts, histograms and summaries that are not there. */
+  /** The number of missing texts, histograms and summaries. */
   readonly lacking: number;
-  /** The round of each object's number, for the next page of the same publisher. */
+  /**
+   * The round of each object's variable `number`. The next page of the same publisher must not show an
+   * earlier one.
+   */
   readonly rounds: ReadonlyMap<number, number>;
 }
 
 const LINE = /^oracle_item_(\w+)\{object="o(\d+)"(?:,(le|quantile|value)="([^"]*)")?\} (\S+)$/;
 
 /**
- * @param before the rounds of an earlier page: none may go back
- * @param mayLack whether texts, histograms and summaries may be missing, each as a whole: the page
- *   counts values that could not be copied whole
+ * @param before the rounds on an earlier page; no object may show an earlier round than there
+ * @param mayLack whether complete texts, histograms and summaries may be missing, because the page counts
+ * values that could not be copied consistently
  */
 export function checkPage(
   body: string,
@@ -80,7 +83,7 @@ export function checkPage(
   };
 }
 
-/** Notes a value; false if it cannot be one of this object. */
+/** Records a value. Returns false if it cannot be a value of this object. */
 function isOwn(object: Shown, name: string, label: string, text: string, id: number): boolean {
   const value = Number(text);
   switch (name) {
@@ -115,7 +118,10 @@ function isText(text: string, id: number): boolean {
   return owner === String(id) && rest === letter.repeat(Number(round) % 40);
 }
 
-/** Each round observes 0.5, 1.5 and 2.5, one after the other. */
+/**
+ * Each round observes 0.5, then 1.5, then 2.5. So a bucket may be one ahead of the buckets after it, but not
+ * behind.
+ */
 function isWhole({ buckets }: Shown): boolean {
   const of = (key: string) => buckets.get(key) ?? NaN;
   const [first, second, all] = [of('1'), of('2'), of('+Inf')];

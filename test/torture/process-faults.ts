@@ -1,4 +1,4 @@
-// Faults of the operating system: scarce resources, clock jumps and signals.
+// Faults that come from the operating system: scarce resources, clock jumps and signals.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:net';
@@ -10,7 +10,10 @@ import { percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
-/** Full size and time are for runs of this many minutes. */
+/**
+ * Faults have their full size and duration in runs of at least this many minutes. Shorter runs scale both
+ * down.
+ */
 const FULL_MINUTES = 30;
 const LEAST_MS = 500;
 const FULL_MS = 60_000;
@@ -24,25 +27,25 @@ interface FaultContext {
   readonly port: number;
   /** The duration of the fault. */
   readonly ms: number;
-  /** From 0 to 1: how much of the full size is tried. */
+  /** The share of the full size to try, from 0 to 1. */
   readonly scale: number;
 }
 
 interface ProcessFault {
   readonly name: string;
-  /** The wrapper command that starts the exporter. */
+  /** The command that wraps the exporter. */
   readonly under?: (programs: TestPrograms) => readonly string[];
-  /** A required program that may not be installed. */
+  /** The path of a required file that may not be installed. */
   readonly needs?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Server keys of further targets. */
+  /** The server keys of additional targets. */
   readonly keys?: (scale: number) => readonly string[];
-  /** Starts the fault; the returned function ends it. */
+  /** Starts the fault and returns a function that ends it. */
   readonly begin: (context: FaultContext) => Promise<() => Promise<void>> | (() => Promise<void>);
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
-/** Repeats an action; the returned function stops it. */
+/** Repeats an action and returns a function that stops it. */
 const each = (ms: number, act: (round: number) => void): (() => Promise<void>) => {
   let round = 0;
   const timer = setInterval(() => {
@@ -55,11 +58,11 @@ const each = (ms: number, act: (round: number) => void): (() => Promise<void>) =
 };
 const DESCRIPTORS = 64;
 const MANY = 500;
-/** Of the package faketime of Debian. */
+/** From Debian's package faketime. */
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 const CLOCK = 'clock';
 
-/** A tree of so many objects below one root. */
+/** Creates a tree with this number of objects below one root. */
 function tree(contextId: string, key: string, objects: number): Forge {
   const forge = new Forge(contextId, key, {
     records: objects + 1,
@@ -83,7 +86,7 @@ const FAULTS: readonly ProcessFault[] = [
       for (let i = 0; i < 2 * DESCRIPTORS; i++)
         sockets.push(connect(port, '127.0.0.1').on('error', () => undefined));
       await sleep(200);
-      // A segment that appears meanwhile must still be opened.
+      // The exporter must still be able to open a segment that appears during the fault.
       const forge = tree(programs.contextId, 'evil', 10);
       return () => {
         for (const socket of sockets) socket.destroy();
@@ -145,7 +148,7 @@ const FAULTS: readonly ProcessFault[] = [
   {
     name: 'the clock of the day jumps to and fro by hours',
     needs: FAKETIME,
-    // The clock that never jumps is not faked.
+    // Fake the time of day only. A real monotonic clock never jumps.
     under: (programs) => [
       'env',
       `LD_PRELOAD=${FAKETIME}`,
@@ -177,7 +180,7 @@ const FAULTS: readonly ProcessFault[] = [
   },
 ];
 
-/** Every fault, in both modes. */
+/** Runs every fault in both modes. */
 export async function runProcessFaults({ minutes, only, log }: Given): Promise<Outcome> {
   const scale = Math.max(0.02, Math.min(1, minutes / FULL_MINUTES));
   const ms = Math.max(LEAST_MS, (FULL_MS * scale) / 2);
@@ -229,7 +232,7 @@ async function run(
     const url = await exporter.url();
     await exporter.line(/target good on good ready/);
     const target = `${url}?server_key=good`;
-    /** The errors in the current page; undefined without a page. */
+    /** Returns the errors on the current page, or undefined if there is no page. */
     const look = async (): Promise<string[] | undefined> => {
       const { round } = control;
       const answer = await fetchPage(target, MAX_BACK_MS).catch(() => undefined);

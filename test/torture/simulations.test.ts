@@ -1,4 +1,4 @@
-// Random simulations of targets and publishers, which `npm run torture` runs with other seeds.
+// Random simulations of targets and publishers. `npm run torture` runs them with other seeds.
 import { expect } from 'chai';
 import { runSimulation } from './model/simulation.js';
 

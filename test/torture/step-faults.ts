@@ -11,25 +11,25 @@ import type { Given, Outcome } from './trial.js';
 import { fetchPage } from './control-target.js';
 
 const FAULTS_A_MINUTE = 500;
-/** Each has a server key of its own. */
+/** The number of publishers at a time. Each has its own server key. */
 const LANES = 8;
-/** The limits until a dead publisher is no longer served, and until correct values are. */
+/** The limits until a dead publisher is no longer served, and until correct values are served again. */
 const MAX_DEAD_MS = 2000;
 const MAX_BACK_MS = 2000;
 const STOPPED_MS = 120;
-/** The objects before an operation: 0 to 4. */
+/** The number of objects before an operation. They have the numbers 0 to 4. */
 const ITEMS = 5;
-/** A step that no operation has. */
+/** A step that no operation reaches, so that no signal is sent. */
 const NEVER = 1e9;
 const SIGNALS = { SIGKILL: 9, SIGSTOP: 19 } as const;
 
 interface Operation {
   readonly name: string;
-  /** Whether a page is served before it. */
+  /** Whether the segment is served before the operation. */
   readonly isServed: boolean;
-  /** The object that it adds, removes or alters, of which a page may show any part meanwhile. */
+  /** The object that the operation adds, removes or changes. Meanwhile, a page may show any part of it. */
   readonly touches?: number;
-  /** Objects of which a page is whole afterwards; undefined if there is none. */
+  /** The number of complete objects that a page must show afterwards; undefined if the segment is gone. */
   readonly after: number | undefined;
 }
 
@@ -105,7 +105,7 @@ function compile(programs: TestPrograms): string {
   return binary;
 }
 
-/** Every step of an operation, with each signal. */
+/** Returns the faults of an operation: every step with each signal. */
 function faultsOf(binary: string, programs: TestPrograms, operation: Operation): Fault[] {
   const words = [programs.contextId, 'steps', 'h.1.oracle', operation.name, '0', '0'];
   const { stdout, status } = spawnSync(binary, words, { encoding: 'utf8' });
@@ -126,7 +126,9 @@ function shuffled<T>(items: readonly T[], below: (count: number) => number): rea
   return rest;
 }
 
-/** One of each list, the next of each, and so on: short lists are soon tried as a whole. */
+/**
+ * Takes the first item of each list, then the second of each, and so on. So short lists are soon complete.
+ */
 function alternating<T>(lists: readonly (readonly T[])[]): readonly T[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) =>
@@ -136,14 +138,17 @@ function alternating<T>(lists: readonly (readonly T[])[]): readonly T[] {
 
 interface Tally {
   readonly wrong: string[];
-  /** Milliseconds from the death to 503, and from a new publisher or a continuation to right values. */
+  /**
+   * Times in ms: from a publisher's death to status 503, and from a new or continued publisher to correct
+   * values.
+   */
   readonly dead: number[];
   readonly back: number[];
   pages: number;
   tried: number;
 }
 
-/** One target, whose publishers come one after the other. */
+/** One target. Its publishers run one after the other. */
 class Lane {
   readonly #programs: TestPrograms;
   readonly #binary: string;
@@ -200,7 +205,7 @@ class Lane {
     return publisher;
   }
 
-  /** One page while the fault lasts: what it shows of this publisher is right. */
+  /** Scrapes once during the fault, and checks everything that the page shows of this publisher. */
   async #page({ operation }: Fault, root: string, what: string): Promise<number> {
     const { status, body } = await fetchPage(this.#url);
     this.#tally.pages++;
@@ -225,7 +230,10 @@ class Lane {
     this.#tally.wrong.push(`${what}: no 503 within ${MAX_DEAD_MS} ms`);
   }
 
-  /** Waits for a page of so many whole objects; of the one that is touched, all that is left. */
+  /**
+   * Waits for a page with this number of complete objects. If the touched object comes after them, its series
+   * are ignored.
+   */
   async #untilWhole(root: string, objects: number, what: string, touched?: number): Promise<void> {
     const began = performance.now();
     let last = '';
@@ -248,7 +256,7 @@ class Lane {
   }
 }
 
-/** A page without the series of one object. */
+/** Returns a page without the series of one object. */
 const without = (body: string, object: number): string =>
   body
     .split('\n')

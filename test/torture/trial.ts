@@ -4,26 +4,26 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../support/processes.js';
 
-/** The time within which an ended connection is closed. */
+/** The time within which the exporter closes connections that have ended. */
 const MAX_CLOSING_MS = 5000;
 const CLOSING_LOOK_MS = 20;
 
 export interface Given {
   readonly random: Random;
   readonly seed: number;
-  /** The approximate duration on two cores, which alone determines the number of trials. */
+  /** The approximate duration on two cores. It alone determines the number of trials. */
   readonly minutes: number;
-  /** Selects the cases whose names contain it; all if it is empty. */
+  /** Selects the cases whose names contain this text; all if it is empty. */
   readonly only: string;
-  /** Whether new damages are added to the corpus. */
+  /** Whether to add new damage to the corpus. */
   readonly keeps: boolean;
   readonly log: (line: string) => void;
 }
 
 export interface Outcome {
-  /** The number of tried faults. */
+  /** The number of faults that were tried. */
   readonly tried: number;
-  /** The failures; empty for none. */
+  /** The failures; empty if there are none. */
   readonly wrong: readonly string[];
   readonly figures: string;
 }
@@ -33,7 +33,7 @@ export interface Trial {
   readonly run: (given: Given) => Promise<Outcome>;
 }
 
-/** Resident memory in MB, and open descriptors. */
+/** Resident memory in MB, and the number of open descriptors. */
 export interface Usage {
   readonly mb: number;
   readonly files: number;
@@ -46,9 +46,9 @@ export function usageOf(pid: number): Usage {
 }
 
 /**
- * Checks an exporter at the end of a trial: it must run, and have no more open descriptors than before. Waits for the
- * close of ended connections.
- * @param slack the allowed number of additional descriptors
+ * Checks an exporter at the end of a trial: it must be running, and have no more open descriptors than
+ * before. Waits until it has closed connections that have ended.
+ * @param slack the number of additional descriptors that are allowed
  */
 export async function atEnd(
   exporter: Running,
@@ -66,7 +66,7 @@ export async function atEnd(
   return { wrong: [`the exporter ended:\n${exporter.stderr.slice(-1000)}`], after: before };
 }
 
-/** The open descriptors of a process, counted by kind. */
+/** Lists the open descriptors of a process. */
 function openIn(pid: number): string {
   const all = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
   return `${all.length}: ${all.join(' ')}`;

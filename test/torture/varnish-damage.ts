@@ -13,7 +13,10 @@ const ROUNDS_A_MINUTE = 2000;
 const LEAST_ROUNDS = 500;
 const MAX_DAMAGES = 4;
 const LOG_EVERY = 5000;
-/** What one round may take: a look by a new watch, two by one that is open, and copies of all values. */
+/**
+ * The limit for one round: a poll by a new poller, two polls by one that is already open, and copies of all
+ * values.
+ */
 const MAX_ROUND_MS = 1000;
 
 export async function runVarnishDamage({ random, minutes, log }: Given): Promise<Outcome> {
@@ -24,7 +27,7 @@ export async function runVarnishDamage({ random, minutes, log }: Given): Promise
   const wrong: string[] = [];
   let [tried, right, worstMs] = [0, 0, 0];
 
-  /** Damages it while the open watch has it, and reads it with that and a new one. */
+  /** Damages the shared memory while a poller has it open. Reads it with that poller and with a new one. */
   function round(damages: readonly Damage[]): void {
     varnish.restore();
     const before = pollAll(open);

@@ -8,7 +8,7 @@ export class DelayedQueue<T> {
   readonly #pending: T[] = [];
   #isClosed = false;
 
-  /** @param mostMs the longest delay of a message, apart from the delay of messages before it */
+  /** @param mostMs the longest delay of a message, not counting the delays of the messages before it */
   constructor(clock: SeededClock, mostMs: number, deliver: (message: T) => void) {
     this.#clock = clock;
     this.#mostMs = mostMs;

@@ -24,9 +24,11 @@ export const KEYS = ['k', 'l'] as const;
 const KEY_SETS = [['k'], ['l'], ['k', 'l']] as const;
 const FILTERS = [[], [], ['@root'], ['a'], ['a', 'b'], ['@root', 'b.a', 'c']] as const;
 const SPACINGS = [0, 1, 20, 250] as const;
-/** The time without events after which all changes are bound and no spacing delays a render. */
+/**
+ * After this time without events, all changes are bound, and the minimum render interval delays no render.
+ */
 const QUIET_MS = 4000;
-/** A partition restarts 5 s after its thread failed. */
+/** Longer than the 5 s after which a partition with a failed thread restarts. */
 const RESTART_MS = 6000;
 const ANSWER_MS = 2000;
 
@@ -38,7 +40,7 @@ export interface GeneratorParts {
   readonly interleavings: Interleavings;
   readonly service: SimulatedService;
   readonly checker: PageChecker;
-  /** Whether targets use a catalogue with each kind of row. */
+  /** Whether targets use a catalogue, which has every kind of row. */
   readonly hasCatalogue: boolean;
   readonly logEvent: (what: string) => void;
   readonly fail: (what: string) => void;
@@ -67,7 +69,7 @@ export class EventGenerator {
   readonly #parts: GeneratorParts;
   readonly #spacings = new Map<string, number>();
   #definitions: readonly TargetDefinition[] = [];
-  /** The number of target changes that are not complete. */
+  /** The number of target changes that are still in progress. */
   #openChanges = 0;
   /** The number of demands without an answer. */
   #openDemands = 0;
@@ -92,7 +94,7 @@ export class EventGenerator {
     this.#events.settle();
   }
 
-  /** Runs a few pending tasks, and seldom tasks that are due later. */
+  /** Runs a few pending tasks, and occasionally tasks that are due later. */
   #runPendingWork(): void {
     const { random, clock } = this.#parts;
     const endMs = random.below(8) === 0 ? Infinity : clock.now() + 3;
@@ -104,7 +106,8 @@ export class EventGenerator {
     const { publications } = this.#parts;
     if (this.#isQuiet) return;
     const key = this.#key();
-    // First values matter most: their items are bound, and their cells hold former contents.
+    // Prefer first values. Their items are already bound, and their cells still hold the contents of earlier
+    // items.
     const kind = this.#parts.random.below(2) === 0 ? 'first value' : publications.randomChange();
     const done = publications.change(key, kind);
     this.#recordChange(key, kind, done, ' during a copy');
@@ -116,7 +119,7 @@ export class EventGenerator {
     },
     changes: () => {
       const { random, publications } = this.#parts;
-      // A burst of one kind, such as many new objects or new states, or of any kind.
+      // A burst of changes, either of one kind, such as many new objects or states, or of any kind.
       const kind = random.below(3) === 0 ? undefined : publications.randomChange();
       const key = this.#key();
       for (let left = random.below(30); left >= 0; left--)
@@ -131,7 +134,7 @@ export class EventGenerator {
       };
       several(['remove object', 'remove variable'], 8);
       several(['add object', 'add object', 'add variable'], 24);
-      // A target binds new nodes in the time between two scrapes.
+      // Pass the time between two scrapes, in which a target binds new nodes.
       clock.pass(random.below(2000));
       several(['set state', 'set state', 'set'], 12);
     },
@@ -243,7 +246,7 @@ export class EventGenerator {
       });
     });
     const present = this.#definitions.map(tagOf);
-    // A removed target answers its demands as not ready.
+    // A removed target answers its open demands with "not ready".
     for (const tag of former) if (!present.includes(tag)) checker.forget(tag);
     for (const definition of this.#definitions) {
       const tag = tagOf(definition);
@@ -269,7 +272,7 @@ export class EventGenerator {
   #demand(target: ServedTarget): {
     readonly demand: OpenDemand;
     readonly answer: () => DemandAnswer | undefined;
-    /** The page of a ready answer in a quiet period. */
+    /** The page, if the demand was made in a quiet period and the answer is ready. */
     readonly page: () => string | undefined;
   } {
     const { model, checker, interleavings, fail } = this.#parts;
@@ -293,7 +296,7 @@ export class EventGenerator {
       answer = exposition;
       this.#logEvent(`${tag}: ${exposition.kind}`);
       checker.checkAnswer(demand, exposition);
-      // The memory of the text may be reused after the answer.
+      // Copy the page now: after the answer, the memory of its text may be reused.
       if (this.#isQuiet && exposition.kind === 'ready') page = pageOf(exposition);
     };
     const error = (thrown: unknown): void => {
@@ -303,7 +306,7 @@ export class EventGenerator {
     return { demand, answer: () => answer, page: () => page };
   }
 
-  /** Ends a thread; its targets are not ready until it restarts. */
+  /** Ends the thread of a partition. Its targets are not ready until the partition restarts. */
   #failThread(number: number): void {
     const { service, checker, interleavings } = this.#parts;
     const targets = service.targets.filter((target) => target.status().partition === number);
@@ -316,10 +319,11 @@ export class EventGenerator {
     this.#logEvent(`the thread of partition ${number} fails`);
   }
 
-  /** Waits until all work is done, and then compares pages with the model. */
+  /** Waits until all work is done, then compares pages with the model. */
   #settle(): void {
     const { random, clock, publications, service, checker, fail } = this.#parts;
-    // A standby copies values after a notification, and seldom otherwise.
+    // Usually notify. Without a notification a standby rarely copies values, so its handover may not
+    // complete.
     const isNotified = random.below(3) > 0;
     if (isNotified)
       for (const key of KEYS) {
@@ -341,13 +345,13 @@ export class EventGenerator {
     this.#isQuiet = false;
   }
 
-  /** Compares a page of a quiet period with that of a view without a history. */
+  /** Compares a page of a quiet period with the page of a new view, which has no history. */
   #compareWithFresh(
     { tag, target }: OpenDemand,
     answer: DemandAnswer | undefined,
     page: string | undefined,
   ): void {
-    // During a change of the target, its former definition may still serve.
+    // While a target changes, its earlier definition may still serve.
     if (answer === undefined || page === undefined || this.#openChanges > 0) return;
     const { publications, fail } = this.#parts;
     const { status } = answer;

@@ -1,4 +1,5 @@
-// EVERY_ROW: a catalogue with each kind of row that shows current values, for the classes of a publication.
+// EVERY_ROW is a catalogue for the classes of a publication, with every kind of row that shows current
+// values.
 import type { CatalogueText } from '#app/catalogue/catalogue.js';
 
 const row = (name: string, type: string, rest: string): string =>

@@ -1,4 +1,4 @@
-// freshPage(): the page of a view that is made for one read of a segment, and has no history.
+// freshPage() returns the page of a view that is created for one read of a segment, and so has no history.
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import { compileFilters, compilePathLabels } from '#app/catalogue/match/filters.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
@@ -11,7 +11,7 @@ import { SegmentSource } from '#app/native/segment/segment-source.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { runToEnd } from '../../support/run-to-end.js';
 
-/** The application's part of the page of an answer. */
+/** Returns the page of an answer without internal metrics. */
 export function pageOf(answer: Omit<ReadyAnswer, 'internal'>): string {
   const page = TEXT.page({ ...answer, internal: [] });
   const text = page.buffers.map((each) => Buffer.from(each).toString()).join('');
@@ -19,7 +19,7 @@ export function pageOf(answer: Omit<ReadyAnswer, 'internal'>): string {
   return text;
 }
 
-/** The page of the only root of a segment; undefined without a root. */
+/** Returns the page of the only root of a segment, or undefined if there is no root. */
 export function freshPage(
   file: SegmentFile,
   definition: TargetDefinition,

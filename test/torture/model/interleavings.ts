@@ -1,4 +1,4 @@
-// Coverage of interleavings: the events that happened during an operation on the same target.
+// Coverage of interleavings: which events happened during which operations on the same target.
 import type { ChangeKind } from './publication.js';
 
 /** Operations that take time. */
@@ -45,7 +45,7 @@ export class Interleavings {
     };
   }
 
-  /** Records an event for the targets that it concerns. */
+  /** Records an event for all targets for which `concerns` returns true. */
   record(kind: EventKind, concerns: (tag: string) => boolean): void {
     for (const [tag, open] of this.#open)
       for (const [operation, count] of open)

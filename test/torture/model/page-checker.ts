@@ -6,20 +6,22 @@ import type { ModelTree, PageModel, PageSeries, Stamp } from './page-model.js';
 import { seriesOfPage, statesOfPage } from './page-text.js';
 import type { LoggedRefresh, RefreshLog } from './refresh-log.js';
 
-/** What the checker knows of a simulation. */
+/** The properties of a simulation that affect what its pages may show. */
 export interface CheckedRun {
-  /** Whether trees change while they are copied, so that a page may mix several moments. */
+  /** Whether trees change while they are copied. If so, a page may mix several moments. */
   readonly hasConcurrentChanges: boolean;
-  /** Whether pages have the series of a catalogue; the model knows only the states among them. */
+  /** Whether pages have the series of a catalogue. Of those series, the model knows only the states. */
   readonly hasCatalogue: boolean;
 }
 
-/** A demand without an answer yet. */
+/** A demand that has no answer yet. */
 export interface OpenDemand {
   readonly target: ServedTarget;
   readonly tag: string;
   readonly at: Stamp;
-  /** The largest spacing of the target so far, including a later one. */
+  /**
+   * Returns the largest minimum render interval that the target has had, even if it was set after the demand.
+   */
   readonly renderMinIntervalMs: () => number;
 }
 
@@ -30,7 +32,7 @@ export class PageChecker {
   readonly #log: RefreshLog;
   readonly #fail: (what: string) => void;
   readonly #run: CheckedRun;
-  /** The last time at which each target was ready. */
+  /** The last moment at which each target was ready. */
   readonly #ready = new Map<string, Stamp>();
 
   constructor(model: PageModel, log: RefreshLog, run: CheckedRun, fail: (what: string) => void) {
@@ -40,7 +42,7 @@ export class PageChecker {
     this.#fail = fail;
   }
 
-  /** Forgets that the target was ready: it is new, or the generator has made it unready. */
+  /** Forgets that the target was ready, because it is new or the generator has made it unready. */
   forget(tag: string): void {
     this.#ready.delete(tag);
   }
@@ -50,7 +52,7 @@ export class PageChecker {
     else this.#checkUnready(demand, answer.status.progress.reason);
   }
 
-  /** Checks the answer to a demand of a quiet period. */
+  /** Checks the answer to a demand that was made in a quiet period. */
   checkSettled(demand: OpenDemand, answer: DemandAnswer | undefined): void {
     const { tag, target } = demand;
     if (answer === undefined) this.#fail(`${tag}: a demand without an answer`);
@@ -103,7 +105,10 @@ export class PageChecker {
     }
   }
 
-  /** Checks that the page, or with concurrent changes each series, is of one moment of its refresh. */
+  /**
+   * Checks that the page shows one moment of its refresh. With concurrent changes, each series may show
+   * another moment.
+   */
   #compare(
     tag: string,
     page: PageSeries,
@@ -117,7 +122,7 @@ export class PageChecker {
         seriesOfTree(tree, definition.seedPaths, this.#run.hasCatalogue),
       );
       if (!this.#run.hasConcurrentChanges) return snapshotFaults(page, moments);
-      // Series of a root that is removed during a copy may be missing.
+      // If the root is removed during a copy, its series may be missing.
       if (rooted.length > 0 && rooted.length < trees.length) moments.push(new Map());
       return mixedFaults(page, moments, (name, value) =>
         FRAMED.test(name)
@@ -135,7 +140,7 @@ export class PageChecker {
 /** Series of texts and histograms. */
 const FRAMED = /^demo_\w+_(t_info|h) /;
 
-/** The differences from the last moment, unless the page equals another moment. */
+/** Returns nothing if the page equals one of the moments, otherwise its differences from the last one. */
 function snapshotFaults(page: PageSeries, moments: readonly PageSeries[]): string[] {
   const faults = moments.map((moment) => mixedFaults(page, [moment]));
   if (faults.some(({ length }) => length === 0)) return [];
@@ -143,11 +148,11 @@ function snapshotFaults(page: PageSeries, moments: readonly PageSeries[]): strin
 }
 
 /**
- * Series with a value that they had at none of these moments, and missing series
- * that were present at all of them. Among series that changed meanwhile, texts and histograms that
- * cannot be copied consistently keep their last value, and a series that was unset and set again may
- * show its former value, since its word is unchanged.
- * @param wasFormer whether a series may show this former value
+ * Returns the faults of a page: series with a value that they had at none of these moments, and missing
+ * series that were present at all of them. A series that changed between these moments may also show an
+ * earlier value. A text or histogram that cannot be copied consistently keeps its last value. A series that
+ * was unset and set again has the same word as before.
+ * @param wasFormer whether a series may show this earlier value
  */
 function mixedFaults(
   page: PageSeries,

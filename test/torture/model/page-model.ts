@@ -1,10 +1,13 @@
 // The history of all published trees in plain memory, and the series that a page may show.
 
-/** The series of a variable, or of the state of an object, with its value as a page writes it. */
+/** The series of a variable, or of an object's state. The value is written as on a page. */
 export interface ModelSeries {
-  /** Only pages with a catalogue show states; of these pages, the model knows nothing else. */
+  /**
+   * Whether this is a state. Only pages with a catalogue show states, and the model knows nothing else of
+   * such pages.
+   */
   readonly isState: boolean;
-  /** The path of its object below the root: segments joined by dots; empty for the root. */
+  /** The path of the object below the root, such as `a.b`; empty for the root. */
   readonly path: string;
   readonly name: string;
   readonly value: string | undefined;
@@ -24,11 +27,11 @@ export interface Stamp {
   readonly atMs: number;
 }
 
-/** A state of a tree, valid until the next version of the same server key. */
+/** The state of a tree until the next version for the same server key. */
 interface TreeVersion extends Stamp {
   /** Undefined while there is no root. */
   readonly tree: ModelTree | undefined;
-  /** Whether the former tree ended without a notification, so that it may still be served for a while. */
+  /** Whether the tree before ended without a notification. If so, it may still be served for a while. */
   readonly isAbrupt: boolean;
 }
 
@@ -43,7 +46,7 @@ export class PageModel {
   readonly #values = new Set<string>();
   #order = 0;
 
-  /** @param detectionMs the longest time for which a killed publisher is served */
+  /** @param detectionMs the longest time for which a killed publisher may still be served */
   constructor(nowMs: () => number, detectionMs: number) {
     this.#nowMs = nowMs;
     this.#detectionMs = detectionMs;
@@ -54,8 +57,8 @@ export class PageModel {
   }
 
   /**
-   * Adds a version of a tree; undefined without a root.
-   * @param isAbrupt whether the former tree ended without a notification
+   * Adds a version of the tree of a server key; undefined means that it has no root.
+   * @param isAbrupt whether the tree before ended without a notification
    */
   note(key: string, tree: ModelTree | undefined, isAbrupt = false): void {
     this.#of(key).push({ ...this.stamp(), tree, isAbrupt });
@@ -67,7 +70,7 @@ export class PageModel {
     return this.#values.has(`${key} ${name} ${value}`);
   }
 
-  /** The last value of a variable at a moment, even if the variable has been unset. */
+  /** Returns the value of a variable at a moment. If it was unset then, returns the value before. */
   formerValue(key: string, name: string, at: Stamp): string | undefined {
     for (const { order, tree } of [...this.#of(key)].reverse()) {
       if (order > at.order) continue;
@@ -81,7 +84,7 @@ export class PageModel {
     return this.#of(key).at(-1)?.tree;
   }
 
-  /** Whether the root of a key may have been lost or replaced since a moment. */
+  /** Whether the root of a server key may have been lost or replaced since a moment. */
   wasLost(key: string, since: Stamp): boolean {
     return this.#of(key).some(
       ({ order, atMs, tree, isAbrupt }) =>
@@ -91,8 +94,8 @@ export class PageModel {
   }
 
   /**
-   * The trees that a page of a key from between two moments may show; undefined for a time
-   * without a root.
+   * Returns the trees that a page may show for a server key if it was read between two moments. Undefined
+   * stands for a time without a root.
    */
   during(key: string, from: Stamp, to: Stamp): (ModelTree | undefined)[] {
     const versions = this.#of(key);
@@ -112,7 +115,7 @@ export class PageModel {
   }
 }
 
-/** The series of a tree that pass the filter of a target: its states, or its variables. */
+/** Returns the series of a tree that pass the target's filter: either its states or its variables. */
 export function seriesOfTree(
   { series }: ModelTree,
   seedPaths: readonly string[],

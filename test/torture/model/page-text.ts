@@ -1,11 +1,11 @@
-// seriesOfPage(): the series of a page, with the names of the model.
+// seriesOfPage() returns the series of a page under the names of the model.
 import { familiesOf } from '#app/exposition/page/scope.js';
 import type { FamilyText, ReadyAnswer } from '#app/model.js';
 import type { PageSeries } from './page-model.js';
 
 const LINE = /^(\w+?)(_bucket|_sum|_count)?\{object="([^"]*)"(?:,(?:value|le)="([^"]*)")?\} (\S+)$/;
 
-/** @throws Error for a line that no publication makes, and for a repeated series */
+/** @throws Error for a repeated series, and for a line that does not come from a publication */
 export function seriesOfPage(page: ReadyAnswer): PageSeries {
   const shown = new Map<string, string>();
   for (const line of linesOf(familiesOf(page))) {
@@ -25,7 +25,10 @@ export function seriesOfPage(page: ReadyAnswer): PageSeries {
 
 const STATE_LINE = /^demo_(top|unit|part)\d?_state\{(.*)demo_\w+_state="(\w+)"\} 1$/;
 
-/** The states of objects on a page of the catalogue EVERY_ROW. @throws Error for an object with two states */
+/**
+ * Returns the states of objects on a page of the catalogue EVERY_ROW.
+ * @throws Error for an object with two states
+ */
 export function statesOfPage(page: ReadyAnswer): PageSeries {
   const shown = new Map<string, string>();
   for (const line of linesOf(familiesOf(page))) {

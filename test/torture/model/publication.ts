@@ -1,4 +1,4 @@
-// Publication: a real publisher with its own file, random changes, and the model of its tree.
+// A publication is a real publisher with its own file, random changes, and the model of its tree.
 import type { ObjectState } from '#app/model.js';
 import type { Random } from '#app/simulator/course.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
@@ -12,7 +12,7 @@ import type { Publisher } from '#app/native/publisher/publisher.js';
 import type { ModelTree } from './page-model.js';
 
 export const ROOT = 'h.1.demo';
-/** Few records, so that the directories change roles often, and few slots, which are reused. */
+/** Few records, so that the directories often alternate, and few slots, so that they are reused. */
 export const CAPACITY = { records: 96, stringBytes: 4096, slots: 64, frameBytes: 4096 };
 const MAX_OBJECTS = 14;
 const MAX_VARIABLES = 40;
@@ -20,7 +20,7 @@ const NAMES = ['a', 'b', 'c'] as const;
 const CLASSES = { a: 'unit', b: 'part', c: 'unit' } as const;
 const MAX_DEPTH = 3;
 
-/** The variables that an object may have; each has one type. */
+/** The variables that an object may have. A name always has the same type. */
 const VARIABLES = {
   n: { type: 'u64', kind: 'counter', suffix: '_total' },
   g: { type: 'f64', kind: 'gauge', suffix: '' },
@@ -32,7 +32,10 @@ const VARIABLES = {
 type VariableName = keyof typeof VARIABLES;
 const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 const BOUNDS = [1, 2];
-/** The states that objects take, and the number of values of `m`: few, so that many changes lead back to a former one. */
+/**
+ * The possible states of objects, and the number of possible values of `m`. Both are few, so that many
+ * changes return to an earlier value.
+ */
 const STATES = ['init', 'normal', 'dead'] as const;
 const MODES = 4;
 
@@ -68,7 +71,7 @@ const CHANGES = {
   'set state': 12,
 } as const;
 export type ChangeKind = keyof typeof CHANGES;
-/** Each change repeated by its frequency. */
+/** Each change, repeated as often as its frequency says. */
 export const WEIGHTED_CHANGES = Object.entries(CHANGES).flatMap(([kind, times]) =>
   new Array<ChangeKind>(times).fill(kind as ChangeKind),
 );
@@ -76,7 +79,7 @@ export const WEIGHTED_CHANGES = Object.entries(CHANGES).flatMap(([kind, times]) 
 export class Publication {
   readonly publisher: Publisher;
   readonly #random: Random;
-  /** Returns a number that no other value has. */
+  /** Returns a number that no value has had before. */
   readonly #next: () => number;
   #root: TrackedObject | undefined;
 
@@ -103,7 +106,7 @@ export class Publication {
     this.#root = undefined;
   }
 
-  /** Makes one change; returns its description, or undefined if it is impossible. */
+  /** Makes one change and returns its description, or undefined if the change is impossible. */
   change(kind: ChangeKind): string | undefined {
     return this.#root === undefined ? undefined : this.#changes[kind]();
   }
@@ -154,7 +157,7 @@ export class Publication {
       return textOf(variable);
     },
     'set state': () => {
-      // Mostly one of the newest objects, which a target may not have bound yet.
+      // Prefer the newest objects, because a target may not have bound them yet.
       const objects = this.#objects.toSorted((a, b) => b.object.id - a.object.id);
       const object = this.#pick(this.#random.below(3) === 0 ? objects : objects.slice(0, 4));
       const state = this.#pick(STATES);
@@ -239,7 +242,7 @@ export class Publication {
   }
 }
 
-/** Stores a value derived from a number; returns it as a page writes it. */
+/** Stores a value that is derived from a number, and returns it as a page writes it. */
 function stored({ handle, name }: TrackedVariable, number: number): string {
   if (handle instanceof PublishedText) {
     handle.set(`v${number}`);

@@ -1,4 +1,4 @@
-// Publications: the publication of each server key, and the SharedMemory that opens their segments.
+// The publication of each server key, and the SharedMemory through which targets open the segments.
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 import { openReadable } from '#app/native/os/shared-memory.js';
 import { segmentName } from '#app/native/segment/layout.js';
@@ -12,14 +12,14 @@ import type { SeededClock } from './seeded-clock.js';
 
 export const CONTEXT_ID = 'simulation';
 export const POOL_NAME = 'pool';
-/** The offset of values, words and frames. */
+/** The offset from which a segment has words, values and frames. */
 const VALUES_AT = computeLayout(CAPACITY).words;
 const MAX_FIRST = 40;
 
-/** A publication with its server key, alive or not. */
+/** The publication of a server key. Its publisher may have ended. */
 interface KeyedPublication {
   readonly publication: Publication;
-  /** The name of its segment file. */
+  /** The name of the publication's segment file. */
   readonly file: string;
   readonly waits: Set<() => void>;
   isAlive: boolean;
@@ -68,7 +68,7 @@ export class Publications implements SharedMemory {
     return this.#segment(key, named, file);
   }
 
-  /** Starts a publisher with a tree for the key; a former one counts as killed. */
+  /** Starts a publisher with a tree for the key. An earlier publisher of the key counts as killed. */
   publish(key: string): string {
     const former = this.#named.get(key);
     const wasAlive = former?.isAlive === true;
@@ -129,7 +129,7 @@ export class Publications implements SharedMemory {
     return done;
   }
 
-  /** Completes the tree of a publisher. */
+  /** Syncs all objects of the publisher's tree and sets all its variables. */
   complete(key: string): void {
     const publication = this.#live(key)?.publication;
     publication?.complete();

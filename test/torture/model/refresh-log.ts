@@ -1,4 +1,4 @@
-// RefreshLog: records refreshes and their reports, and checks their order.
+// RefreshLog records refreshes and their reports, and checks their order.
 import { defer, finalize, tap } from 'rxjs';
 import type { Report } from '#app/streams/report.js';
 import type { Refresh } from '#app/streams/target-inputs.js';
@@ -20,13 +20,13 @@ export interface LoggedRefresh {
 interface Running {
   readonly tag: string;
   open: LoggedRefresh | undefined;
-  /** Whether its last report was ready. */
+  /** Whether the last report said that the target is ready. */
   isReady: boolean;
-  /** The functions that end the open operations. */
+  /** The functions that end the operations in progress. */
   readonly operations: Map<OperationKind, () => void>;
 }
 
-/** The tag that identifies a target: its server keys. */
+/** Returns the text that identifies a target: its server keys. */
 export const tagOf = ({ serverKeys }: Pick<TargetDefinition, 'serverKeys'>): string =>
   serverKeys.join('+');
 
@@ -43,7 +43,7 @@ export class RefreshLog {
     this.#fail = fail;
   }
 
-  /** The reported refreshes of a target, in the order of their reports. */
+  /** Returns the refreshes of a target that have a report, in the order of their reports. */
   reported(tag: string): readonly LoggedRefresh[] {
     return this.#reported.get(tag) ?? [];
   }

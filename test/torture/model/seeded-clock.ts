@@ -1,9 +1,9 @@
-// SeededClock: virtual time in which a seed chooses the order of due work.
+// SeededClock is a virtual clock. A seed decides in which order tasks that are due run.
 import { VirtualTimeScheduler } from 'rxjs';
 import { messageOf } from '#app/errors.js';
 import type { Random } from '#app/simulator/course.js';
 
-/** The limit on steps, which detects endless work. */
+/** The maximum number of steps, to detect work that never ends. */
 const MAX_STEPS = 200_000;
 
 export class SeededClock extends VirtualTimeScheduler {
@@ -14,12 +14,15 @@ export class SeededClock extends VirtualTimeScheduler {
     this.#random = random;
   }
 
-  /** Runs the work after a random time of at most `mostMs`. */
+  /** Runs a task after a random time of at most `mostMs`. */
   soon(work: () => void, mostMs = 2): void {
     this.schedule(work, this.#random.below(mostMs + 1));
   }
 
-  /** Runs one random due task, or one of the next tasks; returns false if there is none. */
+  /**
+   * Runs a random one of the tasks that are due. If none is due, advances the time to the next task first.
+   * Returns false if there is no task until `endMs`.
+   */
   step(endMs = Infinity): boolean {
     const [next] = this.actions;
     if (next === undefined) return false;
@@ -43,7 +46,7 @@ export class SeededClock extends VirtualTimeScheduler {
   }
 }
 
-/** @throws what the work throws */
+/** @throws the error of the task */
 function run(work: () => unknown): void {
   const error = work();
   if (error !== undefined) throw error instanceof Error ? error : new Error(messageOf(error));

@@ -1,4 +1,4 @@
-// SimulatedService: targets in several partitions as the service runs them, in virtual time.
+// SimulatedService runs targets in several partitions, as the service does, in virtual time.
 import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
@@ -23,11 +23,11 @@ import type { SeededClock } from './seeded-clock.js';
 import { SimulatedThread } from './simulated-thread.js';
 
 export const PARTITIONS = 3;
-/** The number of bind steps in a slice if work is sliced. */
+/** The number of bind steps per time slice, if work is split into small slices. */
 const FEW_STEPS = 6;
 const BIND_STEPS = STEPS_PER_SLICE;
 
-/** The longest time between two event-loop iterations of a partition, and of a message. */
+/** The longest delays in fast and in slow partitions: of a message, and between two event-loop iterations. */
 const FAST_MS = 2;
 const SLOW_MS = 15;
 
@@ -48,7 +48,7 @@ export class SimulatedService {
   readonly #partitions: readonly Partition[];
   readonly #registry: TargetRegistry;
   readonly #subscription: Subscription;
-  /** Live threads by the numbers of their partitions. */
+  /** The live threads by partition number. */
   readonly #threads = new Map<number, SimulatedThread>();
 
   constructor(parts: ServiceParts) {
@@ -81,7 +81,7 @@ export class SimulatedService {
     return partition;
   }
 
-  /** Replaces the targets, as a reload does; calls back when all changes are complete. */
+  /** Replaces the targets, as a reload does. Calls `done` when all changes are complete. */
   update(definitions: readonly TargetDefinition[], done: () => void): void {
     this.#subscription.add(
       this.#registry
@@ -114,7 +114,7 @@ export class SimulatedService {
     for (const partition of this.#partitions) partition.close();
   }
 
-  /** Logical partitions share their pools. */
+  /** Creates logical partitions, which share their poller pools. */
   #logical(): (number: number) => Partition {
     const { clock, publications } = this.#parts;
     const nowMs = () => clock.now();
@@ -127,7 +127,7 @@ export class SimulatedService {
     return (number) => new LogicalPartition(number, thread);
   }
 
-  /** Each threaded partition has its own thread, which restarts after a failure. */
+  /** Creates threaded partitions. Each has its own thread, which is restarted after a failure. */
   #threaded(): (number: number) => Partition {
     const { clock, random, publications: memory } = this.#parts;
     const open = (name: string) => memory.open(name);
@@ -149,7 +149,9 @@ export class SimulatedService {
     };
   }
 
-  /** Some schedulers are slow, and a slice has few steps if work is sliced. */
+  /**
+   * Creates a scheduler. Some schedulers are slow. If work is split into small slices, a slice has few steps.
+   */
   #tasks(): Scheduler {
     const { clock, random, isSliced } = this.#parts;
     const mostMs = random.below(3) === 0 ? SLOW_MS : FAST_MS;

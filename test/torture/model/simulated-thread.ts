@@ -1,4 +1,4 @@
-// SimulatedThread: a partition thread inside this thread, whose messages have random delays.
+// SimulatedThread runs a partition thread inside this thread. Its messages have random delays.
 import { EventEmitter } from 'node:events';
 import { Subject } from 'rxjs';
 import type { Subscription } from 'rxjs';
@@ -44,7 +44,7 @@ export class SimulatedThread extends EventEmitter implements ThreadWorker {
     this.emit('exit', 1);
   }
 
-  /** Ends with an error; messages on the way are lost. */
+  /** Ends with an error. Messages that have not arrived yet are lost. */
   fail(error: unknown): void {
     this.#end();
     this.emit('error', error);

@@ -1,4 +1,4 @@
-// runSimulation(): a service, its publishers and random events on them, all from one seed.
+// runSimulation() runs a service, its publishers and random events on them, all determined by one seed.
 import { randomBytes } from 'node:crypto';
 import { pid } from 'node:process';
 import { Random } from '#app/simulator/course.js';
@@ -13,11 +13,11 @@ import { SeededClock } from './seeded-clock.js';
 import { SimulatedService } from './simulated-service.js';
 
 const STEPS = 150;
-/** One of this number of value reads is interrupted by a change, if changes are concurrent. */
+/** If changes are concurrent, a change interrupts one in this number of value reads. */
 const READS_PER_INTERRUPTION = 3;
 /**
- * The time for which a killed publisher is served: its lock is checked every half second, and a
- * thread receives the result of the check only at its next poll.
+ * The time for which a killed publisher may still be served. Its lock is checked every half second, and a
+ * thread gets the result of the check only at its next poll.
  */
 const DETECTION_MS = { logical: 600, threaded: 1300 };
 const END_MS = 10_000;

@@ -1,4 +1,4 @@
-/* Objects whose every value says whose and of which update it is. */
+/* Objects in which every value identifies its object and its update. */
 #include "../../../sdk/c/shm_publisher.h"
 
 enum { MODULUS = 1000003 };
@@ -19,11 +19,11 @@ static void set(const item *each, unsigned id, uint64_t round) {
   shm_f64_set(&each->real, (double)own / 2);
   char text[128];
   int length = snprintf(text, sizeof text, "%u:%llu:", id, (unsigned long long)round);
-  /* Its length says of which round it is as well. */
+  /* The rest of the text depends on the round, too. */
   memset(text + length, 'a' + (int)(round % 26), round % 40);
   text[length + (int)(round % 40)] = '\0';
   shm_text_set(&each->text, text);
-  /* One observation in each bucket; id is in the sum. */
+  /* One observation in each bucket. A histogram cannot hold the id; the sum of the summary below does. */
   shm_histogram_observe(&each->delay, 0.5);
   shm_histogram_observe(&each->delay, 1.5);
   shm_histogram_observe(&each->delay, 2.5);

@@ -1,5 +1,5 @@
-/* Publishes values that say of themselves whose and of which update they are, from several threads.
- * usage: oracle CONTEXT KEY ROOT OBJECTS THREADS PAUSE_US   (a pause of 0 is none) */
+/* Publishes values that identify their object and their update, from several threads.
+ * usage: oracle CONTEXT KEY ROOT OBJECTS THREADS PAUSE_US   (PAUSE_US 0: no pause) */
 #include "item.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
-/* Does one operation on a tree, and sends itself a signal at one step of it. A step is the entry to or
- * the end of any function of shm_publisher.h, for which this is compiled with -finstrument-functions.
- * usage: steps CONTEXT KEY ROOT OPERATION STEP SIGNAL    (step 0 is none: then it prints all of them) */
+/* Does one operation on a tree, and sends itself a signal at one step of it. A step is the entry to or the
+ * exit from any function of shm_publisher.h. To count steps, compile this with -finstrument-functions.
+ * usage: steps CONTEXT KEY ROOT OPERATION STEP SIGNAL    (STEP 0: no signal; prints all steps) */
 #include "item.h"
 
 #include <signal.h>
@@ -74,7 +74,7 @@ static int notify(void) {
   return 0;
 }
 
-/* Fills directories until another one takes over, and leaves the tree as it was. */
+/* Fills directories until the publisher switches to another one, and leaves the tree as it was. */
 static int crowd(void) {
   for (int round = 0; round < 20; round++) {
     char name[256];
@@ -95,7 +95,7 @@ static int close_segment(void) {
 typedef struct operation {
   const char *name;
   int (*run)(void);
-  /* What is done before, and what is left to do after it. */
+  /* What to do before and after the operation. */
   int (*before[3])(void), (*after[3])(void);
 } operation;
 
@@ -133,7 +133,7 @@ int main(int count, char **words) {
   options = shm_options_default();
   options.context_id = words[1];
   options.server_key = words[2];
-  /* Room for the tree, and little more. */
+  /* Room for the tree, and for little more. */
   options.records = 64;
   options.string_bytes = 2048;
   options.slots = 256;
@@ -148,7 +148,7 @@ int main(int count, char **words) {
   int code = chosen->run();
   is_armed = false;
   if (code != 0 || run_all(chosen->after) != 0) return 1;
-  /* Where this function is tells a reader of the symbols where the others are. */
+  /* Prints offsets from `main`. With the symbol table, they tell which function each step belongs to. */
   if (wanted == 0)
     for (long i = 0; i < step; i++) printf("%td\n", (char *)places[i] - (char *)main);
   fprintf(stderr, "done\n");
