@@ -142,7 +142,7 @@ export class PublishedScalar extends PublishedValue {
   }
 
   /**
-   * Adds to the value. Only one program or thread may write the variable.
+   * Adds to the value. Nothing else may write the variable at the same time.
    * @throws RangeError if the type cannot hold the sum, or if the variable is a counter and the amount is negative,
    *   infinite or NaN; then nothing is stored
    */

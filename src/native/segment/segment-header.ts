@@ -17,7 +17,7 @@ import {
   RECORD_SIZE,
 } from './layout.js';
 
-/** The immutable fields of a segment. Offsets are in bytes. */
+/** The immutable fields of a segment. Offsets, `end`, and the capacities of strings and frames are in bytes. */
 export interface SegmentHeader {
   readonly generation: bigint;
   /** The pid that the publisher states. */
