@@ -83,7 +83,7 @@ export class Budget {
     return this.#hasSpent(1);
   }
 
-  /** Whether half of the budget is spent. Work that must leave the other half to later work stops then. */
+  /** Whether half of the budget is spent. The binder stops here, to leave the other half to the work after it. */
   get isHalfSpent(): boolean {
     return this.#hasSpent(0.5);
   }

@@ -33,7 +33,7 @@ export interface Declaration {
  * represent the same variable, and its removal changes neither instance.
  */
 export interface Variable extends SlotRef, Declaration {
-  /** Unique within the source's generation, never reused; later variables have higher numbers. */
+  /** The id is unique within the source's generation and never reused. Later variables have higher ids. */
   readonly id: number;
   readonly object: ManagedObject;
   readonly declaration: Declaration;
@@ -69,7 +69,7 @@ export type StructureChange =
   | { readonly kind: 'object-removed'; readonly object: ManagedObject }
   | { readonly kind: 'variable-removed'; readonly variable: Variable };
 
-/** Structure changes, oldest first. `hasMore` is true if the next call returns more of them. */
+/** Structure changes, oldest first. `hasMore` is true if the next call returns more changes. */
 export interface StructureChanges {
   readonly changes: readonly StructureChange[];
   readonly hasMore: boolean;
@@ -95,13 +95,13 @@ export type Frame =
     };
 
 /**
- * One generation of managed objects, open for reading. It hides the format: its users know roots, objects, variables
+ * One generation of managed objects, open for reading. It hides the format: callers know roots, objects, variables
  * and slots, but no offsets or files.
  */
 export interface Source {
   /** The size of the area with all frames. Valid frames do not overlap, so one copy of each takes no more bytes. */
   readonly frameBytes: number;
-  /** Unique for each generation; ids are valid within one generation only. */
+  /** An id of the generation. Ids of objects and variables are valid within one generation only. */
   readonly generation: string;
   /** The roots, in the order in which they were published. */
   readonly roots: LiveCollection<ManagedObject>;
@@ -242,14 +242,14 @@ export interface Snapshot {
   hold(): () => void;
 }
 
-/** One internal metric of a target: a single series. Spec 2.5. */
+/** One internal metric of a target, with a single series. Spec 2.5. */
 export interface InternalMetric {
   readonly name: string;
   readonly type: 'counter' | 'gauge';
   readonly help: string;
   /** A bigint where a double would round. */
   readonly value: number | bigint;
-  /** All targets have the same label names. Labels with an empty value are not shown. */
+  /** The label names are the same for all targets. Pages omit labels with an empty value. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
@@ -260,7 +260,7 @@ export interface Scope {
   selects(metric: Pick<FamilyMetadata, 'name' | 'type'>): boolean;
 }
 
-/** A target that is ready, with all of its metrics or those that a scope selects. */
+/** The answer of a ready target: all metrics, or the metrics that a scope selects. */
 export interface ReadyAnswer {
   readonly kind: 'ready';
   /** The application's metrics. */
@@ -320,7 +320,7 @@ export interface TargetStatus {
   readonly isReady: boolean;
   readonly progress: SyncProgress;
   readonly publisher: Verdict;
-  /** Undefined if the format does not state it, or before a segment is found. */
+  /** The publisher's process. Undefined if the format does not state it, or before a segment is found. */
   readonly process?: PublisherProcess | undefined;
   readonly partition: number;
 }
@@ -329,7 +329,7 @@ export interface TargetStatus {
 export interface FormatInfo {
   readonly name: string;
   readonly certainty: string;
-  /** Whether its publishers count notifications. */
+  /** Whether publishers of this format count notifications. */
   readonly notifies: boolean;
 }
 
@@ -344,8 +344,8 @@ export interface TargetTimes {
   /** The time since the last change of readiness. */
   readonly sinceSeconds: number;
   /**
-   * The age of its newest value. Undefined without a root, if the publisher has never notified, and in a format without
-   * notifications.
+   * The age of the target's newest value. Undefined without a root, if the publisher has never notified, and in a
+   * format without notifications.
    */
   readonly newest: { readonly ageSeconds: number; readonly by: NewestBy } | undefined;
 }
@@ -371,7 +371,7 @@ export interface TreeQuery {
   readonly object: string;
   /** The number of objects and variables to skip, in the order of the tree, matching or not. */
   readonly from: number;
-  /** In lower case; each must occur in a field of the object or variable. */
+  /** Words in lower case. Each word must occur in a field of the object or variable. */
   readonly words: readonly string[];
   readonly field: TreeField;
   readonly choice: TreeChoice;
@@ -385,7 +385,7 @@ export interface TreeQuery {
 
 /** A value as the tree page shows it; texts are not escaped. */
 export type TreeValue =
-  /** No value, with the reason. */
+  /** The node has no value, with the reason. */
   | { readonly kind: 'none'; readonly reason: string }
   /** A number, the numbers of a distribution, or the state of an object. */
   | { readonly kind: 'plain'; readonly text: string }
@@ -396,7 +396,7 @@ export type TreeValue =
 export interface TreeMetric {
   readonly name: string;
   readonly type: MetricType;
-  /** In the syntax of text 0.0.4, without labels that contain the value. */
+  /** The labels in the syntax of text 0.0.4, without labels that contain the value. */
   readonly labels: string;
   /** The number of shown series. */
   readonly series: number;
@@ -454,7 +454,7 @@ export interface TreePart {
 
 export type TreeAnswer =
   | TreePart
-  /** No tree, with the reason; or no object with that id. */
+  /** The target has no tree, with the reason; or the tree has no object with the requested id. */
   | { readonly kind: 'no-tree'; readonly reason: string }
   | { readonly kind: 'no-object' };
 
@@ -462,18 +462,18 @@ export type TreeAnswer =
 export interface Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
-  /** The hint for the choice of its root: a full root id or an instance number; empty for none. */
+  /** The hint for the choice of the target's root: a full root id or an instance number; empty for none. */
   readonly instance: string;
   readonly format: FormatInfo;
-  /** The root that was chosen last; undefined before the first. */
+  /** The last chosen root; undefined before a root is chosen. */
   readonly lastRoot: FoundRoot | undefined;
   status(): TargetStatus;
   times(): TargetTimes;
-  /** The metadata of the families of its last text; undefined before the first text. */
+  /** The metadata of the families of the target's last text; undefined before the first text. */
   readonly lastFamilies: readonly FamilyMetadata[] | undefined;
-  /** Queries its tree: emits one answer and completes. Not a demand: it copies and renders no values. */
+  /** Queries the target's tree: emits one answer and completes. This is no demand: it copies and renders no values. */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;
-  /** The current internal metrics. Not a demand. */
+  /** The current internal metrics. Reading them is no demand. */
   internal(): readonly InternalMetric[];
   /**
    * A demand for all metrics or a scope: emits one answer and completes. Spec 1.9.

@@ -2,9 +2,9 @@
 
 /** The properties of every value type. */
 interface ValueTypeRow {
-  /** Its number in a record of a segment (segment-format.md). */
+  /** The number of the type in a record of a segment (segment-format.md). */
   readonly number: number;
-  /** The type of its metric if the publisher states no kind. */
+  /** The metric type of a variable whose publisher states no kind. */
   readonly metricType: 'unknown' | 'gauge' | 'info' | 'histogram' | 'summary';
 }
 

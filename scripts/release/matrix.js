@@ -41,7 +41,7 @@ const KEY = "'key' + process.pid + '_' + Math.random().toString(36).slice(2)";
 const FILES = {
   'app.mjs': `import { Publisher } from 'shm-exporter/publisher';${use(KEY)}console.log('published');`,
   'app.cjs': `const { Publisher } = require('shm-exporter/publisher');${use(KEY)}console.log('published');`,
-  // Runs three threads one after the other. The main thread does not load the package.
+  // Runs three threads one after the other. The main thread itself does not load the package.
   'threads.mjs': `import { Worker } from 'node:worker_threads';
 for (let i = 0; i < 3; i++)
   await new Promise((done, fail) =>

@@ -49,7 +49,7 @@ function compile(folder, packages, headers) {
       cwd: folder,
       encoding: 'utf8',
       stdio: 'pipe',
-      // By NODE_PATH, a package finds the headers of the other packages.
+      // NODE_PATH lets a package find the headers of the other packages.
       env: { ...env, CFLAGS: flags, CXXFLAGS: flags, NODE_PATH: packages },
     });
   } catch (thrown) {

@@ -107,7 +107,10 @@ export class NameOwners {
     for (const name of unsharedNames(metadata)) this.#owners.delete(name);
   }
 
-  /** The reason why a metric cannot be added: another metric has one of its names. Empty if it can be added. */
+  /**
+   * The reason why a metric cannot be added, because another metric has one of the same names; empty if it can be
+   * added.
+   */
   refusalOf(metadata: FamilyMetadata): string {
     for (const taken of unsharedNames(metadata)) {
       const owner = this.#owners.get(taken);

@@ -22,7 +22,7 @@ export function conversionOf(scale: number): Conversion {
   const [, whole = '', fraction = '', exponent = '0'] = decimal ?? [];
   const power = fraction.length - Number(exponent);
   const digits = Number(whole + fraction);
-  // Beyond these bounds a product is no longer exact, so plain multiplication is as good.
+  // Beyond these bounds the product of value and multiplier is not exact, so multiplying by the scale is as good.
   if (decimal === null || digits > 1e6 || power > 15 || power < 0)
     return { multiply: scale, divide: 1 };
   const shared = greatestDivisor(digits, 10 ** power);
@@ -125,7 +125,7 @@ export interface RowInput {
   readonly conversion?: Conversion;
   /** The unit of the number that is shown. */
   readonly unit?: string;
-  /** Set if a text is read as a point in time. */
+  /** True if the row reads the variable's text as a point in time. */
   readonly isTime?: true;
   /** The texts that the row can show; undefined if it shows every text. */
   readonly texts?: readonly string[];
@@ -133,7 +133,7 @@ export interface RowInput {
 
 /** A row of any kind; src/catalogue/kinds has one module for each kind. */
 export interface Row extends RowFields {
-  /** One entry for each variable; none for a row that shows the state of the object itself. */
+  /** One entry for each variable that the row reads; none for a row that shows the state of the object itself. */
   readonly inputs: readonly RowInput[];
   /** Labels that the row's series take from variables or their names. */
   readonly ownLabels: readonly string[];

@@ -66,8 +66,8 @@ const TYPES = new Map(Object.values(TARGET).map(({ key, rule }) => [key, rule.ty
 type ProblemsOf = (document: SettingsDocument) => Problems;
 
 /**
- * Reads the raw targets of a legacy file, in the shape of a TOML file with `[[targets]]`. Adds a problem for each
- * invalid line.
+ * Reads the raw targets of a legacy file. The result has the shape of a TOML file with `[[targets]]`. Adds a
+ * problem for each invalid line.
  * @throws Fault CONFIG_INVALID if the file cannot be read
  */
 export const readTargetsFile = (file: string, problemsOf: ProblemsOf): SettingsDocument =>

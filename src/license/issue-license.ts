@@ -18,8 +18,8 @@ interface LicenseTerms {
 }
 
 /**
- * Returns the JSON text of a new license, which may have expired or begin later. It throws if the exporter would
- * refuse the license for another reason.
+ * Returns the JSON text of a new license, which may have expired or begin later. Throws if the exporter would
+ * refuse the license for any other reason.
  * @throws Fault USAGE if the terms or the key do not give a valid license
  */
 export function issueLicense(terms: LicenseTerms): string {

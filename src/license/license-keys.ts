@@ -115,7 +115,7 @@ export function makeKeyPair(folder: string, id: string): readonly [string, strin
   try {
     writeNew(secretFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), 0o600);
   } catch (thrown) {
-    // Half a key pair is of no use.
+    // Remove the public key: without its private key, it is useless.
     rmSync(publicFile);
     throw thrown;
   }

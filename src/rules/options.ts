@@ -45,7 +45,7 @@ export function checkValue(name: string, value: unknown, rule: Rule<unknown> | u
 export const shownValue = (value: unknown): string =>
   typeof value === 'number' ? String(value) : shown(value);
 
-/** An object with further options, which the caller checks with `checkOptions`. */
+/** An object of nested options, which the caller checks with `checkOptions`. */
 export const anyOptions = rule('table', 'an object with options', (raw) =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? raw : undefined,
 );

@@ -46,11 +46,11 @@ export const anyTable: Rule<Readonly<Record<string, unknown>>> = rule('table', '
   isTable(raw) ? raw : undefined,
 );
 
-/** Returns a remark on an unknown key that another table has; empty for none. */
+/** Returns a remark on an unknown key, for example that the key belongs to another table; empty for none. */
 export type KeyRemark = (key: string) => string;
 const NO_REMARK: KeyRemark = () => '';
 
-/** A table with exactly these fields. */
+/** The rule for a table with exactly these fields. */
 export function table<F extends TableFields>(
   name: string,
   fields: F,

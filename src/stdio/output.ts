@@ -1,5 +1,6 @@
-// Writes to stdout and stderr without blocking the event loop. Other programs may share these descriptors, so their
-// flags stay as they are: a thread of libuv's pool makes each write, and may wait for the reader.
+// Writes to stdout and stderr without blocking the event loop. Other programs may share these descriptors, so the
+// flags of the descriptors must not change. Instead, a thread of libuv's pool makes each write, and may wait for
+// the reader.
 import { write } from 'node:fs';
 
 /** The maximum number of bytes of lines that wait for a slow reader. */

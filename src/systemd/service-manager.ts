@@ -2,7 +2,7 @@
 import { EMPTY, asyncScheduler, ignoreElements, interval, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 
-/** The maximum interval between two watchdog messages: the interval of systemd may exceed the maximum of a timer. */
+/** The maximum interval between two watchdog messages: systemd's interval may exceed the longest delay of a timer. */
 const MAX_WATCHDOG_MS = 30_000;
 
 /** Sends a datagram to a UNIX socket; returns 0 or an errno. Never blocks. */
@@ -44,7 +44,7 @@ export class ServiceManager {
 
   /** Runs a reload. Notifies systemd of its start and its end, even if the reload throws. */
   reloading<T>(reload: () => T): T {
-    // A reload during the start is part of the start for systemd.
+    // Until READY=1, a reload is part of the start for systemd: send no notification of its own.
     if (!this.#isReady) return reload();
     this.#notify('RELOADING=1', `MONOTONIC_USEC=${this.#options.monotonicUs()}`);
     try {

@@ -48,7 +48,7 @@ export class Children {
       onEnd(end);
       if (this.#running.size === 0) this.#onEmpty?.();
     };
-    // Its last output arrives before `close`, not before `exit`.
+    // Wait for `close`, not for `exit`: the last output of the process may arrive after `exit`.
     child.once('close', (code, signal) => {
       ended({
         status: code ?? undefined,

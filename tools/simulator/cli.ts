@@ -131,7 +131,7 @@ async function main(): Promise<void> {
     return;
   }
   const { options } = line;
-  // SIGHUP, too: when the terminal closes, the segment must be removed.
+  // Handle SIGHUP too: the segment must also be removed when the terminal closes.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => end());
   const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario);
   const { jsonPort } = options;

@@ -71,7 +71,7 @@ function literalSegment(text: string): Segment {
   return { label: undefined, literal: text, matches: (found) => found === text };
 }
 
-/** True if some text can match both segments, or if that is unknown. */
+/** False only if no text can match both segments. */
 function segmentsOverlap(one: Segment, other: Segment): boolean {
   if (one.literal !== undefined) return other.matches(one.literal);
   if (other.literal !== undefined) return one.matches(other.literal);
@@ -128,7 +128,7 @@ export function childPattern(pattern: PathPattern, at: string): PathPattern {
   return compilePathPattern(pattern.text === ROOT ? at : `${pattern.text}.${at}`);
 }
 
-/** True if some path can match both patterns, or if that is unknown. */
+/** False only if no path can match both patterns. */
 export const patternsOverlap = (one: PathPattern, other: PathPattern): boolean =>
   one.segments.length === other.segments.length &&
   one.segments.every((segment, index) => {

@@ -102,7 +102,7 @@ export interface RowIndex {
   hasClass(className: string): boolean;
   /** Whether any row reads the object. */
   reads(object: ObjectPath): boolean;
-  /** The rows of each class that selects `object`, as far as they read objects below it. */
+  /** The rows that read objects below `object`, for each class that selects `object`. */
   rowsBelow(object: ObjectPath): readonly ClassRows[];
 }
 

@@ -48,7 +48,7 @@ const measureOf = (word: string): Measure | undefined => MEASURES.get(word.trim(
 /** Words that are ambiguous in names: they count as units only if the variable declares them as its unit. */
 const NOT_IN_NAMES: ReadonlySet<string> = new Set(['s', 'us', 'bit', 'bits', 'second', 'fraction']);
 
-/** The unit that a word of a variable's name stands for. */
+/** The unit for a word of a variable's name; undefined if the word is no unit. */
 const measureInName = (word: string): Measure | undefined =>
   NOT_IN_NAMES.has(word) ? undefined : measureOf(word);
 
@@ -183,11 +183,11 @@ function typeOf(
 }
 
 interface UnitDraft {
-  /** Empty if the metric has no unit. */
+  /** The base unit; empty if the metric has no unit. */
   readonly unit: string;
   readonly scale: number;
   readonly unitGuess: string;
-  /** The word of the name that stands for the unit. */
+  /** The word of the variable's name that gives the unit. */
   readonly unitWord: string | undefined;
 }
 

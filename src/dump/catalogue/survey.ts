@@ -104,7 +104,10 @@ export class Survey {
 /** Whether a catalogue can contain the name: at most 512 characters, no control characters, no braces. */
 const isNameable = (text: string): boolean => /^[^\p{Cc}\p{Cs}{}]{1,512}$/u.test(text);
 
-/** Returns the first wanted text that is unused as a label, in snake case and singular; else `label_2` and so on. */
+/**
+ * Returns a label that is not taken: the first free text of `wanted`, in snake case and singular, else `label_2`
+ * and so on.
+ */
 export function freeLabel(wanted: readonly string[], taken: readonly string[]): string {
   const isFree = (word: string): boolean =>
     labelProblem(word) === undefined && !taken.includes(word);
@@ -127,7 +130,7 @@ interface PathDraft {
 
 /** The maximum number of characters of a pattern. */
 const MAX_PATTERN = 1024;
-/** The maximum number of texts that a guess names. */
+/** The maximum number of example texts in the description of a guess. */
 const MAX_NAMED = 3;
 /** A text with a number at its end. */
 const NUMBERED = /^([A-Za-z_][A-Za-z_-]*)?[0-9]+$/;

@@ -180,7 +180,7 @@ export class FollowedSegment {
     this.#segment.close();
   }
 
-  /** Switches to the segment that now has the name, if that segment is readable and has another generation. */
+  /** Switches to the segment that has the name now, if that segment is readable and its generation differs. */
   #switchToNext(generation: string): boolean {
     try {
       const next = OpenSegment.open(this.#memory, this.#name);

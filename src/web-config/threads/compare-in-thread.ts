@@ -50,7 +50,7 @@ export function passwordThread(): PasswordThread {
     thread.on('exit', () => {
       ended(new Error('the thread that compares passwords ended'));
     });
-    // Call this after adding the listeners: each of them would keep the process alive again.
+    // Call unref() after adding the listeners, since each listener keeps the process alive again.
     thread.unref();
     return thread;
   };
