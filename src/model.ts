@@ -48,7 +48,10 @@ export interface LiveCollection<T> extends Iterable<T> {
 /** A managed object with its variables and children. Its slot holds its state. */
 export interface ManagedObject extends SlotRef {
   readonly id: number;
-  /** The object id of the management tree, such as `host.1.ads.userDatabase`. `id` is only the number of the object in the segment. */
+  /**
+   * The object id of the management tree, such as `host.1.ads.userDatabase`. `id` is only the number of the object
+   * in the segment.
+   */
   readonly name: string;
   readonly className: string;
   readonly parent: ManagedObject | undefined;
@@ -144,11 +147,11 @@ export type PublisherState = (typeof PUBLISHER_STATES)[number];
 export interface Verdict {
   readonly state: PublisherState;
   readonly reason: string;
-  /** Seconds since the publisher's last heartbeat; undefined where it has none. */
+  /** Seconds since the publisher's last heartbeat; undefined for a publisher without heartbeats. */
   readonly heartbeatAgeSeconds?: number;
 }
 
-/** The process of the publisher, as it states itself. */
+/** The publisher's process, as the publisher states it. */
 export interface PublisherProcess {
   readonly pid: number;
   /** Whether the process belongs to another PID namespace; undefined if the exporter's user may not read that. */
@@ -196,7 +199,7 @@ export interface FamilyText {
   readonly textRanges?: TextRanges | undefined;
   /** Bytes of the sample lines. */
   readonly bytes: number;
-  /** Parses the lines as the samples are read. */
+  /** Parses the lines lazily, while the caller iterates. */
   samples(): Iterable<Sample>;
   /** The same lines as deflate blocks, if the kernel compressed them. */
   readonly deflateBlocks?: readonly DeflateBlock[] | undefined;
@@ -238,7 +241,7 @@ export interface Snapshot {
   readonly isDeflated?: boolean | undefined;
   /** Whether any family has a value that OpenMetrics forbids, or has had one since the family was added. */
   readonly violatesOpenMetrics?: boolean | undefined;
-  /** Keeps its bytes valid until the returned function is called. */
+  /** Keeps the snapshot's bytes valid until the returned function is called. */
   hold(): () => void;
 }
 
@@ -247,7 +250,7 @@ export interface InternalMetric {
   readonly name: string;
   readonly type: 'counter' | 'gauge';
   readonly help: string;
-  /** A bigint where a double would round. */
+  /** The value; a bigint if a double would round it. */
   readonly value: number | bigint;
   /** The label names are the same for all targets. Pages omit labels with an empty value. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -361,7 +364,7 @@ export type NewestBy = 'stated' | 'notified' | 'earlier';
 export const TREE_FIELDS = ['any', 'object', 'class', 'variable', 'metric', 'value'] as const;
 export type TreeField = (typeof TREE_FIELDS)[number];
 
-/** A filter of nodes by their metrics: `left-out` selects the nodes without any. */
+/** A filter of nodes by their metrics: `left-out` selects the nodes without metrics. */
 export const TREE_CHOICES = ['all', 'metrics', 'left-out', 'unsynced'] as const;
 export type TreeChoice = (typeof TREE_CHOICES)[number];
 
@@ -400,12 +403,12 @@ export interface TreeMetric {
   readonly labels: string;
   /** The number of shown series. */
   readonly series: number;
-  /** Why it has no series; empty if it has some. */
+  /** Why the metric has no series; empty if it has some. */
   readonly why: string;
 }
 
 interface TreeRowFields {
-  /** Unique in the tree. */
+  /** The id of the node, unique in the tree. */
   readonly id: number;
   readonly isSynced: boolean;
   readonly value: TreeValue;
@@ -416,10 +419,13 @@ interface TreeRowFields {
 
 export interface TreeObject extends TreeRowFields {
   readonly kind: 'object';
-  /** The object id of the management tree, such as `host.1.ads.userDatabase`. `id` is only the number of the object in the segment. */
+  /**
+   * The object id of the management tree, such as `host.1.ads.userDatabase`. `id` is only the number of the object
+   * in the segment.
+   */
   readonly name: string;
   readonly className: string;
-  /** The number of objects above it. */
+  /** The number of the object's ancestors. */
   readonly depth: number;
   readonly variables: number;
   readonly children: number;
@@ -430,7 +436,7 @@ export interface TreeObject extends TreeRowFields {
 export interface TreeVariable extends TreeRowFields, Pick<Declaration, 'name' | 'type' | 'unit'> {
   readonly kind: 'variable';
   readonly variableKind: VariableKind;
-  /** The beginning of its help text. */
+  /** The beginning of the variable's help text. */
   readonly help: string;
 }
 
@@ -441,7 +447,7 @@ export type TreeRow = TreeObject | TreeVariable;
 export interface TreePart {
   readonly kind: 'part';
   readonly root: string;
-  /** Ids of the objects above the chosen one, from the root on. */
+  /** Ids of the ancestors of the chosen object, starting with the root. */
   readonly above: readonly string[];
   readonly rows: readonly TreeRow[];
   /** The position of the next part; undefined at the end of the tree. */

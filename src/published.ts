@@ -1,4 +1,5 @@
-// The value types, kinds and states that publishers use. It imports nothing, so that the package's types need no other package.
+// The value types, kinds and states that publishers use. This file imports nothing, so that the package's types
+// need no other package.
 
 /** The properties of every value type. */
 interface ValueTypeRow {
@@ -24,7 +25,7 @@ interface FramedTypeRow extends ValueTypeRow {
     /** The bytes of one entry: a byte of a text, a bound, or a quantile. */
     readonly entryBytes: number;
   };
-  /** The meaning of its schema, if it has one. */
+  /** The meaning of the type's schema, if it has one. */
   readonly schema?: 'bounds' | 'quantiles';
 }
 

@@ -5,7 +5,7 @@ import type { CatalogueClass } from './catalogue-class.js';
 import { ownLabelsOf } from './row.js';
 import type { Row } from './row.js';
 
-/** The first application with each metric. The key is the line of the metric, without the prefix of the application. */
+/** The first application with each metric. The key is the metric's line without the application's prefix. */
 type FirstApps = Map<string, string>;
 
 const code = (text: string): string => `\`${text}\``;

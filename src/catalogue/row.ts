@@ -116,7 +116,7 @@ export const isDeclared = ({ where }: Pick<RowFields, 'where'>): boolean => wher
 
 /** A variable that a row reads. */
 export interface RowInput {
-  /** The exact name; the text of the pattern if there is one. */
+  /** The exact name of the variable, or the text of the pattern for its name. */
   readonly variable: string;
   readonly pattern?: VariablePattern | undefined;
   /** The types that the row can show; the simulator publishes the first. */
@@ -147,7 +147,7 @@ export interface Row extends RowFields {
   readonly series: (context: RowContext) => RowOutput;
   /** The series for an object in the state `state`; only for a row that shows the object's state. */
   readonly ofState?: ((state: string) => readonly Series[]) | undefined;
-  /** The problem with all labels of a series, path labels included; undefined if there is none. */
+  /** Returns a problem with the labels of a series, including path labels; undefined if there is none. */
   readonly labelProblem?: ((labels: readonly string[]) => string | undefined) | undefined;
 }
 

@@ -18,7 +18,7 @@ export class ById<T extends HasId> implements LiveCollection<T> {
   /** A lower bound of the ids of each chunk: its first id at creation. Deletions do not update the bound. */
   #firsts: number[] = NONE;
   #size = 0;
-  /** The number of moved items. A move invalidates the position of an iteration. */
+  /** Counts deletions, which move items. A move invalidates the position of an iteration. */
   #moves = 0;
 
   get size(): number {

@@ -77,7 +77,7 @@ export function hostAndPort(
   return { host: zone === undefined ? ipv6 : `${ipv6}%${zone}`, port: Number(port) };
 }
 
-/** Whether an IPv6 address belongs to one link: `fe80::/10`. */
+/** Whether an IPv6 address is link-local: in `fe80::/10`. */
 const isLinkLocal = (ipv6: string): boolean => /^fe[89ab][0-9a-f]:/i.test(ipv6);
 
 /** A suggestion for an invalid listen address: about its brackets, its port or its zone. */
@@ -111,8 +111,8 @@ export const logLevel: Rule<LogLevel> = {
 };
 
 /**
- * Returns a function that matches texts with a pattern. `*` in the pattern matches any text, also an empty one. The
- * time of a match is at most proportional to the product of the lengths of pattern and text.
+ * Returns a function that matches texts with a pattern. `*` in the pattern matches any text, even an empty one. A
+ * match takes time at most proportional to the length of the pattern times the length of the text.
  */
 export function compileWildcard(pattern: string): (text: string) => boolean {
   const [start = '', ...rest] = pattern.split('*');

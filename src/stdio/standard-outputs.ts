@@ -20,7 +20,7 @@ export class StandardOutputs {
 
   /**
    * Ends the process when its outputs have been written.
-   * @param withinMs the time after which it ends even if they have not
+   * @param withinMs the time after which the process ends even with unwritten output
    */
   end(status: number, withinMs = Infinity): void {
     const outputs = [this.stdout, this.stderr];

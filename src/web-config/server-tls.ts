@@ -143,7 +143,7 @@ function privateKey({ key, origin, text }: Pem, refused: MakeFault): PrivateKey 
   }
 }
 
-/** Checks that a key belongs to the first certificate. @param refused makes a fault from the relation of key and certificate */
+/** Checks that a key belongs to the first certificate. @param refused makes a fault from a clause about the key */
 function checkPair(
   { certificates: [first, ...others] }: Certificates,
   { object }: PrivateKey,
@@ -161,7 +161,7 @@ export const certificateOptions = ({ clientAuth }: ServerTls) => ({
   rejectUnauthorized: clientAuth === 'RequireAndVerifyClientCert',
 });
 
-/** Why the settings refuse the certificate of a client; undefined if they do not. */
+/** Returns why the settings refuse the certificate of a client; undefined if they accept it. */
 export function certificateRefusal(
   socket: TLSSocket,
   { clientAuth, allowedSans }: ServerTls,

@@ -64,7 +64,7 @@ const path = spelled(word);
 
 /**
  * A text that messages never show, since it may be a password, a hash or a private key.
- * @param found describes a text of another shape without its content
+ * @param found describes a rejected text without showing it
  */
 const secret = (
   shape: RegExp,

@@ -36,7 +36,7 @@ const MAX_OF_UNIT: Readonly<Record<string, number>> = {
   users: 30,
   variables: 20_000,
 };
-/** The constant values of metrics that state a limit, by unit. They exceed the maximum of that unit. */
+/** The constant values of metrics that state a limit, by unit. They exceed all simulated values of that unit. */
 const LIMITS: Readonly<Record<string, number>> = { bytes: 2 ** 28, clients: 100 };
 
 const MISHAPS =

@@ -63,8 +63,8 @@ const labelsOf = ({ row, owner }: Placed): readonly string[] => [
 const setOf = (labels: readonly string[]): string => [...new Set(labels)].toSorted().join(', ');
 
 /**
- * True if two rows of one metric would give the same series. Two rows of one class have the same path labels, whatever
- * their `at` is. Rows of two classes give the same series if both read the same object.
+ * True if two rows of one metric would give the same series. Two rows of one class have the same path labels, even
+ * if their `at` differs. Rows of two classes give the same series if both read the same object.
  */
 function sameSeries(one: Placed, other: Placed): boolean {
   if (staticLabels(one.row) !== staticLabels(other.row)) return false;

@@ -1,4 +1,4 @@
-// Compiles the filters of a target, and finds their entries that match no object.
+// Compiles the filters of a target, and finds filter entries that match no object.
 import { keyPath, quoted } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';

@@ -7,7 +7,10 @@ import type { SegmentStatus } from '../segment/followed-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeReading } from '../tree/tree-items.js';
 
-/** Yields a line about the segment, a line for each object and variable, and a line with the numbers of both. */
+/**
+ * Yields a line about the segment, a line for each object and variable, and a line with the numbers of objects and
+ * variables.
+ */
 export function* treeJson(
   status: SegmentStatus,
   reading: TreeReading,
