@@ -960,7 +960,7 @@ def names_taken_away():
             old, g = Seg(None, fd), Seg(p.path)
             os.close(fd)
             ok(old.state == 3 and not old.held, "the old file is superseded, and its lock is gone")
-            ok(g.state == 1 and g.held and g.d[40:48] != before.d[40:48], "live, with another generation")
+            ok(g.state == 1 and g.held and g.d[40:48] == before.d[40:48], "live, with the same generation")
             ok(os.stat(p.path).st_mode & 0o777 == 0o640, "the same mode")
             ok(g.vars == before.vars and g.objects == before.objects, "the same objects and values")
             v.add(1)

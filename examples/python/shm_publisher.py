@@ -744,9 +744,6 @@ class Publisher:
                 start, end = step * STEP, min(step * STEP + STEP, self.file_size)
                 os.posix_fallocate(fd, start, end - start)
                 os.pwrite(fd, self._bytes[start:end], start)
-            head = bytearray(self._bytes[:252])
-            head[40:48] = struct.pack("<Q", secrets.randbelow(2**64 - 1) + 1)       # another generation
-            os.pwrite(fd, head + struct.pack("<I", zlib.crc32(head)), 0)
             self._map.remap(fd)
             fd, self._fd, self._file, self._has_name = self._fd, fd, file, False
             _supersede(fd)
