@@ -1,4 +1,4 @@
-// The Node.js of a release: a pinned npm package that contains only the Node.js binary.
+// The Node.js of a release: a pinned npm package that contains nothing but Node.js.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
