@@ -1,4 +1,4 @@
-// For each alert, series that make it fire and series that almost do.
+// For each alert, series that make it fire, and series that almost do.
 import { AT_MINUTES } from './promtool.js';
 import type { Values } from './promtool.js';
 
@@ -7,9 +7,9 @@ type Changes = Readonly<Record<string, string | undefined>>;
 
 export interface AlertCase {
   readonly alert: string;
-  /** With these changes the alert fires, and no other. */
+  /** With these changes, this alert fires and no other. */
   readonly fires: Changes;
-  /** With these, no alert fires. */
+  /** With these changes, no alert fires. */
   readonly silent: Changes;
 }
 
@@ -18,17 +18,17 @@ const OWN = `${AT},job="shm_exporter"`;
 const ADS = 'app="ads",server_key="82"';
 const BRIDGE = 'app="shm_bridge",server_key="82"';
 const DAY = 86_400;
-/** Seconds from the first value to the evaluation of alerts. */
+/** Seconds from the first sample to the evaluation of the alerts. */
 const NOW = AT_MINUTES * 60;
 
 const always = (value: number): string => `${value}x100`;
-/** Another value in the last `minutes`. */
+/** Has the value `now` in the last `minutes`, and `before` until then. */
 const lately = (minutes: number, before: number, now: number): string =>
   `${before}x${AT_MINUTES - 1 - minutes} ${now}x${minutes + 4}`;
-/** 0 once, and 1 before and after. */
+/** 0 at one sample near the end, 1 at all others. */
 const HICCUP = `1x${AT_MINUTES - 1} 0 1x5`;
 const rising = (step: number): string => `0+${step}x100`;
-/** Rising in the last `minutes` only. */
+/** Rises in the last `minutes` only. */
 const late = (minutes: number, step: number): string =>
   `0x${AT_MINUTES - 1 - minutes} 0+${step}x${minutes + 4}`;
 
@@ -40,7 +40,7 @@ const publisher = (state: string): string => target('publisher_state', `state="$
 const component = (name: string): string =>
   `shm_bridge_component_${name}{${AT},job="shm",root="h.1.shm_bridge",${BRIDGE}}`;
 
-/** The same series of another exporter. */
+/** Returns the same series of another exporter. */
 const elsewhere = (series: string): string => series.replace('e:9464', 'f:9464');
 
 const UP = own('up');
@@ -55,7 +55,7 @@ const TEXTFILE =
   'node_textfile_mtime_seconds{instance="e:9100",job="node",file="/var/lib/node/shm_exporter.prom"}';
 const MERGED = 'shm_exporter_merged_clashing_metrics{instance="e:9100",job="node"}';
 
-/** The series of a healthy exporter with one bridged ADS. */
+/** The series of a healthy exporter that serves one ADS through a bridge. */
 const WELL: Values = {
   [UP]: always(1),
   [ADS_PAGE]: always(1),
@@ -82,14 +82,14 @@ const WELL: Values = {
   [`ads_process_start_time_seconds{${AT},job="shm",${ADS}}`]: always(0),
 };
 
-/** Without an answer of the exporter, only the series of Prometheus itself remain. */
+/** The exporter does not answer, so only the series that Prometheus itself creates remain. */
 const SILENCE = Object.fromEntries(
   Object.keys(WELL)
     .filter((series) => !series.startsWith('up{'))
     .map((series) => [series, undefined]),
 );
 
-/** The state of the publisher from `minutes` ago on, and a target that is not ready since then. */
+/** The publisher has had this state, and the target has not been ready, for `minutes`. */
 const published = (state: string, minutes: number): Changes => ({
   [publisher('live')]: lately(minutes, 1, 0),
   [publisher(state)]: lately(minutes, 0, 1),

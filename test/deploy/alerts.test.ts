@@ -1,4 +1,4 @@
-// The alerts of deploy/prometheus: when each fires, and its section in docs/alerts.md.
+// Tests the alerts of deploy/prometheus: when each fires, and its section in docs/alerts.md.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { needsPrograms } from '../support/needs.js';
 const RUNBOOK = 'docs/alerts.md';
 const runbook = readFileSync(RUNBOOK, 'utf8');
 
-/** Which alerts fire, in the notation of a test of promtool. */
+/** Expects exactly these alerts to fire, in promtool's notation. */
 const firing = (...names: readonly string[]) => ({
   expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
   samples: names.map((name) => ({ labels: `{alertname="${name}"}`, value: 1 })),
@@ -76,7 +76,7 @@ describe(RUNBOOK, () => {
   it('has a heading for each alert, in the order of the rules, and no other', () =>
     expect([...sections.keys()]).to.deep.equal(ALERTS.map(({ name }) => name)));
 
-  // Consecutive headings share the text below the last one.
+  // The text below the last of several consecutive headings applies to all of them.
   const actions = [...sections].filter(([name, text]) => text.trim() !== name);
 
   it('has a text below each heading', () =>

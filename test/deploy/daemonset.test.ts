@@ -1,4 +1,4 @@
-// The DaemonSet for Kubernetes: a reload must read the configuration of a changed ConfigMap.
+// Tests the DaemonSet for Kubernetes: a reload must read the configuration of a changed ConfigMap.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';

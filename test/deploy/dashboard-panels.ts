@@ -1,4 +1,4 @@
-// The dashboards of deploy/grafana as they are on disk.
+// Reads the dashboards of deploy/grafana from the files.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dashboard, Panel } from '#app/dashboards/dashboard.js';
@@ -12,11 +12,11 @@ export const DASHBOARDS: ReadonlyMap<string, Dashboard> = new Map(
   ]),
 );
 
-/** Every panel, those inside closed rows too. */
+/** Returns every panel, including those in collapsed rows. */
 export const allPanels = ({ panels }: Dashboard): readonly Panel[] =>
   panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
 
-/** Every expression with the title of its panel. */
+/** Returns every expression and the title of its panel. */
 export const expressionsOf = (
   board: Dashboard,
 ): readonly (readonly [title: string, expr: string])[] =>

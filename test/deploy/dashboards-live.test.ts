@@ -1,4 +1,4 @@
-// The dashboards and rules return data from a real Prometheus that scrapes a running exporter.
+// Tests that the dashboards and rules return data from a real Prometheus that scrapes a running exporter.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -11,21 +11,24 @@ import { metricsOf, withoutVariables } from './expressions.js';
 import { PROMETHEUS, RULES } from './rule-files.js';
 import { needsPrograms } from '../support/needs.js';
 
-/** Metrics with one series for each state, and the label that names it. */
+/** Metrics with one series per state, and the label with the name of the state. */
 const STATES = [
   ['shm_exporter_publisher_state', 'state'],
   ['shm_exporter_license_state', 'state'],
 ] as const;
 
-/** Metrics of Prometheus itself and of node_exporter. */
+/** Metrics that come from Prometheus itself and from node_exporter. */
 const FROM_OTHERS = ['up', 'scrape_duration_seconds', 'ALERTS', 'node_textfile_mtime_seconds'];
-/** The demo has no web configuration. test/end-to-end/web-config.test.ts and test/exporter/web-guard.test.ts show these. */
+/**
+ * The demo has no web configuration, so it lacks these metrics. test/end-to-end/web-config.test.ts and
+ * test/exporter/web-guard.test.ts test them.
+ */
 const OF_WEB_CONFIG = [
   'shm_exporter_web_config_last_reload_successful',
   'shm_exporter_certificate_expiry_timestamp_seconds',
   'shm_exporter_tls_handshake_errors_total',
 ];
-/** The demo prints no merged document. test/exporter/sinks.test.ts shows it. */
+/** The demo writes no merged document, so it lacks this metric. test/exporter/sinks.test.ts tests it. */
 const OF_MERGED_DOCUMENTS = ['shm_exporter_merged_clashing_metrics'];
 
 interface Target {
@@ -41,13 +44,16 @@ interface Series {
   readonly metric: Readonly<Record<string, string>>;
 }
 
-/** Labels that a Prometheus Operator gives each target; metrics of ADH and ATS have some of these names. */
+/**
+ * Labels that a Prometheus Operator adds to each target. Metrics of ADH and ATS have labels with some of
+ * these names.
+ */
 const OF_OPERATOR: Readonly<Record<string, string>> = {
   ...{ namespace: 'monitoring', pod: 'shm-exporter-x', container: 'shm-exporter' },
   ...{ endpoint: 'metrics', service: 'shm-exporter', node: 'worker-1' },
 };
 
-/** The configuration for targets with the labels of the Operator. */
+/** Changes a configuration so that targets get the labels of the Operator. */
 function underOperator(configuration: string): string {
   const relabeling = Object.entries(OF_OPERATOR)
     .map(([label, value]) => `      - { target_label: ${label}, replacement: ${value} }\n`)
@@ -58,7 +64,7 @@ function underOperator(configuration: string): string {
   );
 }
 
-/** The labels of the series, without those of the Operator, in one order. */
+/** Returns the labels of series without those of the Operator, sorted so that two lists can be compared. */
 const labelSets = (series: readonly Series[]): readonly string[] =>
   series
     .map(({ metric }) =>
@@ -70,7 +76,7 @@ const labelSets = (series: readonly Series[]): readonly string[] =>
     )
     .toSorted();
 
-/** The configuration of deploy for this exporter, with short intervals. */
+/** Returns the configuration in deploy/prometheus for this exporter, with short intervals. */
 function configuration(port: number): string {
   return readFileSync(`${PROMETHEUS}/prometheus.yml`, 'utf8')
     .replaceAll('127.0.0.1:9464', `127.0.0.1:${port}`)
@@ -82,13 +88,13 @@ function configuration(port: number): string {
 
 describe('dashboards and rules on a running exporter', function () {
   this.slow(60_000);
-  // Before the programs are killed: the demo removes its files only if it gets a signal that it handles.
+  // Stop the demo before `testPrograms` kills it: it removes its files only on a signal that it handles.
   let demo: Running | undefined;
   after(() => demo?.stop());
   const programs = testPrograms();
   let exporter = '';
   let prometheus = '';
-  /** A second server, whose targets have the labels of a Prometheus Operator. */
+  /** A second Prometheus, whose targets have the labels of a Prometheus Operator. */
   let operator = '';
 
   before(async function () {
@@ -107,7 +113,7 @@ describe('dashboards and rules on a running exporter', function () {
     ]);
   });
 
-  /** Starts a Prometheus, and returns its address once it has scraped every target. */
+  /** Starts a Prometheus and returns its address once it has scraped every target. */
   async function startServer(name: string, text: string): Promise<string> {
     const port = await freePort();
     const address = `http://127.0.0.1:${port}`;
@@ -121,7 +127,7 @@ describe('dashboards and rules on a running exporter', function () {
     await waitFor('Prometheus has scraped every target', async () => {
       if (server.isOver) throw new Error(`Prometheus ended: ${server.stderr}`);
       const results = await found('up == 1', address).catch(() => []);
-      // And the page of the exporter itself.
+      // The additional one is the exporter's own page.
       return results.length === (await targets()).length + 1 ? true : undefined;
     });
     return address;
@@ -147,12 +153,14 @@ describe('dashboards and rules on a running exporter', function () {
     return data.result;
   }
 
-  /** Queries until every expression has a result or time is up; returns the expressions without one. */
+  /**
+   * Queries until every expression has a result or the time is up. Returns the expressions without a result.
+   */
   async function emptyOnes(expressions: readonly string[]): Promise<readonly string[]> {
     let left = [...new Set(expressions)];
     const end = performance.now() + 120_000;
     while (left.length > 0 && performance.now() < end) {
-      // Scoped scrapes, which Prometheus does not make.
+      // Prometheus makes no scoped scrapes, but some panels show them.
       await fetch(`${exporter}/metrics/overview?server_key=82`).then((answer) => answer.text());
       const results = await Promise.all(left.map((query) => found(query)));
       left = left.filter((_expr, at) => results[at]?.length === 0);
@@ -161,7 +169,8 @@ describe('dashboards and rules on a running exporter', function () {
     return left;
   }
 
-  // That of JVMs needs some; their tests compare each metric with what jcmd prints.
+  // The dashboard of JVMs is left out, because it needs running JVMs. Other tests compare each JVM metric
+  // with jcmd's output.
   for (const [file, board] of DASHBOARDS) {
     if (file === 'jvm.json') continue;
     it(`fill every panel of ${file} with data`, async () => {
@@ -193,11 +202,11 @@ describe('dashboards and rules on a running exporter', function () {
       ...[...DASHBOARDS.values()].flatMap((board) => expressionsOf(board).map(([, expr]) => expr)),
       ...RULES.filter(({ kind }) => kind === 'record').map(({ name }) => name),
     ];
-    // Which series are the highest differs between two moments.
+    // Remove `topk`: which series are the highest may change between the two queries.
     let left = expressions.map((expr) =>
       withoutVariables(expr).replace(/^topk\(10, (.*)\)$/, '$1'),
     );
-    // A comparison such as "> 0" can differ between two moments, too.
+    // The result of a comparison such as "> 0" may also change between the two queries, so try again.
     const end = performance.now() + 120_000;
     while (left.length > 0 && performance.now() < end) {
       const answers = await Promise.all(
@@ -262,7 +271,8 @@ describe('dashboards and rules on a running exporter', function () {
 
   it('fire only the alert for the license of the demo, which expires within two weeks', async () => {
     const firing = await found('ALERTS{alertstate="firing"}');
-    // With short intervals, Prometheus times out after a second, which a busy machine may take.
+    // The short intervals make Prometheus time out after a second, and on a busy machine a scrape may take
+    // longer.
     const names = firing
       .map(({ metric }) => metric['alertname'])
       .filter((name) => name !== 'ShmResponsesCut');

@@ -1,4 +1,4 @@
-// The dashboards are valid for Grafana: fields, ids, positions, variables, expressions.
+// Tests that the dashboards are valid for Grafana: fields, ids, positions, variables, expressions.
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
@@ -13,14 +13,14 @@ import { metricsOf, withoutVariables } from './expressions.js';
 import { promtool } from './promtool.js';
 import { ALERTS, PROMETHEUS, RECORDS } from './rule-files.js';
 
-/** Ids of units in Grafana. */
+/** The ids that Grafana gives to units. */
 const UNITS = [
   ...['none', 'short', 'percentunit', 'bytes', 'Bps', 's', 'ms'],
   ...['cps', 'pps', 'reqps', 'dateTimeFromNow'],
 ];
 const TYPES = ['row', 'stat', 'timeseries', 'state-timeline', 'table'];
 
-/** Internal metrics that are redundant to another one. */
+/** Internal metrics that another one makes redundant. */
 const NOT_DRAWN = ['shm_exporter_internal_target_initial_sync_complete'];
 
 const overlap = ({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean =>
@@ -84,7 +84,7 @@ describe(GRAFANA, () => {
         expect(inside.length > 0).to.equal(collapsed);
         expectPlaces(inside);
       }
-      // A row stands above its panels.
+      // A row must precede its panels, so positions must not decrease.
       const tops = board.panels.map(({ gridPos: { y } }) => y);
       expect(tops).to.deep.equal(tops.toSorted((a, b) => a - b));
     });

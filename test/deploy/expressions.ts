@@ -1,11 +1,11 @@
-// PromQL as far as tests need it: which metrics an expression names.
+// Reads as much PromQL as the tests need: which metrics an expression names.
 
-/** Regular expressions for `__name__` must list all metrics in full. */
+/** Matches a regular expression for `__name__`, which must list the complete names of all metrics. */
 const NAME_MATCHER = /\{__name__=~"\(([\w|]+)\)(\w+)"\}/g;
 const LABEL_LISTS = /\b(?:by|without|on|ignoring|group_left|group_right) \([^)]*\)/g;
 const KEYWORDS = /^(?:and|or|unless|by|without|on|ignoring)$/;
 
-/** The metrics that an expression reads, each once. */
+/** Returns the metrics that an expression reads, without duplicates. */
 export function metricsOf(expr: string): readonly string[] {
   const bare = expr
     .replaceAll(NAME_MATCHER, (_all, parts: string, rest: string) =>
@@ -21,10 +21,10 @@ export function metricsOf(expr: string): readonly string[] {
   return [...new Set(names.filter((name) => isWhole(name, bare) && !KEYWORDS.test(name)))];
 }
 
-/** A match may also be the beginning of a function name. */
+/** Excludes a match that is only the beginning of a function name. */
 const isWhole = (name: string, text: string): boolean =>
   new RegExp(`(?<![\\w:.])${name}(?![\\w:]| *\\()`).test(text);
 
-/** Replaces the variables of a dashboard, as without a selection. */
+/** Replaces the variables of a dashboard by values that select everything. */
 export const withoutVariables = (expr: string): string =>
   expr.replaceAll('$__rate_interval', '20s').replaceAll(/\$\w+/g, '.*');

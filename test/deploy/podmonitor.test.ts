@@ -1,4 +1,5 @@
-// The PodMonitor for the Prometheus Operator gives the jobs and labels that rules and dashboards select.
+// Tests that the PodMonitor for the Prometheus Operator sets the jobs and labels that rules and dashboards
+// select.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';

@@ -1,27 +1,33 @@
-// Unit tests of rules, run by promtool.
+// Runs unit tests of rules with promtool.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-/** Values by series, such as `up{job="shm"}`, in promtool's notation; one a minute. */
+/** Samples by series, such as `up{job="shm"}`, in promtool's notation, one per minute. */
 export type Values = Readonly<Record<string, string>>;
 
-/** What an expression gives, by labels. */
+/** The expected result of an expression, by labels. */
 export interface Expected {
   readonly expr: string;
   readonly samples: readonly { readonly labels: string; readonly value: number }[];
 }
 
-/** When expressions are evaluated: later than any alert waits, and a multiple of the evaluation interval. */
+/**
+ * The time at which expressions are evaluated: after the longest `for` of an alert, and a multiple of the
+ * evaluation interval.
+ */
 export const AT_MINUTES = 50;
 
-/** Series that are fed to rules, and what expressions give afterwards. */
+/** The input series of rules, and the expected results of expressions. */
 export interface RuleTest {
   readonly name: string;
   readonly values: Values;
   readonly expected: readonly Expected[];
 }
 
-/** Runs all tests in one process; returns what is wrong, by the names of the tests. JSON is YAML. */
+/**
+ * Runs all tests in one process and returns the errors, with the names of the tests. The file is JSON, which
+ * is also YAML.
+ */
 export function testRules(
   file: string,
   rule_files: readonly string[],
@@ -37,13 +43,14 @@ export function testRules(
       exp_samples: samples,
     })),
   }));
-  // Rules are evaluated less often than in production: the time that promtool takes is proportional to the evaluations.
+  // Evaluate rules less often than in production, because promtool's running time is proportional to the
+  // evaluations.
   const document = { rule_files, evaluation_interval: '5m', tests };
   writeFileSync(file, JSON.stringify(document));
   return promtool('test', 'rules', file);
 }
 
-/** The errors that promtool reports; empty if there are none. */
+/** Returns the errors that promtool reports; empty if there are none. */
 export function promtool(...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
   return status === 0 ? '' : `${stdout}${stderr}`;

@@ -1,4 +1,4 @@
-// Each recording rule computes the values that its name promises.
+// Tests that each recording rule computes the values that its name promises.
 import { expect } from 'chai';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testRules } from './promtool.js';
@@ -10,7 +10,7 @@ const OWN = 'instance="e",job="shm_exporter"';
 const TARGET = `app="ads",${OWN},server_key="82"`;
 const ROOT = 'job="shm",root="h.1.ads"';
 
-/** A gauge, and a counter that increases by the same value per second. */
+/** `level` is a gauge; `perSecond` is a counter that increases by the value every second. */
 const level = (value: number): string => `${value}x100`;
 const perSecond = (value: number): string => `0+${value * 60}x100`;
 
@@ -108,15 +108,15 @@ const GIVES: Readonly<Record<string, readonly [labels: string, value: number]>> 
   'target:ats_shm_server_partition_used:ratio': [ROOT, 0.125],
 };
 
-/** The labels that a Prometheus Operator gives each target. */
+/** The labels that a Prometheus Operator adds to each target. */
 const OF_OPERATOR = {
   ...{ namespace: 'n', pod: 'p', endpoint: 'metrics', node: 'k', app: 'pod-app' },
   ...{ service: 'shm-exporter', container: 'c' },
 };
 
 /**
- * Adds the labels of the Operator to a series. If a label is taken, the series keeps its own with `honor_labels`;
- * otherwise its own label is renamed.
+ * Adds the Operator's labels to a series. If the series already has such a label, it keeps it with
+ * `honor_labels`; otherwise its label is renamed to `exported_…`.
  */
 function underOperator(labels: string, areHonored: boolean): string {
   const own = new Map(
@@ -131,7 +131,7 @@ function underOperator(labels: string, areHonored: boolean): string {
   return [...own].map(([name, value]) => `${name}="${value}"`).join();
 }
 
-/** Removes the labels over which a record aggregates from the labels of the Operator. */
+/** Removes the Operator's labels over which a recording rule aggregates. */
 function recorded(record: string, labels: string): string {
   const { expr = '' } = RECORDS.find(({ name }) => name === record) ?? {};
   const [, dropped = ''] = /\bwithout \(([^)]*)\)/.exec(expr) ?? [];
@@ -153,7 +153,7 @@ describe('recording rules', () => {
   it('compute the values of their examples', function () {
     needsPrograms(this, 'promtool');
     const expected = Object.entries(GIVES).map(([name, [labels, value]]) => ({
-      // Sums of floating-point numbers differ in their last digits.
+      // Sums of floating-point numbers may differ in their last digits.
       expr: `round(${name}, 1e-6)`,
       samples: [{ labels: `{${labels}}`, value }],
     }));

@@ -1,8 +1,8 @@
-"""Runs a program as a unit of systemd does: no new privileges, no capabilities, and only the system
-calls of a list; all others fail with EPERM.
+"""Runs a program as a systemd unit does: without new privileges or capabilities, and with only the listed
+system calls. All other system calls fail with EPERM.
 
 Usage: sandbox.py NAMES_FILE COMMAND [ARGUMENT...]
-NAMES_FILE holds names of system calls, one a line; those that this machine does not know are skipped.
+NAMES_FILE lists names of system calls, one per line. Names that this machine does not know are skipped.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ HEADER = "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_CAPBSET_DROP = 38, 22, 24
 SECCOMP_MODE_FILTER = 2
 ALLOW, ERRNO_EPERM = 0x7FFF0000, 0x00050001
-# struct seccomp_data: the number at 0, the architecture at 4.
+# In struct seccomp_data, the system call number is at offset 0 and the architecture at 4.
 LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 AUDIT_ARCH_X86_64 = 0xC000003E
 

@@ -1,4 +1,4 @@
-// The systemd units of deploy: their sandbox, and that the programs work in it.
+// Tests the sandbox of the systemd units in deploy, and that the programs work in it.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const UNITS = ['shm_exporter', 'shm_bridge'] as const;
 const SANDBOX = join(PROJECT, 'test/deploy/sandbox.py');
 const KERNEL_HEADER = '/usr/include/x86_64-linux-gnu/asm/unistd_64.h';
 
-/** The settings of a unit's section [Service]. */
+/** Returns the settings in the section [Service] of a unit. */
 function settingsOf(unit: (typeof UNITS)[number]): ReadonlyMap<string, string> {
   const text = readFileSync(join(PROJECT, `deploy/${unit}.service`), 'utf8');
   const [, service = ''] = text.split('[Service]');
@@ -22,7 +22,7 @@ function settingsOf(unit: (typeof UNITS)[number]): ReadonlyMap<string, string> {
   );
 }
 
-/** The system calls of a filter, whose groups may hold groups. */
+/** Returns the system calls of a filter. Its groups may contain groups. */
 function systemCalls(filter: string): ReadonlySet<string> {
   const calls = new Set<string>();
   const add = (group: string) => {
@@ -70,13 +70,13 @@ describe('the units of systemd', () => {
   }
 
   let calls: string | undefined;
-  /** A file with the system calls that the units allow. */
+  /** Writes a file with the system calls that the units allow. */
   function callsFile(): string {
     const names = [...systemCalls(settingsOf('shm_exporter').get('SystemCallFilter') ?? '')];
     expect(names).to.include.members(['read', 'pread64', 'futex']).and.not.include('mount');
     return programs.write('calls', names.join('\n'));
   }
-  /** Words that run a command with the system calls of the units alone. */
+  /** Returns the words before a command that restrict it to the system calls of the units. */
   const sandbox = (): readonly string[] => ['python3', SANDBOX, (calls ??= callsFile())];
   const isPossible = () => isInstalled('systemd-analyze') && existsSync(KERNEL_HEADER);
 

@@ -1,4 +1,4 @@
-// The page of a bridged component equals the page of a segment with the same objects.
+// Tests that the page of a bridged component equals the page of a segment with the same objects.
 import { expect } from 'chai';
 import { chmodSync, existsSync } from 'node:fs';
 import { parseScenario } from '#app/simulator/scenario.js';
@@ -13,7 +13,7 @@ import { testPrograms } from '../support/processes.js';
 import { BRIDGED, BridgePair, RECORDED, inAnyOrder, recordedText } from './bridge-pair.js';
 import { needs } from '../support/needs.js';
 
-/** Another value of the same type, often one at the end of its range. */
+/** Returns another value of the same type, often one at the end of the range. */
 function otherValue({ type }: ScenarioVariable, random: Random): unknown {
   const small = random.below(1_000_000);
   const pick = <T>(...values: readonly T[]): T => values[random.below(values.length)] as T;
@@ -31,7 +31,7 @@ function otherValue({ type }: ScenarioVariable, random: Random): unknown {
   }
 }
 
-/** What tells one run of a component from the next is no value that changes. */
+/** Variables that identify a run of a component keep their values: a change would mean a new run. */
 const isIdentity = ({ name }: ScenarioVariable): boolean => name === 'processID' || name === 'time';
 const isPlain = (variable: ScenarioVariable): boolean =>
   variable.value !== undefined &&
@@ -39,7 +39,7 @@ const isPlain = (variable: ScenarioVariable): boolean =>
   variable.type !== 'histogram' &&
   variable.type !== 'summary';
 
-/** So many values set anew, at random. */
+/** Returns `count` random changes of values. */
 function changes(objects: readonly ScenarioObject[], count: number, random: Random) {
   const all = objects.flatMap(({ id, variables }) =>
     variables.filter(isPlain).map((variable) => ({ id, variable })),
@@ -61,19 +61,21 @@ interface Trial {
   readonly name: string;
   readonly text: () => string;
   readonly app: string;
-  /** An object with some below it that comes and goes. */
+  /** An object with descendants that the test removes and adds again. */
   readonly comesAndGoes: string;
-  /** An object whose class decides what is on the page. */
+  /** An object whose class determines what the page shows. */
   readonly classed: string;
   readonly root: string;
-  /** Whether the page has the state of the root. */
+  /** Whether the page shows the state of the root. */
   readonly showsState?: boolean;
   readonly options?: TestComponentOptions;
-  /** Values of the first page. */
+  /** Values that the first page must have. */
   readonly exact?: Readonly<Record<string, string>>;
 }
 
-/** What a component cannot show at all is left out: no value, and what is not a number. */
+/**
+ * The odd scenario without variables that have no value or are not a number: a component cannot show these.
+ */
 const oddText = (): string => {
   const objects = ODD_SCENARIO.objects.map((object) => ({
     ...object,
@@ -139,7 +141,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     const programs = testPrograms();
     const random = new Random(11);
     let pair: BridgePair;
-    /** Closes the pair, once there are some. */
+    /** Closes the pair, once it has been started. */
     let close = (): Promise<void> => Promise.resolve();
     let objects: readonly ScenarioObject[] = [];
     let page = '';
@@ -208,7 +210,8 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       });
 
     it('gives the same series as without the bridge while totals need the 64th bit, and afterwards', async () => {
-      // Such a value makes another variable of it, whose series comes last in its family.
+      // Such a value makes the bridge replace the variable, and the series of the new one comes last in its
+      // family.
       const totals = objects.flatMap(({ id, variables }) =>
         variables
           .filter(({ type }) => type === 'u64')

@@ -1,4 +1,4 @@
-// What an exporter's page shows of a bridged component with each kind of fault.
+// Tests what an exporter's page shows of a bridged component with each kind of fault.
 import { expect } from 'chai';
 import { FAULT_NAMES } from '../support/component/faults.js';
 import type { FaultName } from '../support/component/faults.js';
@@ -22,7 +22,7 @@ const text = JSON.stringify({
 interface Own {
   readonly up: number;
   readonly polls: number;
-  /** Failed polls by reason. */
+  /** The number of failed polls by reason. */
   readonly failures: ReadonlyMap<string, number>;
 }
 
@@ -40,7 +40,10 @@ async function ownOf(pair: BridgePair): Promise<Own> {
   return { up: value('up'), polls: value('polls_total'), failures: new Map(failures) };
 }
 
-/** One fault for each reason; test/bridge/poll/fetch-body.test.ts has all of them. */
+/**
+ * One fault for each failure reason that leaves the tree published. test/bridge/poll/fetch-body.test.ts tests
+ * all faults.
+ */
 const LEAVES_TREE: readonly FaultName[] = FAULT_NAMES.filter(
   (fault, index) =>
     !['no_data', 'tree'].includes(REASON_OF[fault]) &&
@@ -84,7 +87,7 @@ describe('a bridged component', function () {
         const grown = [...own.failures].filter(
           ([each, count]) => count > (before.failures.get(each) ?? 0),
         );
-        // The poll that was under way when the fault came may have met half of it.
+        // The poll in progress when the fault began may have failed for another reason.
         return own.up === 0 && grown.some(([each]) => each === reason) ? own : undefined;
       });
       const { status, body } = await bridged();
@@ -97,7 +100,7 @@ describe('a bridged component', function () {
         const own = await ownOf(pair);
         return own.up === 1 ? own : undefined;
       });
-      // One was under way, and another may take too long on a busy machine.
+      // One poll was in progress when the fault ended, and another may time out on a busy machine.
       expect(back.polls - polls, 'polls').to.be.at.most(3);
       expect(applicationPart((await bridged()).body)).to.equal(page);
       expect(pair.server.followed).to.equal(0);
@@ -167,7 +170,7 @@ describe('a component that does not answer for a long time', function () {
   });
 
   it('is in auto_recovery while its values are stale, then not ready, and ready when it answers again', async () => {
-    // After a try that failed.
+    // If mocha retries this test, the fault of the failed attempt may still be set.
     pair.server.fault = undefined;
     const { body: fresh } = await bridged(
       (reply) => reply.status === 200 && stateOf(reply.body) === 'normal',

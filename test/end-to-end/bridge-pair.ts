@@ -1,4 +1,4 @@
-// A tree in two segments: published directly, and served as JSON, polled and published by the bridge.
+// A tree in two segments: one published directly, and one that the bridge polls as JSON and publishes.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ export class BridgePair {
     for (const object of objects) for (const stage of this.#stages) stage.add(object);
   }
 
-  /** Starts all programs. `more` are settings of the component in the configuration of the bridge. */
+  /** Starts all programs. `more` are additional settings of the component in the bridge's configuration. */
   async start(app: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
     this.#publisher.place();
     await this.server.listen(0);
@@ -80,7 +80,7 @@ export class BridgePair {
     return scrape(`${this.#url}?app=${app}&server_key=${key}`);
   }
 
-  /** The application metrics of both; '' if a target is not ready. */
+  /** Returns the application metrics of both targets, each '' if the target is not ready. */
   async texts(): Promise<readonly [string, string]> {
     const [one, other] = await Promise.all(
       [DIRECT, BRIDGED].map(async (key) => {
@@ -92,8 +92,8 @@ export class BridgePair {
   }
 
   /**
-   * Waits until both have the same text, which differs from `before`, and returns it; the error states the first
-   * difference. `normalize` removes parts that may differ.
+   * Waits until both targets have the same text, which must differ from `before`, and returns it. The error
+   * shows the first difference. `normalize` removes parts that may differ.
    */
   async same(
     what: string,
@@ -103,7 +103,7 @@ export class BridgePair {
     let last: readonly [string, string] = ['', ''];
     try {
       return await waitFor(what, async () => {
-        // Wakes readers, as the bridge does after its polls.
+        // Wake the readers, as the bridge does after its polls.
         this.#publisher.notify();
         last = await this.texts();
         const [direct, bridged] = last;
@@ -123,18 +123,18 @@ export class BridgePair {
     this.#publisher.close();
   }
 
-  /** Id of the bridge's own root. */
+  /** The id of the bridge's own root. */
   readonly ownRoot = `${hostname()}.1.shm_bridge`;
 }
 
-/** A text with the series of each family in the order of their names. */
+/** Sorts the series within each family, so that their order does not matter. */
 export const inAnyOrder = (text: string): string =>
   text
     .split(/(?<=\n)(?=# HELP )/)
     .map((family) => family.split('\n').sort().join('\n'))
     .join('');
 
-/** The first lines in which two texts differ. */
+/** Shows the first lines in which two texts differ. */
 function difference(direct: string, bridged: string): string {
   const [one, other] = [direct.split('\n'), bridged.split('\n')];
   const at = one.findIndex((line, index) => line !== other[index]);

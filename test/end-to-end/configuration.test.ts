@@ -192,7 +192,7 @@ describe('shm_exporter', function () {
       const config = programs.config({}, targets);
       const { status, stdout, stderr } = run('--config', config, '--check-config', '--live');
       expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-      // On a busy machine, the heartbeat of the publisher may be late.
+      // On a busy machine the publisher's heartbeat may be late, so `stalled` is allowed.
       expect(stdout).to.match(
         /^target left on 1:\n {2}server key 1: (live|stalled): [^\n]+\n {2}root h\.1\.left of server key 1\n/,
       );
@@ -243,7 +243,7 @@ describe('shm_exporter', function () {
   });
 
   describe('at SIGTERM', () => {
-    // Long ids make a page larger than the buffers of both sockets.
+    // Long ids, so that a page does not fit into the buffers of both sockets.
     const child = (index: number) => ({
       ...{ id: `h.1.big.${index}.${'x'.repeat(900)}`, parent: 'h.1.big', class: 'Big' },
       variables: Object.fromEntries(

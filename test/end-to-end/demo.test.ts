@@ -9,7 +9,7 @@ import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { samplesOf, scrape } from './page.js';
 
-/** Pids of processes whose command line names a text. */
+/** Returns the PIDs of processes whose command line contains a text. */
 const processesWith = (text: string): number[] =>
   readdirSync('/proc')
     .filter((name) => {
@@ -27,18 +27,18 @@ const contextOf = (demo: Running): Promise<string> =>
     () => /files are in \S*\/(\S+)$/m.exec(demo.stdout + demo.stderr)?.[1],
   );
 
-/** Everything of a demo that is on this machine. */
+/** Returns everything that a demo has on this machine: segments, temporary files and processes. */
 const tracesOf = (context: string): readonly unknown[] => [
   ...readdirSync('/dev/shm').filter((name) => name.includes(context)),
   ...readdirSync(tmpdir()).filter((name) => name.includes(context)),
   ...processesWith(context),
 ];
 
-/** What the programs of a demo say where a machine is busy: polls and targets that take their time. */
+/** Messages that the demo's programs log only because a machine is busy: slow polls and slow targets. */
 const BUSY =
   /warning \S+: no tree \(timeout\)|longer than the interval| target \S+ on \S+ (has not|goes on)/;
 
-/** The lines that a demo wrote to stderr, from a place in it on. */
+/** Returns the lines that a demo wrote to stderr from an offset on. */
 const linesOf = ({ stderr }: Running, from = 0): readonly string[] =>
   stderr
     .slice(from)
@@ -50,7 +50,7 @@ interface Address {
   readonly accept: string | undefined;
 }
 
-/** The addresses in what the demo prints. */
+/** Returns the addresses in the output of the demo. */
 const addressesIn = (text: string): readonly Address[] =>
   [...text.matchAll(/^ {2}(.*?)'?(http:\/\/[^\s']+)'?$/gm)].map(([, before = '', url = '']) => ({
     url,
@@ -61,7 +61,7 @@ describe('npm run demo', function () {
   this.slow(8000);
   const programs = testPrograms();
 
-  /** A demo that has said what to try. */
+  /** Starts a demo and waits until it has printed what to try. */
   async function ready(): Promise<{ demo: Running; port: number; context: string }> {
     const port = await freePort();
     const demo = programs.start('demo', ['--port', String(port)]);
@@ -94,7 +94,7 @@ describe('npm run demo', function () {
     });
 
     it('answers 200 at every link of its status page, even at links to scopes', async () => {
-      // Which scopes have metrics is known of a target once it was scraped.
+      // Scrape every target first: only then does the exporter know which scopes match its metrics.
       for (const { serverKey, app } of [...TARGETS, BRIDGED])
         await scrape(`${base}/metrics?server_key=${serverKey}&app=${app}`);
       const { body } = await scrape(`${base}/`);
@@ -256,7 +256,7 @@ describe('npm run demo', function () {
   it('prints only documents with --stdout, one for each target', async () => {
     const demo = programs.start('demo', ['--stdout']);
     const context = await contextOf(demo);
-    // At the first ticks some are not ready yet.
+    // Wait, because at the first ticks some targets are not ready yet.
     const all = [...TARGETS, BRIDGED].map(({ root }) => root).join(' ');
     await waitFor('a document each, in their order', () => {
       const heads = [...demo.stdout.matchAll(/^# snapshot .*root=(\S*) time=\S+/gm)];

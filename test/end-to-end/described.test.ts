@@ -1,4 +1,5 @@
-// Metrics that come from a publisher's descriptions of its variables, as the settings of the target select them.
+// Tests metrics that come from a publisher's descriptions of its variables, as selected by the target's
+// settings.
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';
@@ -33,7 +34,7 @@ paths = ["@root"]
 metrics = [{ name = "shop_sales_total", type = "counter", help = "Sales.", var = "sales" }]
 `;
 
-/** The series of the application, without internal ones. */
+/** The series of the application, without internal metrics. */
 const shopOf = (page: string): Readonly<Record<string, string>> =>
   Object.fromEntries([...seriesOf(page)].filter(([key]) => key.startsWith('shop_')));
 

@@ -1,9 +1,9 @@
-// SIGHUP while the program is loading, and SIGUSR1, at which Node.js would open its debugger.
+// Tests SIGHUP while the program is loading, and SIGUSR1, on which Node.js would open its debugger.
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { PROJECT, testPrograms } from '../support/processes.js';
 
-/** Sends the signal as soon as somebody listens for it: before the program is read. */
+/** Sends SIGHUP as soon as a listener for it is added, which is before the program is loaded. */
 const HANG_UP = `process.on('newListener', (name) => {
   if (name === 'SIGHUP') queueMicrotask(() => {
     process.kill(process.pid, 'SIGHUP');

@@ -1,4 +1,4 @@
-// The example publishers in C and Python, compiled and run as the documentation describes.
+// Tests the example publishers in C and Python, compiled and run as the documentation describes.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PROJECT, waitFor, testPrograms } from '../support/processes.js';
 import { pageWith, scrape } from './page.js';
 
-/** Metrics that a page has, by name, whatever their labels. */
+/** Returns the names of the metrics on a page, without labels. */
 const namesOf = (series: ReadonlyMap<string, string>): Set<string> =>
   new Set([...series.keys()].map((key) => key.slice(0, key.indexOf('{'))));
 
@@ -60,7 +60,7 @@ describe('a publisher', function () {
   });
 
   it('in Python needs only the standard library, and every type of value is on the page', async () => {
-    // Before its publisher: what comes and goes there is not to be missed.
+    // Start the exporter before the publisher, so that it misses no object that is added and removed.
     const url = await exporterOf('example', 'py');
     const program = programs.command([
       'python3',
@@ -89,7 +89,7 @@ describe('a publisher', function () {
     expect(programs.segments().filter((name) => name.endsWith('.py'))).to.deep.equal([]);
   });
 
-  /** A program in each language that removes two of its four objects, and two of its three variables. */
+  /** A program in each language that removes two of its four objects and two of its three variables. */
   const removing: Readonly<Record<string, () => readonly string[]>> = {
     C: () => {
       const source = programs.write(

@@ -1,4 +1,5 @@
-// The age of the newest value on the pages for people and in the metrics, with the first program of each publisher page.
+// Tests the age of the newest value, on the HTML pages and in the metrics, with the first program of each
+// page about publishing.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ describe('the age of the newest value', function () {
   this.slow(20_000);
   const programs = testPrograms();
 
-  /** The file of a page, with other words. Each must be in the file. */
+  /** Returns a file of a documentation page with some words replaced. The file must contain each word. */
   function fileOf(page: string, file: string, words: readonly (readonly [string, string])[]) {
     const block = pageBlocks(readFileSync(page, 'utf8')).find((each) => each.file === file);
     return words.reduce(
@@ -28,7 +29,7 @@ describe('the age of the newest value', function () {
     );
   }
 
-  /** Starts the program of a page, which publishes at the server key. */
+  /** Starts the program of a documentation page with this server key. */
   const start = {
     c: (serverKey: string) => {
       const words = ['"shop-1";', `"${serverKey}"; options.context_id = "${programs.contextId}";`];
@@ -73,7 +74,7 @@ describe('the age of the newest value', function () {
     const exporter = programs.start('exporter', ['--config', programs.config({}, tables.join(''))]);
     const url = (await exporter.url()).replace(/metrics$/, '');
 
-    /** By server key: the age in seconds, and the cell of the status page. */
+    /** Returns the age in seconds by server key. */
     const ages = async () => {
       const samples = samplesOf((await scrape(`${url}-/metrics`)).body);
       const own = samples.filter(

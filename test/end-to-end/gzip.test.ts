@@ -1,4 +1,4 @@
-// gzip from the running exporter: in both execution modes, pages are complete while values change.
+// Tests gzip from the running exporter in both execution modes: pages must be complete while values change.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { needsPrograms } from '../support/needs.js';
 
 describe('a compressed page', function () {
   const programs = testPrograms();
-  /** Families with a hundred lines each: enough for lines to refer to each other. */
+  /** Each family has a hundred lines: enough for lines to refer to each other. */
   const ITEMS = Array.from({ length: 100 }, (_, i) => `H.1.demo.item${i}`);
   const VARIABLES = ITEMS.length * 5;
   const GZIP = 'Accept-Encoding: gzip';
@@ -52,7 +52,7 @@ describe('a compressed page', function () {
       const url = await exporter.url();
       await exporter.line(/ ready: /);
       const scrape = async (path = '', ...headers: readonly string[]): Promise<string> => {
-        // fetch would not tell what came over the wire.
+        // Use curl: fetch decompresses the body and does not show the bytes that were sent.
         const words = ['-sS', ...headers.flatMap((header) => ['-H', header]), `${url}${path}`];
         const { stdout } = await promisify(execFile)('curl', words, { encoding: 'buffer' });
         expect(stdout.length).to.be.greaterThan(1000);
@@ -60,7 +60,8 @@ describe('a compressed page', function () {
       };
       const seen = new Set<string>();
       for (let round = 0; round < 8; round++) {
-        // The text alone is wanted last, when it has not been made for a while.
+        // Request uncompressed text only in the last rounds, when the exporter has not rendered it for a
+        // while.
         const plain = round > 5 ? [scrape(), scrape('/all')] : [];
         const packed = [
           scrape('', GZIP),

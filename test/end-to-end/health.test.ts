@@ -1,4 +1,4 @@
-// `--healthy` checks the exporter that runs with the same arguments.
+// Tests that `--healthy` checks the exporter that runs with the same arguments.
 import { utimesSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -77,7 +77,7 @@ describe('--healthy', function () {
   ];
   const serve = freshServing();
   const configOf = (configFile: string) => loadConfig({ configFile, overrides: {} });
-  /** What `--healthy` finds for a configuration file, without a process. */
+  /** Returns the problem that `--healthy` finds for a configuration file, without starting a process. */
   const problemOf = (configFile: string) => healthProblem(configOf(configFile), Date.now());
 
   for (const [name, settings] of listeners)
@@ -114,7 +114,7 @@ describe('--healthy', function () {
   });
 
   it('reports as unhealthy a listener that fails for every client', async () => {
-    // Without a certificate, the server has no cipher that a client supports.
+    // The server has no certificate, so it shares no cipher with any client.
     const broken = tlsServer().listen(0, '127.0.0.1');
     await once(broken, 'listening');
     const { port } = broken.address() as AddressInfo;

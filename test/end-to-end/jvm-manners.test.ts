@@ -1,4 +1,4 @@
-// The system calls of the exporter on the counter files of JVMs.
+// Tests which system calls the exporter makes on the counter files of JVMs.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { pageWith } from './page.js';
 import { needs, needsPrograms, needsRoot } from '../support/needs.js';
 import { TILL_CLASS } from '../hsperfdata/till-class.js';
 
-/** An exporter that may read the files of all users, as docs/formats.md gives it the right. */
+/** Runs the exporter with the right to read the files of all users, as docs/formats.md describes. */
 const AS_NOBODY =
   'setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +dac_read_search --ambient-caps +dac_read_search';
 

@@ -1,4 +1,4 @@
-// Metrics of the JVMs of the host: found, scraped, and removed, in both execution modes.
+// Tests the metrics of a host's JVMs in both execution modes: JVMs are found, scraped, and removed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ describe('an exporter of JVMs', function () {
   this.slow(10_000);
   const programs = testPrograms();
 
-  /** An exporter whose JVMs are in a folder of the test. */
+  /** Starts an exporter that looks for JVMs in a folder of the test. */
   function exporterOf(name: string, settings = ''): Promise<string> {
     mkdirSync(programs.path(name), { recursive: true });
     const directories = JSON.stringify([programs.path(`${name}/hsperfdata_*`)]);
@@ -26,7 +26,7 @@ describe('an exporter of JVMs', function () {
     return programs.start('exporter', ['--config', config]).url();
   }
 
-  /** A process that replaces a JVM, with a counter file. */
+  /** Starts a process with a counter file that takes the place of a JVM. */
   async function jvm(
     name: string,
     mainClass?: string,

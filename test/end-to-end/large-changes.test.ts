@@ -1,4 +1,4 @@
-// A target whose values all change between scrapes.
+// Tests a target whose values all change between scrapes.
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ const ITEMS = Array.from({ length: 200 }, (_, i) => `H.1.demo.item${i}`);
 const NAMES = Array.from({ length: 100 }, (_, i) => `value${i}`);
 const VALUES = [7, 1_000_000, 12_345];
 
-/** What a client that prefers this encoding gets. */
+/** Returns the page that a client with this Accept-Encoding gets. */
 const page = (url: string, encoding: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const headers = { 'Accept-Encoding': encoding };

@@ -1,4 +1,4 @@
-// Several addresses, IPv6, and sockets that were opened before the start.
+// Tests several addresses, IPv6, and sockets that were opened before the start.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
@@ -85,7 +85,10 @@ describe('the HTTP listener', function () {
     taken.close();
   });
 
-  /** An exporter with a socket passed as systemd does: descriptor 3 of the process, named in its environment. */
+  /**
+   * Starts an exporter with a socket that is passed as systemd does: as descriptor 3, named in the
+   * environment.
+   */
   const withSocket = (opened: string) => {
     const path = programs.config({ app: 'ads', server_keys: ['82'], metrics_systemd_socket: true });
     const script =

@@ -1,4 +1,4 @@
-// The log of a running exporter, in the formats that log collectors read.
+// Tests the log of a running exporter in the formats that log collectors read.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { waitFor, testPrograms } from '../support/processes.js';

@@ -2,9 +2,9 @@
 import { runScript } from '../support/run-script.js';
 
 const SECONDS = '2';
-/** With four targets each. */
+/** Each publisher has four targets. */
 const PUBLISHERS = '12';
-/** Ticks that a page may be old: other tests take their share of the machine meanwhile. */
+/** How many ticks a page may be old, because other tests use the machine at the same time. */
 const LAG = '40';
 
 describe('48 targets on 12 publishers, with objects that appear and disappear,', function () {

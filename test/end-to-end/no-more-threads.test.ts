@@ -1,4 +1,4 @@
-// A process limit under which the exporter cannot start further threads.
+// Tests a process limit that keeps the exporter from starting more threads.
 import { spawnSync } from 'node:child_process';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ import { needsPrograms, needsRoot } from '../support/needs.js';
 import { waitFor, testPrograms } from '../support/processes.js';
 import { readyPage, unready } from './page.js';
 
-/** Runs as a user without other processes, since the limit does not apply to root. */
+/** The exporter runs as a user that has no other processes, because the limit does not apply to root. */
 const USER = String(1_000_000_000 + process.pid);
 const AS_USER = [
   ...['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'],
@@ -41,7 +41,7 @@ inBothModes('an exporter with a process limit', function (mode) {
     const args = ['--config', config];
     return programs.start('exporter', args, { under: [...AS_USER, ...under] });
   };
-  /** Sets the limit of a process so that it gets no further threads. */
+  /** Sets the limit of a process so that it cannot start more threads. */
   const limit = ({ pid }: { readonly pid: number }) => {
     const { status } = spawnSync('setpriv', [
       ...[`--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'],
@@ -88,7 +88,7 @@ inBothModes('an exporter with a process limit', function (mode) {
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
-  // The thread that compares passwords is the same in both modes.
+  // Test this in one mode only: passwords are compared in the same thread in both modes.
   if (mode === SPECIFIED_MODE)
     it('compares new passwords in a thread that exists when it reaches the limit', async () => {
       publish('2');

@@ -1,4 +1,4 @@
-// The single snapshot for scripts, and the file for the textfile collector of node_exporter.
+// Tests the single snapshot for scripts, and the file for node_exporter's textfile collector.
 import { expect } from 'chai';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { waitFor, testPrograms } from '../support/processes.js';
@@ -17,7 +17,7 @@ server_key = "82"
 app = "adh"
 server_key = "83"
 `;
-  /** Starts the exporter for both targets; with --once it waits for them as long as for a tick. */
+  /** Starts the exporter for both targets. With --once, it waits for them at most one metrics interval. */
   const start = (metrics_interval_seconds: number, ...options: readonly string[]) => {
     const config = programs.config(
       { metrics_http_enabled: false, metrics_interval_seconds },
@@ -25,9 +25,9 @@ server_key = "83"
     );
     return programs.start('exporter', ['--config', config, ...options]);
   };
-  /** Starts it for one snapshot of targets that are there. */
+  /** Starts the exporter for one snapshot of targets whose publishers run. */
   const once = (...options: readonly string[]) => start(60, '--once', ...options);
-  /** The values of a metric by the app of its target. */
+  /** Returns the values of a metric by the application of its target. */
   const byApp = (body: string, name: string) =>
     new Map(
       samplesOf(body)
@@ -120,7 +120,7 @@ server_key = "83"
 
     it('reports that it cannot write the file of --textfile, tries again, and replaces no file of another program', async () => {
       const folder = programs.path('later');
-      // It is there if this is tried again.
+      // If mocha retries this test, the folder exists already.
       rmSync(folder, { recursive: true, force: true });
       const exporter = start(1, '--textfile', folder);
       await exporter.line(
@@ -155,14 +155,14 @@ server_key = "83"
         const { body } = await scrape(url);
         const ready = byApp(body, 'shm_exporter_internal_target_ready');
         const areReady = ready.get('ads') === '1' && ready.get('adh') === '1';
-        // The page is of this file only if no other one replaced it meanwhile.
+        // The page belongs to this file only if the exporter has not replaced the file in the meantime.
         return areReady && before === read() ? { page: body, file: before } : undefined;
       });
       const error = 'node_textfile_scrape_error{}';
       expect(seriesOf(page).get(error)).to.equal('0');
 
-      // The collector gives all series of a family the same labels, some of them empty, and has a
-      // spelling of its own for bounds.
+      // The collector gives all series of a family the same label names, some with empty values, and writes
+      // bounds in its own way.
       const names = (text: string) =>
         samplesOf(text)
           .filter(({ name }) => /^ad[sh]_/.test(name))

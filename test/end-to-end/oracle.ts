@@ -1,4 +1,4 @@
-// What a page must say of a scenario, worked out from the catalogue file and the scenario alone.
+// Computes what a page must show for a scenario, from the catalogue file and the scenario alone.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'toml';
@@ -46,12 +46,12 @@ interface CatalogueFile {
   }[];
 }
 
-/** The placeholder for a quantile without observations; a page may have any value there. */
+/** Stands for a quantile without observations. A page may have any value there. */
 export const UNOBSERVED = 'unobserved';
 
 const STATES = ['init', 'normal', 'manual_recovery', 'auto_recovery', 'dead', 'invalid'];
 
-/** The root and all its descendants. */
+/** Returns the root and all its descendants. */
 export function subtree(scenario: ScenarioFile, rootId: string): ScenarioObject[] {
   const kept = new Set([rootId]);
   return scenario.objects.filter(({ id, parent }) => {
@@ -60,7 +60,7 @@ export function subtree(scenario: ScenarioFile, rootId: string): ScenarioObject[
   });
 }
 
-/** Every series of the application with its value, by `seriesKey`. */
+/** Returns every series of the application and its value, by `seriesKey`. */
 export function expectedSeries(
   app: string,
   scenario: ScenarioFile,
@@ -85,7 +85,7 @@ export function expectedSeries(
         if (object === undefined || (at !== '' && object.class !== row.class_id)) continue;
         for (const [name, own, value] of samples({ ...row, type }, object)) {
           const key = seriesKey(name, { ...labels, ...row.static, ...own });
-          // The first of two series with the same name and labels wins.
+          // If two series have the same name and labels, the first one wins.
           if (!series.has(key)) series.set(key, value);
         }
       }
@@ -95,7 +95,10 @@ export function expectedSeries(
 
 const escaped = (text: string): string => text.replace(/[\\^$.|?+()[\]{}*]/g, '\\$&');
 
-/** The labels that a pattern such as `a.{b}.{c~[0-9]+}` extracts from a path. */
+/**
+ * Returns the labels that a pattern such as `a.{b}.{c~[0-9]+}` extracts from a path; undefined if it does not
+ * match.
+ */
 function match(pattern: string, path: string): Labels | undefined {
   if (pattern === '@root') return path === '' ? {} : undefined;
   const shape = pattern
@@ -161,7 +164,7 @@ function samples(row: RowTable & { readonly type: string }, object: ScenarioObje
   });
 }
 
-/** Without an observation: a value that was set before the first poll counts as none. */
+/** Returns series without observations: a value that was set before the first poll is not observed. */
 function observed({ name, buckets = [], quantiles = [] }: RowTable): Expected[] {
   const bounds = buckets.length > 0 ? [...buckets.map(String), '+Inf'] : [];
   return [
@@ -172,7 +175,10 @@ function observed({ name, buckets = [], quantiles = [] }: RowTable): Expected[] 
   ];
 }
 
-/** The exact product of an integer and a decimal scale, as the shortest text of the nearest double. */
+/**
+ * Multiplies an integer by a decimal scale exactly. Returns the shortest text of the double nearest to the
+ * product.
+ */
 function scaled(
   value: ScenarioVariable['value'],
   scale: number,

@@ -1,4 +1,4 @@
-// A program that is replaced by one that starts before it ends, as in a rolling restart.
+// Tests a program whose replacement starts before it ends, as in a rolling restart.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ describe('a program that starts before its predecessor ends', function () {
   this.slow(15_000);
   const programs = testPrograms();
 
-  /** The first program of a page, with another context id and number of sales. */
+  /** Returns the first program of a documentation page with another context id and number of sales. */
   const firstOf = (
     page: string,
     file: string,
@@ -30,7 +30,7 @@ describe('a program that starts before its predecessor ends', function () {
     return text;
   };
 
-  /** Starts the first program of a page, which counts `sales`. */
+  /** Starts the first program of a documentation page. It counts `sales`. */
   const starts = {
     C: (sales: number): Running => {
       const key = 'options.server_key = "shop-1";';

@@ -1,4 +1,4 @@
-// Scrapes a page and reads its series, with nothing of the product's own.
+// Scrapes a page and reads its series. It uses no code of the product.
 import { get } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { spawnSync } from 'node:child_process';
@@ -25,7 +25,7 @@ export const scrape = (url: string): Promise<Reply> =>
     }).once('error', reject);
   });
 
-/** The first page with status 200. */
+/** Waits for a page with status 200. */
 export const readyPage = (url: string, withinMs?: number): Promise<string> =>
   waitFor(
     `${url} answers 200`,
@@ -36,14 +36,14 @@ export const readyPage = (url: string, withinMs?: number): Promise<string> =>
     withinMs,
   );
 
-/** The first answer with status 503 and this text. */
+/** Waits for an answer with status 503 and this text. */
 export const unready = (url: string, text: RegExp): Promise<Reply> =>
   waitFor(`503 with ${text.source}`, async () => {
     const reply = await scrape(url);
     return reply.status === 503 && text.test(reply.body) ? reply : undefined;
   });
 
-/** The first page that satisfies a condition. */
+/** Waits for a page that satisfies a condition. */
 export const pageWith = (
   url: string,
   isRight: (series: ReadonlyMap<string, string>) => boolean,
@@ -58,7 +58,7 @@ export const pageWith = (
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** A unique key of a series: its name, and its labels sorted by name. */
+/** Returns a unique key of a series: its name, and its labels sorted by name. */
 export function seriesKey(name: string, labels: Labels): string {
   const pairs = Object.entries(labels)
     .filter(([, value]) => value !== '')
@@ -75,7 +75,7 @@ export interface Sample {
 const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/gy;
 
-/** Every sample of a page; throws on a line that is neither a sample nor a comment. */
+/** Returns every sample of a page. Throws on a line that is neither a sample nor a comment. */
 export function samplesOf(page: string): Sample[] {
   const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -91,7 +91,7 @@ export function samplesOf(page: string): Sample[] {
   });
 }
 
-/** Values by `seriesKey`; throws if a series occurs twice. */
+/** Returns the values by `seriesKey`. Throws if a series occurs twice. */
 export function seriesOf(page: string): Map<string, string> {
   const series = new Map<string, string>();
   for (const { name, labels, value } of samplesOf(page)) {
@@ -102,11 +102,11 @@ export function seriesOf(page: string): Map<string, string> {
   return series;
 }
 
-/** The metrics of the application on a page: everything before the internal metrics. */
+/** Returns the application's metrics on a page: everything before the internal metrics. */
 export const applicationPart = (page: string): string =>
   page.slice(0, page.search(/^# (HELP|TYPE) shm_exporter_/m));
 
-/** The findings of `promtool check metrics`, one per line. */
+/** Returns the findings of `promtool check metrics`, one per line. */
 export function promtoolLines(page: string): string[] {
   const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
     input: page,
@@ -115,7 +115,7 @@ export function promtoolLines(page: string): string[] {
   return (stdout + stderr).split('\n').filter((line) => line !== '');
 }
 
-/** The errors that the OpenMetrics parser of Prometheus finds in a page; empty for none. */
+/** Returns the errors that Prometheus's OpenMetrics parser finds in a page; empty if there are none. */
 export function openMetricsErrors(page: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'open-metrics-'));
   try {
@@ -130,7 +130,7 @@ export function openMetricsErrors(page: string): string {
   }
 }
 
-/** The names in the specification that the linter reports. */
+/** Metric names that the specification requires although the linter reports them. */
 export const LINTED = [
   'shm_exporter_target_refresh_duration_p50_ms',
   'shm_exporter_target_refresh_duration_p95_ms',

@@ -1,4 +1,4 @@
-// The HTML pages in a real Chromium: updates, layout and accessibility.
+// Tests the HTML pages in a real Chromium: updates, layout and accessibility.
 import axe from 'axe-core';
 import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';
@@ -14,7 +14,7 @@ const ROOT = 'live-till-3.lon-prod.example.com.1.shop';
 const WIDE = { viewport: { width: 1280, height: 800 } } as const;
 const NARROW = { viewport: { width: 400, height: 800 } } as const;
 
-/** A shop whose last value comes when a test says so. */
+/** Publishes a shop, whose last value is missing until a test sets it. */
 class Shop {
   readonly #publisher: Publisher;
   readonly #isOpen: { set(value: boolean): unknown };
@@ -91,7 +91,7 @@ describe('the HTML pages in Chromium', function () {
     if (chromium === undefined) throw new Error('no browser');
     return chromium.open(origin + path, options);
   };
-  /** The words of a row's state. */
+  /** Returns the text that shows a row's state. */
   const stateOf = ({ page }: WatchedPage, row: string) =>
     page.locator(`#${row} .state`).textContent();
 
@@ -265,7 +265,7 @@ describe('the HTML pages in Chromium', function () {
   });
 });
 
-/** Words of text that stand on more than one line. */
+/** Finds words of text that are broken over several lines. */
 const BROKEN_WORDS = `(() => {
   const broken = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

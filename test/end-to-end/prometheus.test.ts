@@ -21,10 +21,13 @@ interface Vector {
   };
 }
 
-/** Labels that come from discovery and from Prometheus, not from the page. */
+/** Labels that discovery and Prometheus add. They are not on the page. */
 const ADDED = ['__name__', 'job', 'instance', 'app', 'server_key', 'root'];
 
-/** A tree of an own program: so many tills, the sales of each are `first` and up. */
+/**
+ * The tree of an application without a catalogue: a shop with tills. Their sales are `first`, `first` + 1 and
+ * so on.
+ */
 const shop = (app: string, tills: number, first: number): ScenarioFile => ({
   objects: [
     { id: `h.1.${app}`, class: 'Shop', variables: {} },
@@ -40,7 +43,7 @@ describe('Prometheus over TLS with passwords', function () {
   const programs = testPrograms();
   let prometheus = '';
 
-  /** An exporter with the server's certificate; its own port is in the URL. */
+  /** Starts an exporter with the server's certificate. Its URL has its own port. */
   async function exporterOf(targets: readonly (readonly [app: string, key: string])[]) {
     const tables = targets.map(
       ([app, key]) => `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`,
@@ -122,7 +125,7 @@ ${discoveries.join('')}`,
     return ((await (await fetch(url)).json()) as Vector).data.result;
   }
 
-  /** What Prometheus has of the application's own metrics of a target. */
+  /** Returns the application metrics that Prometheus has stored for a target. */
   async function stored(app: string): Promise<ReadonlyMap<string, number>> {
     const found = await query(`{app="${app}",__name__!~"shm_exporter_.*|up|scrape_.*"}`);
     return new Map(

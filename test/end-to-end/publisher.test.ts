@@ -30,7 +30,7 @@ describe('a publisher that comes and goes', function () {
     const config = programs.config({ worker_execution_mode, stalled_after_seconds: 6 }, tables);
     exporterUrl = await programs.start('exporter', ['--config', config]).url();
   });
-  /** Where the page of a server key is. */
+  /** Returns the URL of a server key's page. */
   const exporter = (key: string): string => `${exporterUrl}?server_key=${key}`;
   const unready = (url: string, reason: RegExp) =>
     waitFor(`503, waiting on ${reason.source}`, async () => {
@@ -62,7 +62,7 @@ describe('a publisher that comes and goes', function () {
       ...{ target_max_objects: 3, target_max_variables: 4, target_max_series: 3 },
     });
     const url = await exporter.url();
-    // The publisher may still be adding them when the target gets ready.
+    // When the target becomes ready, the publisher may still be adding objects.
     const text = await waitFor('all three are left out', async () => {
       const { body } = await scrape(url);
       const omitted = /^shm_exporter_target_(objects|variables|series)_omitted_total [1-9]/gm;
@@ -162,7 +162,7 @@ describe('a publisher that comes and goes', function () {
       class: 'Till',
       variables: { number: { type: 'u64', value: number } },
     });
-    // Three at a time: each newcomer gets the slots of the one that left before it.
+    // Three tills exist at a time. Each new one gets the slots of the one that was removed before it.
     const churning = (first: number) => {
       const tills = Array.from({ length: 9 }, (_, index) => first + index);
       const gone = (index: number) => `h.1.shop.${tills.at(index - 3) ?? 0}`;

@@ -1,4 +1,5 @@
-// Several publishers in the threads and processes of one program, as the publisher pages describe.
+// Tests several publishers in the threads and processes of one program, as the pages about publishing
+// describe.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { readyPage } from './page.js';
 
 const PUBLISHER = join(PROJECT, 'dist/native/publisher/publisher.js');
 
-/** Ends a process, if it runs. */
+/** Kills a process if it is running. */
 const end = (pid: string) => spawnSync('kill', ['-KILL', pid]);
 
 describe('a program with several publishers', function () {
@@ -21,7 +22,7 @@ describe('a program with several publishers', function () {
     return programs.config(settings, tables.join(''));
   };
 
-  /** What an exporter prints of targets of the application `shop`, and how it ends. */
+  /** Runs an exporter once for targets of application `shop`, and returns its output and exit status. */
   const once = (...keys: readonly string[]) =>
     programs.run('exporter', '--config', configOf(...keys), '--once', '--stdout-format', 'merged');
 

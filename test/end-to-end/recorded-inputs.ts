@@ -1,4 +1,4 @@
-// Counters that real programs wrote (test/data/real), with processes in place of those programs.
+// Counters that real programs wrote (test/data/real). Other processes take the place of those programs.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const RECORDED = join(PROJECT, 'test/data/real');
 const FAKE_JVM = join(PROJECT, 'dist-test/hsperfdata/fake-jvm.js');
 const JVM_SUFFIX = '.hsperfdata.gz';
 
-/** The JDKs with recorded counter files, and the garbage collectors of each. */
+/** Returns the JDKs with recorded counter files, and the garbage collectors of each. */
 export function recordedJdks(): ReadonlyMap<string, readonly string[]> {
   const jdks = new Map<string, string[]>();
   for (const file of readdirSync(RECORDED).sort()) {
@@ -28,7 +28,7 @@ interface FakeJvm {
   readonly pid: number;
 }
 
-/** A process that maps a recorded counter file, as the JVM did. */
+/** Starts a process that maps a recorded counter file, as the JVM did. */
 export async function recordedJvm(
   programs: TestPrograms,
   jdk: string,
@@ -46,12 +46,12 @@ export async function recordedJvm(
 interface FakeVarnish {
   /** The parent of the work directory `shop`. */
   readonly directory: string;
-  /** The start of the manager, in Unix seconds. */
+  /** When the manager process started, in Unix seconds. */
   readonly startedS: number;
 }
 
 /**
- * The recorded work directory of a Varnish, whose manager is a sleeping process.
+ * Extracts the recorded work directory of a Varnish. A sleeping process takes the place of the manager.
  * @param folder the name of the new folder
  */
 export function recordedVarnish(
@@ -69,7 +69,7 @@ export function recordedVarnish(
     { encoding: 'utf8' },
   );
   if (status !== 0) throw new Error(`tar: ${stderr}`);
-  // The exporter recognizes the manager by the name of its program.
+  // The exporter recognizes the manager by its program name.
   const program = join(directory, 'varnishd');
   symlinkSync('/bin/sleep', program);
   const { pid } = programs.command([program, '3600']);

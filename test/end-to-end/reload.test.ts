@@ -1,4 +1,4 @@
-// SIGHUP: targets, scopes and filters change while the exporter serves.
+// Tests SIGHUP: targets, scopes and filters change while the exporter serves.
 import { expect } from 'chai';
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,13 +42,13 @@ describe('a reload by SIGHUP', function () {
   const scope = (name: string, ...metrics: readonly string[]): string =>
     `[[metric_scopes]]\nname = "${name}"\nmetrics = ${JSON.stringify(metrics)}\n`;
 
-  /** An exporter with a configuration file that is changed and read again. */
+  /** Starts an exporter, whose configuration file the test changes and reloads. */
   const start = async (more: string, settings = {}) => {
     const path = programs.config(settings, more);
     const exporter = programs.start('exporter', ['--config', path]);
     const url = await exporter.url();
     let said = 0;
-    /** Sends the signal; resolves with what was said of it. */
+    /** Sends SIGHUP, and resolves with what the exporter then logs. */
     const hangUp = async (answer: RegExp): Promise<string> => {
       const from = said;
       exporter.signal('SIGHUP');
@@ -206,7 +206,7 @@ describe('a reload by SIGHUP', function () {
     const [RELOADS, PERIOD_MS, EVERY_MS] = [10, 20, 250];
     const X = seriesKey('shop_x', { object: '@root' });
 
-    /** Scrapes one after the other, at even times, until it is told to stop. */
+    /** Scrapes the URLs in turn at fixed intervals, until `stop` is called. */
     const load = (urls: readonly string[]) => {
       const replies: Promise<readonly [string, Reply]>[] = [];
       const timer = setInterval(() => {

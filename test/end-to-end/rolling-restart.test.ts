@@ -1,4 +1,5 @@
-// The program of the TypeScript page under node:cluster, which starts a new worker before the old one ends.
+// Tests the program of the TypeScript page under node:cluster, which starts a new worker before the old one
+// ends.
 import { transformSync } from 'esbuild';
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { PROJECT, testPrograms, waitFor } from '../support/processes.js';
 
 const PAGE = 'docs/publish-typescript.md';
 
-/** Replaces its worker when a line arrives on stdin, once the new worker says that it publishes. */
+/** On a line on stdin, starts a new worker, and ends the old one once the new one says that it publishes. */
 const PRIMARY = `
 import cluster from 'node:cluster';
 cluster.setupPrimary({ exec: process.argv[2], silent: true });

@@ -15,7 +15,7 @@ import {
 const ROOT = 'h.1.shop';
 const at = (path: string): string => (path === '@root' ? path : path.slice(ROOT.length + 1));
 
-/** A variable `till` objects have, without a value unless one is given. */
+/** A `till` object, whose variable `sales` has no value unless one is given. */
 const till = (id: string, sales?: number) => ({
   id: `${ROOT}.${id}`,
   parent: ROOT,

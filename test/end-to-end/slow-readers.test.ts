@@ -1,4 +1,5 @@
-// All programs, while the reader of stdout and stderr does not read, and beside another program that shares the pipe.
+// Tests all programs while the reader of stdout and stderr does not read, and beside another program that
+// shares the pipe.
 import { expect } from 'chai';
 import { hashSync } from 'bcryptjs';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { READERS, flagsOf } from '../support/readers.js';
 import type { Reader } from '../support/readers.js';
 
 const SIGHUP = 1;
-/** A program ends within four seconds after SIGTERM; a busy machine takes longer. */
+/** A program ends within four seconds after SIGTERM, but takes longer on a busy machine. */
 const END_MS = 12_000;
 
 describe('a program', function () {
@@ -26,7 +27,7 @@ describe('a program', function () {
   };
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '60'));
 
-  /** Whether the program handles SIGHUP, for which Node.js has no handler of its own. */
+  /** Whether the program handles SIGHUP. Node.js itself has no handler for it, so the program has started. */
   const handlesSignals = ({ pid, isOver }: Running): boolean => {
     if (isOver) throw new Error('It has ended');
     const [, caught = '0'] =
@@ -49,7 +50,7 @@ describe('a program', function () {
       () => undefined,
     );
 
-  /** Starts each program, and waits until it does its work. */
+  /** Starts each program and waits until it is working. */
   const startAll = async (outputs: number): Promise<ReadonlyMap<string, Running>> => {
     const port = await freePort();
     const own = ['--context-id', programs.contextId];
@@ -105,7 +106,7 @@ describe('a program', function () {
   };
 
   for (const [kind, make] of Object.entries(READERS)) {
-    // A named pipe is a pipe.
+    // Skip named pipes: they behave like other pipes.
     if (kind.includes('named')) continue;
     it(`works while stdout and stderr are ${kind}, ends at SIGTERM with status 0, and changes no flag`, async () => {
       const reader = opened(make);

@@ -8,7 +8,7 @@ import { LINTED, promtoolLines, samplesOf, seriesOf } from './page.js';
 import { expectTicks, spansBetween } from './ticks.js';
 import { needsPrograms } from '../support/needs.js';
 
-/** A document: a comment line that names target and time, the text, an end mark. */
+/** A document: a comment line with target and time, the text, and an end mark. */
 const DOCUMENT = /# snapshot app=(\S+) server_key=(\S+) root=(\S*) time=\S+\n([^]*?)# EOF\n/y;
 
 const residentBytes = (pid: number): number => {
@@ -28,7 +28,7 @@ describe('an exporter that prints to a pipe', function () {
   };
   let pipes = 0;
 
-  /** The exporter at the left end of a named pipe, `cat` at the right one. */
+  /** Starts the exporter with stdout to a named pipe, and `cat`, which reads from it. */
   function piped(
     more: Readonly<Record<string, unknown>> = {},
     tables = '',
@@ -65,7 +65,7 @@ describe('an exporter that prints to a pipe', function () {
       let end = 0;
       bodies.length = 0;
       DOCUMENT.lastIndex = 0;
-      // A tick may come before the first sync.
+      // Remove the snapshots of ticks before the first sync.
       const text = reader.stdout.replace(/^# snapshot .* scrape not ready: .*\n/gm, '');
       for (let found = DOCUMENT.exec(text); found; found = DOCUMENT.exec(text)) {
         const [whole, app, key, root, body = ''] = found;
@@ -152,7 +152,7 @@ describe('an exporter that prints to a pipe', function () {
     const { exporter, reader } = piped({ app: 'adh', server_keys: ['83'] });
     const documents = () => reader.stdout.match(/# EOF\n/g)?.length ?? 0;
     await waitFor('two documents', () => (documents() >= 2 ? true : undefined));
-    // On a busy machine it may have been too slow by itself.
+    // Ignore earlier messages: on a busy machine, the reader may have been too slow before it was stopped.
     const from = exporter.stderr.length;
     const said = (pattern: RegExp) => pattern.exec(exporter.stderr.slice(from)) ?? undefined;
     await stopProcess(reader.pid);
@@ -177,7 +177,7 @@ describe('an exporter that prints to a pipe', function () {
   });
 
   it('reports omitted series in the log and in the documents', async function () {
-    // Both would be shop_x_y.
+    // Both variables would have the metric name shop_x_y.
     const variables = { 'x.y': { type: 'u64', value: 1 }, 'x y': { type: 'u64', value: 2 } };
     programs.publish({ server_key: '86', objects: [{ id: 'h.1.shop', class: 'Shop', variables }] });
     const { exporter, reader } = piped({ app: 'shop', server_keys: ['86'] });
@@ -196,7 +196,7 @@ describe('an exporter that prints to a pipe', function () {
     const { exporter, reader } = piped(threaded, keys.map(table).join(''));
     await waitFor('two documents of each', () => reader.stdout.match(/# EOF\n/g)?.[3]);
     await reader.stop('SIGKILL');
-    // The threads wait for 5 s at a time.
+    // The deadline is below the 5 s for which the threads wait at a time.
     await waitFor('it ends', () => (exporter.isOver ? true : undefined), 4500);
     expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
   });

@@ -1,9 +1,9 @@
-// The programs as systemd services; a socket of the test replaces systemd's.
+// Tests the programs as systemd services. A socket of the test takes the place of systemd's.
 import { expect } from 'chai';
 import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 
-/** Prints what is sent to a UNIX datagram socket, one message a line, as soon as it listens. */
+/** Listens on a UNIX datagram socket, says so, and then prints each message on a line. */
 const LISTENER = `
 import socket, sys
 address = sys.argv[1]
@@ -19,7 +19,7 @@ describe('the exporter as a systemd service', function () {
   const programs = testPrograms();
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
 
-  /** Somebody who listens, and a way to start a program under it. */
+  /** Starts a listener, and returns it with the command that makes a program notify it. */
   async function systemd(address: string, environment: readonly string[] = []) {
     const listener = programs.command(['python3', '-c', LISTENER, address]);
     await waitFor('it listens', () => /listening/.exec(listener.stdout) ?? undefined);

@@ -1,7 +1,7 @@
-// The ticks at which snapshots are printed.
+// Checks the ticks at which snapshots are printed.
 import { expect } from 'chai';
 
-/** Milliseconds between the snapshots of the only target, by their timestamps. */
+/** Returns the milliseconds between the snapshots of the only target, by their timestamps. */
 export function spansBetween(printed: string): number[] {
   const times = [...printed.matchAll(/^# snapshot .* time=(\S+)/gm)].map(([, time = '']) =>
     Date.parse(time),
@@ -9,7 +9,10 @@ export function spansBetween(printed: string): number[] {
   return times.slice(1).map((time, index) => time - (times[index] ?? 0));
 }
 
-/** Checks that no interval is too short, and that not all are late, as some are on a busy machine. */
+/**
+ * Checks the shortest interval: none may be too short, and at least one must be on time. Others may be late
+ * on a busy machine.
+ */
 export function expectTicks(spans: readonly number[], leastMs: number, mostMs: number): void {
   expect(spans).not.to.be.empty;
   const shortest = Math.min(...spans);

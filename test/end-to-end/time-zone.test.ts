@@ -1,4 +1,4 @@
-// The time zone of a publisher: of its target, or of the exporter.
+// Tests the time zone of a publisher, as set for its target or for the exporter.
 import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { TIME_CATALOGUE, targets } from '../specification/shop.js';

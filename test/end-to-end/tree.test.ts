@@ -1,4 +1,4 @@
-// The page at /tree over real publishers, in both execution modes.
+// Tests the page at /tree over real publishers, in both execution modes.
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
@@ -6,11 +6,11 @@ import { waitFor, testPrograms } from '../support/processes.js';
 import { textOf } from '../support/text-of-html.js';
 import { readyPage, samplesOf, scrape } from './page.js';
 
-/** The rows of a page: name, value and what becomes of it. */
+/** Returns the rows of a page: name, value, and the series that show it or the reason why none does. */
 const rowsOf = (html: string): readonly string[] =>
   [...html.matchAll(/<tr [^>]*id="i[^]*?<\/tr>/g)].map(([row]) => textOf(row));
 
-/** Series that the rows of a page name, without their values. */
+/** Returns the series in the rows of a page, without their values. */
 const seriesIn = (html: string): readonly string[] =>
   [...html.matchAll(/<span class="metric">([^]*?)<\/span>\s*<\/td>/g)]
     .flatMap(([, metrics = '']) => metrics.split('<span class="metric">'))
@@ -67,7 +67,7 @@ server_key = "91"
     );
   });
 
-  /** All parts of a tree. */
+  /** Returns the HTML of all pages of a tree. */
   const whole = async (query: string): Promise<string> => {
     let html = '';
     for (let path: string | undefined = `/tree?${query}`; path !== undefined;) {

@@ -1,4 +1,5 @@
-// The exporter reads its program files once: these and its working directory may be removed while it runs.
+// Tests that the exporter reads its program files only once. They and its working directory may be removed
+// while it runs.
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
@@ -17,7 +18,7 @@ const PARTS = [
   'dist/exposition/wasm/kernel.wasm',
 ];
 
-/** A copy of the installed program. */
+/** Installs a copy of the program. */
 function installed(programs: TestPrograms, name: string) {
   const folder = programs.path(name);
   for (const each of PARTS)
@@ -29,7 +30,7 @@ function installed(programs: TestPrograms, name: string) {
       const program = join(folder, 'dist/bin/shm_exporter.js');
       return programs.command([process.execPath, program, ...args], { under: ['env', '-C', cwd] });
     },
-    /** Overwrites its files, as an upgrade to another version may do. */
+    /** Overwrites the program files, as an upgrade to another version may do. */
     replace: () => {
       for (const each of files)
         if (PROGRAM_FILES.test(each)) writeFileSync(join(folder, 'dist', each), 'another version');

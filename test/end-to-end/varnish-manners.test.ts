@@ -1,4 +1,4 @@
-// The system calls of the exporter on the shared memory of Varnish.
+// Tests which system calls the exporter makes on the shared memory of Varnish.
 import { expect } from 'chai';
 import { testPrograms } from '../support/processes.js';
 import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';
@@ -29,7 +29,7 @@ describe('an exporter that reads the shared memory of Varnish', function () {
     expect(calls.length).to.be.greaterThan(100);
     expectToReadOnly(calls);
     for (const call of calls) expect(call).not.to.match(/_\.Log/);
-    // Its lock is found by its inode in /proc/locks; the file itself stays closed.
+    // The exporter finds the lock of `_.pid` in /proc/locks, by the inode. It does not open the file.
     for (const call of calls.filter((each) => each.includes('_.pid')))
       expect(call).to.match(/\b(statx|lstat|newfstatat)\(/);
   });

@@ -1,4 +1,4 @@
-// A real Varnish: metric names as prometheus_varnish_exporter has them, and the page after Varnish ends.
+// Tests a real Varnish: the metric names of prometheus_varnish_exporter, and the page after Varnish ends.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
@@ -32,7 +32,7 @@ describe('an exporter of Varnish', function () {
   async function exporterOf(names: string): Promise<string> {
     const settings = `{ directory = ${JSON.stringify(server.directory)}, names = "${names}" }`;
     const config = programs.config(
-      // Each scrape shows what there is then.
+      // A short interval, so that each scrape shows the present values.
       { worker_execution_mode: mode, render_min_interval_ms: 1 },
       `[[targets]]\napp = "varnish"\nserver_key = "shop"\nformat = "varnish"\nformat_settings = ${settings}\n`,
     );
@@ -53,14 +53,14 @@ describe('an exporter of Varnish', function () {
         .map(({ name, labels, value }) => [seriesKey(name, labels), Number(value)]),
     );
 
-  /** What one has and the other has not, or otherwise. */
+  /** Returns the keys with different values, or with a value on one side only. */
   function differences<T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): string[] {
     const keys = new Set([...a.keys(), ...b.keys()]);
     const differing = [...keys].filter((key) => a.get(key) !== b.get(key));
     return differing.map((key) => `${key}: ${String(a.get(key))}, ${String(b.get(key))}`);
   }
 
-  /** Names of metrics with their types. */
+  /** Returns the names of metrics and their types. */
   const typesOn = (page: string): Map<string, string> =>
     new Map(
       [...page.matchAll(/^# TYPE (varnish_\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [
@@ -80,16 +80,16 @@ describe('an exporter of Varnish', function () {
     await waitFor('it answers', () => scrape(known).catch(() => undefined), START_MS);
     const [theirs, ours] = await server.still(async () => {
       const page = (await scrape(known)).body;
-      // The first scrape may see a segment come, the second shows it.
+      // During the first scrape a new segment may appear. The second scrape shows it.
       await scrape(url);
       return [page, (await scrape(url)).body];
     });
     const expected = valuesOn(theirs);
     expect(expected.size).to.be.greaterThan(300);
     for (const key of [...expected.keys()]) {
-      // Not in shared memory: the exporter asks another program.
+      // The version is not in shared memory; prometheus_varnish_exporter asks another program for it.
       if (key.startsWith('varnish_version')) expected.delete(key);
-      // It says that a backend without a probe is down, and one whose probes all failed.
+      // prometheus_varnish_exporter reports a backend as down if it has no probe or if all its probes failed.
       if (/^varnish_backend_up.*"backend":"(plain|bad)"/.test(key)) {
         expect(expected.get(key), key).to.equal(0);
         if (!valuesOn(ours).has(key)) expected.delete(key);
@@ -130,7 +130,7 @@ describe('an exporter of Varnish', function () {
   });
 
   it('answers 503 with the reason after Varnish was killed, and 200 after it restarted', async () => {
-    // After a try that failed.
+    // After a failed attempt of this test, the server may not be running.
     if (!server.runs) await server.start();
     const url = await exporterOf('compat');
     await readyPage(url);

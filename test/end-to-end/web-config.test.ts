@@ -1,4 +1,4 @@
-// A listener with TLS, client certificates and passwords, requested by real clients.
+// Tests a listener with TLS, client certificates and passwords, with real clients.
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,11 +17,11 @@ interface Answer {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly text: string;
-  /** Of the certificate that the server showed. */
+  /** The subject of the certificate that the server sent. */
   readonly subject: string;
 }
 
-/** Asks by HTTPS; rejects when the connection fails. */
+/** Sends a request over HTTPS. Rejects if the connection fails. */
 function ask(url: string, options: RequestOptions = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -78,7 +78,7 @@ describe('an exporter with web_config_file', function () {
     serverIs('component');
     rmSync(programs.path('web.yml'), { force: true });
     programs.write('web.yml', yaml);
-    // The exporter checks its files at most once each second: do not ask many times before that.
+    // The exporter checks its files at most once per second, so earlier requests would be in vain.
     await delay(1000);
     await waitFor('the new web configuration', async () => {
       await (url.startsWith('https') ? ask(url).catch(() => undefined) : scrape(url));
@@ -179,7 +179,7 @@ describe('an exporter with web_config_file', function () {
         for (let each = 0; each < count; each++) answers.push((await scrape(url)).status);
         return answers;
       };
-      // `change` has used a part of the burst.
+      // The requests of `change` have used a part of the burst.
       expect((await statuses(5)).slice(3)).to.deep.equal([429, 429]);
       const { headers, body } = await scrape(url);
       expect(headers['retry-after']).to.equal('1');
