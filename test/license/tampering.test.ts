@@ -25,14 +25,14 @@ describe('A license that is modified', () => {
   }
 
   const edits = [
-    ['by a different character', 1, anyCharacter],
+    ['by the replacement of a character', 1, anyCharacter],
     [
-      'by a different ASCII character',
+      'by the replacement of a character by an ASCII character',
       1,
       fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
     ],
     [
-      'by an additional character',
+      'by the insertion of a character',
       0,
       fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
     ],
