@@ -11,7 +11,7 @@ import { freshChildren } from '../../support/children.js';
 import { readTree } from '../../support/read-tree.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
-describe('A publisher whose server key another publisher has', () => {
+describe('A publisher whose server key another publisher uses', () => {
   const children = freshChildren();
   const segments = freshSegments();
 

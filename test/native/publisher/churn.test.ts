@@ -65,7 +65,7 @@ describe('A publisher that is killed at any instruction (segment format, section
   const children = freshChildren();
   const segments = freshSegments();
 
-  it(`is dead, and the next publisher takes its place, in each of ${KILLS} kills`, async () => {
+  it(`is reported as dead, and the next publisher replaces it, in each of ${KILLS} kills`, async () => {
     const watch = segments.poller('82');
     let source: Source | undefined;
     const die = async (child: ChildProcess) => {

@@ -71,7 +71,7 @@ describe('The handles of published variables (segment format, section 6)', () =>
     expect(segments.bytes('82').toString('latin1') === before, 'untouched').to.equal(true);
   });
 
-  it('refuse values when their variable found no space in the segment', () => {
+  it('refuse values if the segment had no space for their variable', () => {
     const publisher = segments.publish('82', { capacity: { ...TINY, slots: 2 } });
     const handles = handlesOf(publisher);
     const before = segments.bytes('82').toString('latin1');

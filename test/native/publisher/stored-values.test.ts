@@ -80,7 +80,7 @@ describe('A scalar variable', () => {
       expect(seen()).to.equal(1);
     });
 
-  it('is not synced by a refused store', () => {
+  it('stays unsynced after a refused store', () => {
     const { variable, seen } = one('u64');
     expect(() => variable.set(-1)).to.throw(RangeError);
     expect(seen()).to.equal(undefined);

@@ -10,7 +10,7 @@ const LIVE_EVIDENCE: Evidence = {
 };
 
 const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, number?])[] = [
-  ['all evidence says that it is live', {}, 'live', 'publisher is live', 1],
+  ['its state, name, lock and heartbeat are normal', {}, 'live', 'publisher is live', 1],
   [
     'its heartbeat period is 0 (no heartbeat)',
     { heartbeatPeriodNs: 0n, heartbeatNs: 0n },

@@ -83,7 +83,7 @@ describe('A segment', () => {
 describe('A valid publisher is live', () => {
   const segments = freshSegments();
 
-  it('when the directory is copied later than its string bytes', () => {
+  it('even if a reader copies the directory later than its string bytes', () => {
     const publisher = segments.publish('82', { heartbeatMs: 0 });
     publisher.addRoot('h.1.ads', 'Ads');
     const before = segments.bytes('82');
