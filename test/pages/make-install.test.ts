@@ -28,7 +28,7 @@ describe('make install in sdk/c', () => {
     expect(files()).to.deep.equal(BOTH.map((file) => `stage/usr/local/${file}`));
   });
 
-  it('lets pkg-config return working flags, even after the files are moved', function () {
+  it('makes pkg-config return flags that work, even after the files are moved', function () {
     needsPrograms(this, 'pkg-config');
     make('install', `PREFIX=${folder.path('before')}`);
     spawnSync('mv', [folder.path('before'), folder.path('after')]);

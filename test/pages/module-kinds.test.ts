@@ -68,7 +68,7 @@ describe('a program that imports the publisher', function () {
     ['esm', 'shop.mjs'],
     ['cjs', 'shop.cjs'],
   ] as const)
-    it(`runs as an esbuild bundle in the format ${format} that imports the package`, () => {
+    it(`runs as an esbuild bundle in the format ${format} if the package stays external`, () => {
       const file = folder.write('shop.ts', IMPORT + PROGRAM);
       const words = [
         '--bundle',
@@ -85,7 +85,7 @@ describe('a program that imports the publisher', function () {
       expect(ran(output)).to.deep.equal(DONE);
     });
 
-  it('compiles as a CommonJS file with node16, which cannot require ES modules', () =>
+  it('compiles as a CommonJS file with the module setting node16, under which ES modules cannot be required', () =>
     expect(compiled(['shop.cts'], IMPORT + PROGRAM, '--module', 'node16')).to.equal(''));
 
   it('runs as a CommonJS file in JavaScript', () => {

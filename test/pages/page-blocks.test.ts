@@ -25,23 +25,23 @@ describe('the blocks of a page', () => {
   const [program, terminal] = pageBlocks(PAGE);
   if (program === undefined || terminal === undefined) throw new Error('no blocks');
 
-  it('have a line number, a heading, and the file name that the text above them gives', () => {
+  it('have a line number, a heading, and the file name in the text above them', () => {
     const { language, line, heading, file } = program;
     const expected = { language: 'ts', line: 6, heading: 'Shop', file: 'shop.mts' };
     expect({ language, line, heading, file }).to.deep.equal(expected);
     expect(terminal.file).to.equal(undefined);
   });
 
-  it('have commands with their outputs, including commands of root and commands of several lines', () =>
+  it('have commands with their outputs, even commands for root and commands of several lines', () =>
     expect(commandsOf(terminal)).to.deep.equal([
       { prompt: '$', line: 12, command: 'echo a \\\n  b', output: ['# HELP a b', 'a b'] },
       { prompt: '#', line: 16, command: 'reboot', output: [] },
     ]));
 
-  it('are rejected if a block has no end', () =>
+  it('are rejected if a block is not closed', () =>
     expect(() => pageBlocks('```sh\nls\n')).to.throw('The block of line 1 has no end'));
 
-  it('are rejected if output has no command', () =>
+  it('are rejected if a console block has output but no command', () =>
     expect(() => pageBlocks('```console\nls\n```\n').flatMap(commandsOf)).to.throw('no command'));
 });
 
@@ -61,7 +61,7 @@ describe('the output on a page', () => {
     ['matches any characters at "…" within a line', ['a … c'], 'a b c\n', true],
     ['matches any number of lines at the line "…"', ['a', '…', 'c'], 'a\nb\nb\nc\n', true],
     [
-      'matches different times and different values of given patterns',
+      'matches other times, and other values that match the same given pattern',
       ['at 2026-01-01T00:00:00Z on port 1'],
       'at 2027-01-01T00:00:00.5Z on port 22',
       true,

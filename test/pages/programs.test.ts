@@ -76,18 +76,18 @@ describe('the exit statuses of docs/programs.md', function () {
       `[[components]]\nname = "a"\nurl = "http://127.0.0.1:${port}"\nserver_key = "a"\n`,
     );
 
-  it('are those that a fault of a program can have, success, and unexpected failures', () => {
+  it('include 0, 1 and the status of every fault', () => {
     const statuses = new Set(rows.map(([, status]) => Number(status)));
     expect([...statuses]).to.deep.equal([0, 1, 2, 3, 4, 5, 6]);
     for (const [fault, { exit }] of Object.entries(FAULTS))
       expect(statuses.has(exit), fault).to.equal(true);
   });
 
-  it('each have a command that shows it', () =>
+  it('each have a command in this test', () =>
     expect([...Object.keys(COMMANDS), ...ELSEWHERE, ...UNEXPECTED]).to.have.members(shown));
 
   for (const [name, argumentsOf] of Object.entries(COMMANDS))
-    it(`include that of shm_${name}`, async () => {
+    it(`include "shm_${name}"`, async () => {
       const [program, status] = name.split(' ');
       const ended = programs.run(program as Program, ...(await argumentsOf()));
       expect(ended.status, ended.stderr).to.equal(Number(status));
