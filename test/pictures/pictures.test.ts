@@ -15,7 +15,7 @@ describe('the pictures of the documentation', () => {
     ));
 
   for (const { name } of PICTURES)
-    it(`include ${name}.png, which is small and which the tutorial shows`, () => {
+    it(`include ${name}.png, which is small and is on the page of the tutorial`, () => {
       const file = join(PICTURES_FOLDER, `${name}.png`);
       const png = readFileSync(file);
       expect(widthOf(png)).to.equal(WIDTH);
