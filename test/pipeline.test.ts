@@ -305,7 +305,7 @@ describe('servingPipeline', () => {
   const pictures = [
     {
       title:
-        'renders at a demand on a changed target, and answers with the last render on an unchanged one',
+        'renders for a demand if the target has changed, and answers with the last render otherwise',
       interval: '-----|',
       demanded: '-D-d------D---d---',
       answered: '-R-s------R---s---',
@@ -323,7 +323,7 @@ describe('servingPipeline', () => {
       answered: '-RSSSSr-----------',
     },
     {
-      title: 'starts a new interval with a delayed render',
+      title: 'starts a new interval at a delayed render',
       interval: '-----|',
       demanded: '-DD------D--------',
       answered: '-RS---r--S-r------',
@@ -341,7 +341,7 @@ describe('servingPipeline', () => {
       answered: '------------------',
     },
     {
-      title: 'answers all demands with one render within a large interval',
+      title: 'answers all demands within a large interval with one render',
       interval: '---------------------------|',
       demanded: '-D-D-D-D-D-D-D----',
       answered: '-R-S-S-S-S-S-S----',
