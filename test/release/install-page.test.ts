@@ -31,7 +31,7 @@ describe(PAGE, () => {
     }
   });
 
-  it('names the current version, and existing files', () => {
+  it('names the current version, and only files that exist', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     const versions = [...page.matchAll(/(?<![\d.])\d+\.\d+\.\d+(?![\d.]*\d)/g)].map(
       ([found]) => found,

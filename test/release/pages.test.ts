@@ -124,7 +124,7 @@ describe('the pages of a release', function () {
     [['shm_license', 'verify', 'READ'], ['README.md']],
     [['shm_license', 'verify', '--keys-dir', 'scri'], ['scripts']],
   ] as const;
-  it('have the values of every option with a few allowed words in zsh and fish', () => {
+  it('complete the allowed words of every option that has a few, in zsh and fish', () => {
     for (const { name, options } of PROGRAMS)
       for (const { flags, choices } of Object.values(options)) {
         if (choices.length === 0) continue;
@@ -146,7 +146,7 @@ describe('the pages of a release', function () {
     ]));
 
   for (const [words, answer] of offers)
-    it(`have shell completions for the words "${words.join(' ')}"`, () =>
+    it(`complete the words "${words.join(' ')}"`, () =>
       expect(offered(...words)).to.deep.equal(answer));
 });
 

@@ -54,7 +54,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
   });
   after(() => machine.remove());
 
-  it('installs, and reports what a start needs', () => {
+  it('installs, and reports that the exporter cannot start without a license file', () => {
     const { stdout, seconds } = machine.run(install(BEFORE));
     installation = seconds;
     expect(stdout).to.include('was not started or restarted, since a start would be refused:');
@@ -74,7 +74,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     ]);
   });
 
-  it('allows a scrape within a minute, given a key, a license and settings', () => {
+  it('allows a scrape within a minute after key, license and settings are added', () => {
     const { stdout, seconds } = machine.run(`
       shm_license keygen --out-dir . --name acme
       cp acme.pub.pem /etc/shm_exporter/keys/
@@ -103,7 +103,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(stdout).to.include(`version="${VERSION}"`);
   });
 
-  it('restarts running services at an upgrade, the exporter only if its configuration is valid', () => {
+  it('restarts running services at an upgrade, but the exporter only if its configuration is valid', () => {
     const calls = (script: string) =>
       machine
         .run(
@@ -128,7 +128,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(calls(invalid).slice(-2)).to.deep.equal(always);
   });
 
-  it('keeps them when it is removed, and deletes everything when it is purged', () => {
+  it('keeps key, license and settings when it is removed, and deletes all files when it is purged', () => {
     const { stdout: removed } = machine.run(
       'dpkg -r shm-exporter > log; find /etc/shm_exporter; ls /usr/lib',
     );
@@ -141,7 +141,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(machine.run("grep -r --exclude='*-' shm_exporter /etc || true").stdout).to.equal('');
   });
 
-  it('can be installed again after a purge, with a license in place', () => {
+  it('can be installed again after a purge, and is upgraded without a warning if a license exists', () => {
     const { stdout } = machine.run(`
       ${install(VERSION)} > log
       shm_license issue --licensee Test --days 30 --out license.json
@@ -157,7 +157,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
 describe('the .deb', function () {
   this.timeout(180_000).slow(60_000);
 
-  it('has no findings of lintian', function () {
+  it('passes lintian', function () {
     needsPrograms(this, 'lintian');
     // It leaves a file among the temporary ones.
     const folder = mkdtempSync(join(tmpdir(), 'shm-lintian-'));

@@ -49,7 +49,7 @@ describe('the npm package', function () {
     expect(status, `${stdout}${stderr}`).to.equal(0);
   });
 
-  it('has neither dependencies nor install scripts, which package managers treat differently', () => {
+  it('has no dependencies and no install scripts, because package managers treat both differently', () => {
     const manifest = JSON.parse(readFileSync(join(root(), 'package.json'), 'utf8')) as object;
     expect(manifest).not.to.have.any.keys(
       'dependencies',
@@ -64,7 +64,7 @@ describe('the npm package', function () {
       expect(existsSync(join(root(), file)), file).to.equal(false);
   });
 
-  it('refers to no source map, since it has no sources', () => {
+  it('refers to no source maps, because it contains no sources', () => {
     const files = readdirSync(root(), { recursive: true, encoding: 'utf8' });
     expect(files.filter((file) => file.endsWith('.map'))).to.deep.equal([]);
     for (const file of files.filter((each) => /^dist\/.*\.(js|d\.ts)$/.test(each)))
@@ -95,7 +95,7 @@ describe('the npm package', function () {
       expect(used).to.equal(`v${version}\n`);
     });
 
-  it('explains how to build from source if no compiled module matches, and then works', function () {
+  it('explains how to build native modules if no compiled one matches, and works after such a build', function () {
     const module = 'dist/prebuilds';
     rmSync(join(root(), module), { recursive: true });
     const run = () => spawnSync(folder('bin/shm_simulator'), ['--version'], { encoding: 'utf8' });
