@@ -60,7 +60,7 @@ for (const program of PROGRAMS)
         'unknown option "--hlep" (did you mean "--help"?)',
       ));
 
-    it('has help of at most 80 columns, and at most 50 lines for --help', () => {
+    it('has help with at most 80 columns, and at most 50 lines for --help', () => {
       for (const line of all.split('\n')) expect(line.length, line).to.be.at.most(80);
       expect(help.trimEnd().split('\n').length).to.be.at.most(50);
     });
@@ -80,7 +80,7 @@ for (const program of PROGRAMS)
       }
     });
 
-    it('shows the main options for --help, and how many more --help-all shows', () => {
+    it('shows the main options for --help, and the number of further options in --help-all', () => {
       const shown = options.map(nameOf).filter((name) => help.includes(`\n  ${name} `));
       expect([...shown, ...rare]).to.have.members(options.map(nameOf));
       expect(/--help-all +Print this help with (\d+) more/.exec(help)?.[1] ?? '0').to.equal(
