@@ -40,7 +40,7 @@ describe('The display of texts from publishers', () => {
       }),
     ));
 
-  it('is different for different names', () =>
+  it('shows different names differently', () =>
     fc.assert(
       fc.property(hostileText, hostileText, (a, b) => {
         fc.pre(a !== b);
@@ -71,7 +71,7 @@ describe('The display of times and counts', () => {
     expect(agoText(5000, 4000)).to.equal('in the future');
   });
 
-  it('shows in milliseconds a time that is beyond the range of Date', () => {
+  it('shows a time beyond the range of Date in milliseconds', () => {
     expect(timeText(Date.UTC(2026, 0, 5, 8))).to.equal('2026-01-05 08:00:00Z');
     expect(timeText(1e20)).to.equal('100000000000000000000 ms');
   });
@@ -97,7 +97,7 @@ describe('A message about a missing name', () => {
   ] as const)
     it(what, () => expect(existingText('shop.1', names)).to.equal(wanted));
 
-  it('lists names with a common prefix first', () => {
+  it('lists names in descending order of the prefix that they share with the missing name', () => {
     const names = ['a.pool.1', 'shop.pool.7', 'shop.pool.8', 'sho.pool.1'];
     expect(existingText('shop.pool.12345', names)).to.equal(
       ' (there are: shop.pool.7, shop.pool.8, sho.pool.1, a.pool.1)',
