@@ -18,7 +18,7 @@ describe('shm_simulator', function () {
     expect(programs.segments()).to.deep.equal([]);
   });
 
-  it('warns of an application without a built-in tree, unless a scenario is given', async () => {
+  it('warns of an application without a built-in tree, but not if a scenario is given', async () => {
     const misspelled = await programs.simulator('--app', 'adz', '--server-key', '2');
     expect(misspelled.stderr).to.equal(
       'warning: no tree of adz is built in (did you mean "ads"?); a general one is published\nready\n',

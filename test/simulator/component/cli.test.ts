@@ -33,7 +33,7 @@ describe('shm_simulator as a component', function () {
     expect(running.stdout).to.equal('');
   });
 
-  it('serves a tree of an application whose values change and whose process id stays the same', async () => {
+  it('serves the tree of an application with changing values and a constant process id', async () => {
     const root = 'h.1.ads';
     const running = start(['--app', 'ads', '--root', root, '--objects', '40', '--rate', '200']);
     const url = await urlOf(running);
@@ -59,7 +59,7 @@ describe('shm_simulator as a component', function () {
       [...variables].map(([name, { value }]) => [name, String(value)]),
     ]);
 
-  it('runs the steps of a scenario, and exits at the end step', async () => {
+  it('runs the steps of a scenario, and ends at its exit step', async () => {
     const [root = ''] = ODD_SCENARIO.objects.map(({ id }) => id);
     const steps = [
       { after_ms: 0, set: { [`${root}.numbers`]: { zero: 1 } } },
@@ -78,7 +78,7 @@ describe('shm_simulator as a component', function () {
     expect(failed.stderr).to.match(/^shm_simulator: There is no object nobody$/m);
   });
 
-  it('uses the base, key and certificate of its options', async () => {
+  it('uses the base path, key and certificate of its options', async () => {
     const running = start([
       ...['--scenario', scenario(), '--json-base', '/rtds/adh', '--security-key', 'open sesame'],
       ...['--tls-cert', tlsPath('component.cert.pem'), '--tls-key', tlsPath('component.key.pem')],

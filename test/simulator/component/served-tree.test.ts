@@ -113,7 +113,7 @@ describe('ServedTree', () => {
       expect(served).to.deep.equal(published);
     });
 
-  it('accepts no change below a removed object', () => {
+  it('ignores changes below a removed object', () => {
     const tree = new ServedTree();
     const root = tree.addRoot('h.1.x', 'C');
     const object = tree.addObject(root, 'h.1.x.a', 'C');
