@@ -31,7 +31,7 @@ describe('SelfMetrics', () => {
     ]);
   });
 
-  it('has the utilization of the event loop, and no statistics that need wake-ups', async () => {
+  it('has the utilization and lag of the event loop, but no statistics that need a periodic timer', async () => {
     const text = await new SelfMetrics().text([]);
     const [, share] = /^nodejs_eventloop_utilization ([\d.]+)$/m.exec(text) ?? [];
     expect(Number(share)).to.be.within(0, 1);

@@ -19,7 +19,7 @@ describe('admission', () => {
   const taken = at(of('taken'));
   const never = at(NEVER);
 
-  it('serves any number of requests of one connection, one after the other', () => {
+  it('serves any number of requests from one connection one after the other', () => {
     const admitted = admission({ scrape: 1, page: 1 });
     const socket = new Socket();
     for (let request = 0; request < 200; request++)
@@ -48,7 +48,7 @@ describe('admission', () => {
     expect(ask('scrape').seen).to.deep.equal(['taken']);
   });
 
-  it('removes queued requests whose client left', () => {
+  it('removes the queued requests of a client that disconnects', () => {
     const admitted = admission({ scrape: 1, page: 1 }, new VirtualTimeScheduler());
     const ask = (answer = taken) => follow(admitted(new Socket(), 'scrape', answer));
     const running = ask(never);
@@ -65,7 +65,7 @@ describe('admission', () => {
 describe('a guard', () => {
   const serve = freshServing();
 
-  it('that fails causes a 500 and a log line, and does not affect later requests', async () => {
+  it('that fails causes status 500 and a log line, and does not affect later requests', async () => {
     let isBroken = true;
     const refusal = () => (isBroken ? throwError(() => new Error('no thread')) : of(undefined));
     const http = await serve([new FakeTarget()], { guard: { ...NO_GUARD, refusal } });
@@ -76,7 +76,7 @@ describe('a guard', () => {
     expect((await http.ask('/metrics')).status).to.equal(200);
   });
 
-  it('that admits a request late causes an answer from the targets that exist then', async () => {
+  it('that admits a request late lets the request see the targets of that moment', async () => {
     const targets = [new FakeTarget('ads', ['82'])];
     const asked$ = new Subject<undefined>();
     const refusal = () => asked$.pipe(take(1));
@@ -89,7 +89,7 @@ describe('a guard', () => {
   });
 });
 
-describe('a guard that still checks a request when the exporter ends', () => {
+describe('a guard that has not admitted a request when the exporter ends', () => {
   const serve = freshServing();
 
   it('does not delay the answer to the request', async () => {

@@ -97,7 +97,7 @@ describe('the HTTP responder with gzip', () => {
         }
   });
 
-  it('compresses its own metrics and the status page, but no small pages, errors or other pages', async () => {
+  it('compresses its own metrics and the status page, but no other pages, errors or small pages', async () => {
     const waiting = large(1000).wait({
       objects: { synced: 0, total: 1 },
       variables: { synced: 0, total: 0 },
@@ -121,7 +121,7 @@ describe('the HTTP responder with gzip', () => {
     }
   });
 
-  it('holds a snapshot once for fifty concurrent scrapes', async () => {
+  it('holds a snapshot only once for fifty concurrent scrapes', async () => {
     // Too large to be compressed as a whole in the thread that answers.
     const target = large(400_000);
     const answer = target.demandAnswer();
@@ -138,7 +138,7 @@ describe('the HTTP responder with gzip', () => {
     expect(gunzipSync(answers[0]?.body ?? Buffer.of()).length).to.be.greaterThan(5_200_000);
   });
 
-  it('frees the place and the page of a client that leaves during the compression', async () => {
+  it('releases the page of a client that disconnects during the compression, and serves other clients', async () => {
     const target = large(1_000_000);
     const http = await serve([target]);
     const { socket } = http.send(GZIP);
@@ -149,7 +149,7 @@ describe('the HTTP responder with gzip', () => {
     expect((await http.ask('/metrics')).text.length).to.be.greaterThan(target.text.length);
   });
 
-  it('sends a page that is being compressed when the listener closes', async () => {
+  it('still sends a page if the listener closes during its compression', async () => {
     const target = large(1_000_000);
     const http = await serve([target]);
     const answer = raw(http, '/metrics');

@@ -60,7 +60,7 @@ describe('the metrics of the HTTP responder', () => {
     ['for a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', 405, /\nmethod CONNECT/],
   ];
   for (const [what, bytes, status, expected] of MALFORMED)
-    it(`count a request ${what} as ${status}, with the reason as its text`, async () => {
+    it(`count a request ${what} as ${status}, and the answer states the reason`, async () => {
       const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], {
         ...{ selfMetrics, headerMs: 300, maxHeaderBytes: 2048 },
@@ -74,7 +74,7 @@ describe('the metrics of the HTTP responder', () => {
       );
     });
 
-  it('count no connection that sends nothing', async () => {
+  it('do not count a connection without a request', async () => {
     const http = await serve([new FakeTarget()], { headerMs: 50 });
     const silent = http.send('');
     http.send('').socket.end();
@@ -82,7 +82,7 @@ describe('the metrics of the HTTP responder', () => {
     expect(http.served).to.deep.equal([]);
   });
 
-  it('have each status that is in the table of docs/http.md', () => {
+  it('have exactly the statuses in the table of docs/http.md', () => {
     const page = readFileSync(join(PROJECT, 'docs/http.md'), 'utf8');
     const listed = [...page.matchAll(/^\| (\d{3})\b/gm)].map(([, status]) => Number(status));
     expect([...new Set(listed)]).to.deep.equal([...STATUSES]);

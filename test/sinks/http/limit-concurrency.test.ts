@@ -41,7 +41,7 @@ describe('limitConcurrency', () => {
   );
 
   it(
-    'never subscribes to a waiting source that was unsubscribed, and frees the place of a running source that was unsubscribed',
+    'drops a waiting source on unsubscription, and frees the place of a running source',
     marbles(({ cold, time, expectObservable, expectSubscriptions }) => {
       const limited = limitConcurrency(1);
       const leaves = (at: string) => takeUntil<string>(timer(time(at)));

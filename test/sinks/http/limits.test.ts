@@ -78,7 +78,7 @@ describe('the HTTP responder with limits', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('keeps a connection whose responses together take longer than the limit', async () => {
+    it('keeps a connection open, even if all its responses together take longer than the limit', async () => {
       const http = await serve([new FakeTarget()], { responseMs: 500 });
       const { socket, text } = http.send('');
       const start = performance.now();
@@ -93,7 +93,7 @@ describe('the HTTP responder with limits', () => {
   });
 
   describe('for the requests of one connection', () => {
-    it('gives at most two places to a client that does not read', async () => {
+    it('serves at most two requests at a time to a client that does not read', async () => {
       const target = new FakeTarget('ads', ['82']);
       target.text = HUGE;
       const http = await serve([target, new FakeTarget('adh', ['80'])], { maxScrapes: 3 });
@@ -123,7 +123,7 @@ describe('the HTTP responder with limits', () => {
       expect(target.demands).to.equal(64);
     });
 
-    it('frees all places of a client that leaves', async () => {
+    it('frees all places of a client that disconnects', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxScrapes: 2 });
       const { socket } = http.send(GET('/metrics').repeat(40));

@@ -44,7 +44,7 @@ describe('service discovery at /-/targets', () => {
     return serving.opened();
   };
 
-  it('gives the page of each target, even if targets share server key and application', async () => {
+  it('lists the page of each target, even if targets share server key and application', async () => {
     const shared = publishers.make('7');
     for (const root of ['H.1.ads', 'H.2.ads', 'H.1.adh'])
       shared.addVariable(shared.addRoot(root, 'Root'), 'load', 'u64').set(1);
@@ -94,7 +94,7 @@ describe('service discovery at /-/targets', () => {
     ]);
   });
 
-  it('keeps the labels and the address of a target while its publisher is absent, and after it moved to another server key', async () => {
+  it('keeps labels and address of a target without a publisher, and after its root moves to another server key', async () => {
     live = new LiveTargets(publishers, [{ app: 'ads', serverKeys: ['82', '456', '999'] }]);
     const [target] = live.targets;
     const http = await serve(live.targets);
@@ -115,7 +115,7 @@ describe('service discovery at /-/targets', () => {
     ]);
   });
 
-  it('gives equally configured targets distinct labels', async () => {
+  it('gives distinct labels to targets with the same configuration', async () => {
     const http = await serve([new FakeTarget(), new FakeTarget(), new FakeTarget()]);
     const labels = scrapesOf((await http.ask('/-/targets')).text).map((each) => each.labels);
     const own = { app: 'ads', server_key: '82', root: 'H.1.ads' };
@@ -164,7 +164,7 @@ describe('service discovery at /-/targets', () => {
 describe('the status page at /', () => {
   const serve = freshServing();
 
-  it('links the page and the scopes of each target that parameters can select', async () => {
+  it('has links to the page and scopes of each target that parameters can select', async () => {
     const targets = [
       new FakeTarget('ads', ['82'], 'H.1.ads'),
       new FakeTarget('ads', ['7'], 'H.1.ads'),

@@ -51,7 +51,7 @@ describe('/-/reload', () => {
     expect(text).to.equal('configuration not reloaded:\nc.toml:1:1: a\nb\n');
   });
 
-  it('does nothing for a GET, which a crawler or preview may send', async () => {
+  it('ignores a GET request, which a crawler or a link preview may send', async () => {
     let reloads = 0;
     const reload = () => {
       reloads++;

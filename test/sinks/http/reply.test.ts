@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { plainPage, send } from '#app/sinks/http/reply.js';
 
 describe('a reply', () => {
-  it('is passed to the kernel before other pending work', async () => {
+  it('is written to the socket at once, before other work', async () => {
     let waiting: number | undefined;
     const page = plainPage('', 'text/plain');
     const buffers = [Buffer.alloc(1200, 'a'), Buffer.alloc(800, 'b')];

@@ -92,7 +92,7 @@ describe('route (spec 4.3)', () => {
       expect(routed(targets, query)).to.equal(wanted);
     });
 
-  it('names the parameter that a misspelt one resembles, if the request is refused', () => {
+  it('suggests the right name of a misspelt parameter if the request is rejected', () => {
     const targets = [new FakeTarget('a', ['1']), new FakeTarget('b', ['2'])];
     const textFor = (query: string) => {
       const routed = route(targets, new URLSearchParams(query));
@@ -110,14 +110,14 @@ describe('route (spec 4.3)', () => {
     expect(textFor('server_key=1&serverkey=2&collect%5B%5D=cpu')).to.equal(undefined);
   });
 
-  it('matches only the server key of the selected root once a root is selected', () => {
+  it('matches only one server key of a target, the one with the root, once a root is selected', () => {
     const target = new FakeTarget('ads', ['82', '456'], 'H.1.ads');
     expect(routed([target], 'server_key=456')).to.equal('404');
     target.root = '';
     expect(routed([target], 'server_key=456')).to.equal('ads 82+456');
   });
 
-  it('compares app and instance with the last root, or with the configured instance before the first root', () => {
+  it('compares app and instance with the last selected root, or with the configured instance if no root was selected yet', () => {
     const lost = new FakeTarget('ads', ['82'], 'H.1.ads');
     lost.root = '';
     const hinted = Object.assign(new FakeTarget('adh', ['80'], ''), { instance: 'H.1.adh' });

@@ -77,7 +77,7 @@ describe('documentWriter', () => {
     expect([first.released, second.released]).to.deep.equal([1, 1]);
   });
 
-  it('waits for a stopped reader and keeps the page, without blocking the process', async () => {
+  it('keeps the page while the reader is stopped, without blocking the process', async () => {
     const { cat, write, out } = await toCat();
     await taken(write(page('start\n')));
     await eventually('the reader reads', () => out() === 'start\n');
@@ -92,7 +92,7 @@ describe('documentWriter', () => {
     await eventually('the reader has all', () => out().length === 1_000_006);
   });
 
-  it('writes a chunk after the reader took the previous chunk, and yields in between', async () => {
+  it('writes each chunk once the reader has taken the previous one, and yields between chunks', async () => {
     const { cat, write, out } = await toCat();
     let made = 0;
     let turns = 0;

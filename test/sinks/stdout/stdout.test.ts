@@ -43,7 +43,7 @@ describe('stdoutSink', () => {
   const atOnce: DocumentWriter = () => of(7);
 
   it(
-    'prints at each tick, for the first time after one interval',
+    'prints at each tick, first after one interval',
     marbles(({ expectObservable }) => {
       const leaves = '  ----------------!';
       const printed = ' -----s----s----s-';
@@ -125,7 +125,7 @@ describe('stdoutSink', () => {
     expect(target.demands).to.equal(2);
   });
 
-  it('skips ticks without a render while the reader takes nothing', () => {
+  it('skips ticks, without a render, while the reader is stopped', () => {
     const target = new FakeTarget();
     marbles(({ expectObservable }) => {
       const never: DocumentWriter = () => NEVER;
@@ -178,7 +178,7 @@ describe('stdoutSink for one snapshot', () => {
   );
 
   it(
-    'waits until the last target is ready, which it checks every 50 ms',
+    'waits until all targets are ready, and checks this every 50 ms',
     marbles(({ cold, expectObservable }) => {
       const target = unready();
       const becomesReady$ = cold('120ms x').pipe(tap(() => (target.isReady = true)));
@@ -188,7 +188,7 @@ describe('stdoutSink for one snapshot', () => {
   );
 
   it(
-    'prints the ready targets after an interval, and fails with the reason and exit status 5',
+    'prints the ready targets after one interval, and fails with exit status 5 if others are not ready',
     marbles(({ expectObservable }) => {
       const why = once([new FakeTarget(), unready()], 0.2).pipe(
         catchError((fault: unknown) =>

@@ -64,7 +64,7 @@ describe('fileWriter', () => {
     expect(seen).to.deep.equal(['old', 'old']);
   });
 
-  it('reports a missing folder, and writes the next document', async () => {
+  it('reports a missing folder, and tries again with the next document', async () => {
     const write = fileWriter(join(folder, 'gone', 'x.prom'));
     for (const nth of [1, 2]) {
       const error: unknown = await written(write(textOf('a 1\n'))).catch((why: unknown) => why);

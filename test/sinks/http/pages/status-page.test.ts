@@ -65,7 +65,7 @@ describe('the status page', () => {
         'waiting on a root; publisher is dead',
       ],
       [
-        ', and mentions the death of its publisher only once',
+        ' if its publisher died, and reports the death only once',
         as(waiting('a root: publisher is dead', ''), 'dead'),
         'bad',
         'not ready',
@@ -127,7 +127,7 @@ describe('the status page', () => {
       expect(cell()).to.equal('not stated');
     });
 
-    it('the format and the certainty of its values, unless all values are proven', () => {
+    it('its format and the certainty of its values, unless all values are proven', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
       const certainty = 'numbers proven, texts best effort';
@@ -152,7 +152,7 @@ describe('the status page', () => {
     const page = (target: FakeTarget, ...metrics: readonly string[]) =>
       html([target], { scopesFor: () => [scope(...metrics)] });
 
-    it('every page by a name that says of which target it is', () => {
+    it('every page under a name that includes its target', () => {
       const targets = [
         new FakeTarget(),
         new FakeTarget('ads', ['83'], ''),
@@ -204,7 +204,7 @@ describe('the status page', () => {
       });
   });
 
-  it('is updated every two seconds, and every ten if it has many rows', () => {
+  it('is updated every two seconds, or every ten if it has many rows', () => {
     const targets = (count: number) =>
       Array.from({ length: count }, (_, i) => new FakeTarget('ads', [String(i)]));
     for (const [count, seconds] of [
@@ -300,7 +300,7 @@ describe('the status page', () => {
       ['a note if its license has not been checked yet', { license: undefined }, 'not checked yet'],
       ['when it accepted its configuration', {}, 'accepted 1 h ago 2026-01-05 08:00:00Z'],
       [
-        'the refusal of a later configuration',
+        'a note if it refused a later configuration',
         { configuration: { acceptedMs: NOW_MS - 60_000, refusedMs: NOW_MS - 2000 } },
         'last reload refused 2 s ago The log has the reasons. In use: accepted 1 min ago',
       ],

@@ -43,7 +43,7 @@ describe('the tree page', () => {
   const showing = (rows: readonly TreeRow[], changed: Partial<TreePart> = {}) =>
     Object.assign(new FakeTarget(), { answer: part(rows, changed) });
 
-  it('shows objects, and their variables below them', async () => {
+  it('shows each object, and its variables below it', async () => {
     const { status, text, headers } = await ask(showing([object(), variable()]));
     expect(status).to.equal(200);
     expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
@@ -82,7 +82,7 @@ describe('the tree page', () => {
         'not ads_x clash',
       ],
       [
-        'the first eight of many metrics',
+        'the first eight of its metrics, and the number of further ones',
         { metrics: Array.from({ length: 10 }, (_, i) => ({ ...metric, name: `m${i}` })) },
         'm0 m1 m2 m3 m4 m5 m6 m7 and 2 more',
       ],
@@ -136,14 +136,14 @@ describe('the tree page', () => {
       expect(maxMs).to.equal(1500);
     });
 
-    it('for texts without a row only if these texts are allowed', async () => {
+    it('for texts that no row reads only if the client may see them', async () => {
       const target = showing([]);
       await ask(target, 'server_key=82', { showsUnreadTexts: () => false });
       expect(target.queries[0]?.showsUnreadTexts).to.equal(false);
     });
 
     it(
-      'with at most two concurrent queries, and with a time limit',
+      'with at most two queries at a time, each with a time limit',
       marbles(({ cold, expectObservable }) => {
         const options = { path: '/metrics', treePath: '/tree', scope: () => undefined };
         const respond = treeResponder({
@@ -212,7 +212,7 @@ describe('the tree page', () => {
     [9, 'q=x', 'Nothing found in this part of the tree.'],
     [undefined, 'from=99', 'There is nothing from here on.'],
   ] as const)
-    it(`shows the text "${wanted}" in a part without rows`, async () =>
+    it(`shows the text "${wanted}" if a part of the tree has no rows`, async () =>
       expect((await ask(showing([], { next }), `server_key=82&${query}`)).text).to.contain(wanted));
 
   it('links to the tree of each target if the request selects no target', async () => {
@@ -302,7 +302,7 @@ describe('the tree page', () => {
       expect(text).not.to.contain('<b>');
     });
 
-    it('with 503 a target whose publisher died, and names the command that shows the last values', async () => {
+    it('with 503 a target whose publisher died, and suggests the command that shows the last values', async () => {
       const reason = 'a root of application ads, server key 82: publisher died without closing';
       const target = new FakeTarget('ads', ['82'], '').wait({
         ...{ objects: { synced: 0, total: 0 }, variables: { synced: 0, total: 0 }, reason },
@@ -337,7 +337,7 @@ describe('the tree page', () => {
       expect((await http.ask('/tree', { method: 'HEAD' })).text).to.equal('');
     });
 
-    it('no scrape if /tree is the path of scrapes', async () => {
+    it('no scrape if metrics_path is /tree', async () => {
       const http = await serve([showing([])], { path: '/tree' });
       const { text } = await http.ask('/tree');
       expect(text).to.contain('demo_value 1');
@@ -345,7 +345,7 @@ describe('the tree page', () => {
     });
   });
 
-  it('escapes every text of publishers, and stays small', () =>
+  it('escapes every text of a publisher, and has a limited size', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: fc.constantFrom(...Array.from('<>&"\'`=\u202e\n .x')) }), {
@@ -408,7 +408,7 @@ describe('the parameters of a tree page', () => {
       ),
     ));
 
-  it('keep the positions of at most 32 earlier pages', () => {
+  it('include the positions of at most 32 previous pages', () => {
     const trail = Array.from({ length: 50 }, (_, i) => i);
     const read = readParameters(new URLSearchParams({ from: trail.join('.') }));
     expect(read).to.have.property('trail').that.deep.equals(trail.slice(-32));
