@@ -45,7 +45,7 @@ describe('the command line', function () {
     });
 
     shows('1.6', () => {
-      it('--server-key leaves a single target without routing, and no target of the file', async () => {
+      it('--server-key leaves a single target, which needs no routing, and removes the targets of the file', async () => {
         expect(application(page)).to.deep.equal(shopSeries('shop', 1));
         const ready = 'shm_exporter_internal_target_ready';
         const all = [...(await aside(await exporter.url())).keys()];

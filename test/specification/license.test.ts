@@ -40,7 +40,7 @@ describe('the license at startup', function () {
   };
 
   shows(['1.2', '7.2'], () => {
-    it('a changed license ends the start with status 3 and one line on stderr', () =>
+    it('a modified license makes the start fail with status 3 and one line on stderr', () =>
       isRefused(start(tampered()), /bad signature/));
   });
 
@@ -50,11 +50,11 @@ describe('the license at startup', function () {
   });
 
   shows(['1.2', '8 license grace period'], () => {
-    it('half an hour after the grace period, the start ends with status 3', () =>
+    it('half an hour after the grace period, the start fails with status 3', () =>
       isRefused(start(expired('over.json', 36.5)), /its grace of 36 h ended at/));
   });
 
-  it('ends the start with a separate status if the clock is before the issue of the license', async () => {
+  it('makes the start fail with its own status if the clock is earlier than the issue date', async () => {
     const exporter = programs.exporter({ license_file: programs.issue('early.json', 1, 47) });
     expect(await exporter.ended).to.deep.equal({ status: 6, signal: null });
     expect(exporter.stderr).to.match(

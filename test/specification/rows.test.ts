@@ -12,7 +12,7 @@ import { needs } from '../support/needs.js';
 const SPECIFICATION = join(PROJECT, '../shared/spec.md');
 
 describe('the rows of the specification', () => {
-  it('are exactly those of the document, word for word', function () {
+  it('equal the rows of the document, word for word', function () {
     needs(this, existsSync(SPECIFICATION), 'the specification is not beside the project');
     expect(SECTIONS).to.deep.equal(readSpecification(readFileSync(SPECIFICATION, 'utf8')));
   });

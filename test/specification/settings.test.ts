@@ -224,7 +224,7 @@ describe('the settings', function () {
           / debug target shop on 1 update: notification \d+, \d+ changes in the directory\n/,
         ));
 
-      it('logs for each scrape the server keys and the root found', async () => {
+      it('logs the server keys and the selected root of each scrape', async () => {
         await talking.line(/ debug target shop on 1 lookup: server key 1 live; root h\.1\.shop\n/);
         await talking.line(/ debug target shop on 5 lookup: server key 5 absent; no root\n/);
       });
@@ -288,7 +288,7 @@ describe('the settings', function () {
   });
 
   shows('8 metrics_interval_seconds', () => {
-    it('by default, the first snapshot follows after 10 s', async () => {
+    it('by default, the exporter prints the first snapshot after 10 s', async () => {
       const line = await waitFor('a snapshot', () => /^# snapshot .*\n/.exec(printing.stdout)?.[0]);
       expect(line).to.contain('scrape not ready: ');
       const [, printed = ''] = / time=(\S+) /.exec(line) ?? [];
