@@ -15,7 +15,7 @@ describe('an Output', () => {
   });
 
   for (const [name, make] of Object.entries(READERS))
-    it(`to ${name} keeps the process running and the flags as they are, and writes everything later`, async () => {
+    it(`to ${name} blocks no process, changes no flag, and writes everything once the reader continues`, async () => {
       const reader = make();
       readers.push(reader);
       const flags = flagsOf(reader.fd);
@@ -50,7 +50,7 @@ describe('an Output', () => {
     return reader;
   };
 
-  it('drops lines while a mebibyte waits, and takes lines again when the reader continues', async () => {
+  it('drops lines while one mebibyte waits, and accepts lines again when the reader continues', async () => {
     const reader = pipe();
     const output = new Output(reader.fd);
     const line = `${'x'.repeat(999)}\n`;
@@ -100,7 +100,7 @@ describe('an Output', () => {
     closeSync(fd);
   });
 
-  it('reports the error of a document that cannot be made, and begins the next one on a new line', async () => {
+  it('reports the error of a document that fails halfway, and begins the next document on a new line', async () => {
     const path = folder.write('file', '');
     const fd = openSync(path, 'w');
     const output = new Output(fd);
