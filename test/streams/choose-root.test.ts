@@ -70,14 +70,19 @@ describe('the choice of a root', () => {
     ],
     ['prefers the root with the fewest segments', '', [['a.b.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'prefers a root with fewer segments to a root of an earlier server key',
+      'prefers a root with fewer segments, even on a later server key',
       '',
       [['a.b.1.ads'], ['H.2.ads']],
       'H.2.ads',
     ],
     ['prefers the first of the server keys', '', [['H.2.ads'], ['H.1.ads']], 'H.2.ads'],
     ['prefers the lowest instance number', '', [['H.10.ads', 'H.9.ads']], 'H.9.ads'],
-    ['prefers a number as instance to a word', '', [['H.main.ads', 'H.77.ads']], 'H.77.ads'],
+    [
+      'prefers an instance that is a number to one that is a word',
+      '',
+      [['H.main.ads', 'H.77.ads']],
+      'H.77.ads',
+    ],
     [
       'prefers the lowest instance number if only a later server key has roots',
       '',
@@ -94,7 +99,7 @@ describe('the choice of a root', () => {
       expect(nameOf(choose(seen, { app: 'ads', hint }))).to.equal(wanted);
     });
 
-  it('uses the identity that a root states, and not the identity in its id', () => {
+  it('uses the identity that a root states instead of the identity in its id', () => {
     const stated = root('whatever', { application: 'ads', instance: '5' });
     const seen = [polled('82', stated, 'H.1.ads')];
     expect(nameOf(choose(seen, { app: 'ads', hint: '5' }))).to.equal('whatever');
@@ -102,7 +107,7 @@ describe('the choice of a root', () => {
     expect(nameOf(choose([polled('82', denied)], ADS))).to.equal('none');
   });
 
-  it('names the roots that it did not take, best first', () => {
+  it('names the other roots, best first', () => {
     const choice = choose(
       [polled('82', 'H.3.ads', 'H.1.adh', 'H.1.ads'), polled('9', 'H.2.ads')],
       ADS,
@@ -110,7 +115,7 @@ describe('the choice of a root', () => {
     expect(choice).to.deep.include({ serverKey: '82', others: ['H.3.ads', 'H.2.ads'] });
   });
 
-  it('considers the first 16,384 roots of a server key, and says so if there are more', () => {
+  it('considers only the first 16,384 roots of a server key, and reports this if there are more', () => {
     const other = (i: number) => `H.${i}.adh`;
     const roots = (count: number) => Array.from({ length: count }, (_, i) => other(i));
     expect(nameOf(choose([polled('82', ...roots(16_383), 'H.1.ads')], ADS))).to.equal('H.1.ads');
@@ -141,19 +146,23 @@ describe('the choice of a root', () => {
   });
 
   const formers = [
-    ['the former root before a better one', { serverKey: '456', id: 'a.b.9.ads' }, 'a.b.9.ads'],
     [
-      'no other root on the server key of the former root',
+      'the previous root even if another one is better',
+      { serverKey: '456', id: 'a.b.9.ads' },
+      'a.b.9.ads',
+    ],
+    [
+      'the best root if the previous root no longer exists',
       { serverKey: '456', id: 'gone.ads' },
       'H.1.ads',
     ],
     [
-      'no root with the id of the former root on another server key',
+      'the best root if the id of the previous root exists only on another server key',
       { serverKey: '82', id: 'H.2.ads' },
       'H.1.ads',
     ],
     [
-      'a former root only if it belongs to the application',
+      'the best root if the previous root belongs to another application',
       { serverKey: '82', id: 'H.1.adh' },
       'H.1.ads',
     ],
@@ -231,7 +240,7 @@ describe('the stream of chosen roots', () => {
   const taken = { '1': 'H.1.ads', '2': 'H.2.ads', n: 'none' };
 
   it(
-    'emits a choice only once, even if further poll results of its publisher follow',
+    'emits a choice once, even if further poll results confirm it',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const polls$ = hot('    -b-t-t-b-|', seen);
       const choices = '       -1-------|';
@@ -243,7 +252,7 @@ describe('the stream of chosen roots', () => {
   );
 
   it(
-    'keeps a root when a better one appears, until the root is lost',
+    'keeps a root until it is lost, even if a better one appears',
     marbles(({ hot, expectObservable }) => {
       const roots = sourceOf(two);
       const live = pollResult({ source: roots });
@@ -275,7 +284,7 @@ describe('the stream of chosen roots', () => {
   );
 
   it(
-    'prefers the former root until a root is chosen, and not after that',
+    'prefers the previous root only for the first choice',
     marbles(({ hot, expectObservable }) => {
       const formerRoot = { serverKey: '82', id: 'H.2.ads' };
       const polls$ = hot('    -x-b-x-b---', seen);
@@ -286,7 +295,7 @@ describe('the stream of chosen roots', () => {
   );
 
   it(
-    'emits a choice when the publisher is lost and when it is back',
+    'emits a choice when the publisher is lost and when it returns',
     marbles(({ hot, expectObservable }) => {
       const polls$ = hot('    -b-x-y-b---', seen);
       const choices = '       -1-n-n-1---';
@@ -296,7 +305,7 @@ describe('the stream of chosen roots', () => {
   );
 
   it(
-    'treats the same id in a new generation as another root',
+    'emits a choice again if a new generation has a root with the same id',
     marbles(({ hot, expectObservable }) => {
       const again = { ...seen, '2': polled('82', root('H.1.ads')) };
       const polls$ = hot('    -1-2---', again);
@@ -357,7 +366,7 @@ describe('the stream of chosen roots', () => {
     }),
   );
 
-  it('stops for a consumer that leaves during the second emission', () => {
+  it('stops when the consumer unsubscribes during the second emission', () => {
     const { source$, emitted } = countedSource([seen.b, seen.x, seen.b, seen.y]);
     const idle$ = new Subject<PollResult>();
     const { seen: choices } = follow(firstTwo(names([merge(of(seen.y), idle$), source$])));

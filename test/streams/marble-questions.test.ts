@@ -8,9 +8,9 @@ describe('the tests of the operators in src/streams', () => {
       .filter((file) => file.endsWith('.ts'))
       .map((file) => ({ file, text: readFileSync(`${folder}/${file}`, 'utf8') }));
 
-  it('ask what happens when the consumer leaves during the second emission', () => {
+  it('cover a consumer that unsubscribes during the second emission', () => {
     const asking = textsOf('test/streams').filter(({ text }) =>
-      text.includes("'stops for a consumer that leaves during the second emission'"),
+      text.includes("'stops when the consumer unsubscribes during the second emission'"),
     );
     const isAsked = (file: string) =>
       asking.some(({ text }) => text.includes(`'#app/streams/${file.replace('.ts', '.js')}'`));

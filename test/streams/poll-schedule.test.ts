@@ -41,7 +41,11 @@ describe('a poll schedule', () => {
     ['polls an idle segment seldom', '      a 1999ms a', '      p 1999ms s'],
     ['polls often once an idle segment changes', '           a 1999ms b', '      p 1999ms p'],
     ['polls at once while memory is being freed', '       a 1999ms t', '      p 1999ms f'],
-    ['polls at once while more changes wait', '              a 1999ms m', '      p 1999ms o'],
+    [
+      'polls at once while the source has more changes',
+      '              a 1999ms m',
+      '      p 1999ms o',
+    ],
     ['polls an unstable directory often', '            a 1999ms r 499ms r', '  p 1999ms p 499ms p'],
     ['does not wait on the futex of an absent segment', 'x 1999ms x', '      p 1999ms n'],
   ] as const;
@@ -67,7 +71,7 @@ describe('a poll schedule', () => {
     expect(waits).to.deep.equal([100, 70, 60, 110, 70]);
   });
 
-  it('polls a segment seldom if its changes can wait', () => {
+  it('polls a segment seldom if no change is urgent', () => {
     let now = 0;
     const schedule = new PollSchedule(() => now);
     const next = (at: number, isUrgent: boolean) => {
@@ -114,7 +118,7 @@ describe('the comparison of two poll results', () => {
       unseen('corrupt', 'a length'),
     ],
     ['only the second has directory changes', a, pollResult({ source, changes: [added()] })],
-    ['only the second leaves changes', a, pollResult({ source, hasMore: true })],
+    ['only the second has changes left to read', a, pollResult({ source, hasMore: true })],
     [
       'only the second has an unstable directory',
       pollResult({ source, hasMore: true }),

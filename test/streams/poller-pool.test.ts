@@ -117,7 +117,7 @@ describe('a server pool', () => {
   );
 
   it(
-    'emits mere notifications only to urgent subscribers, and the end of a publisher to all subscribers',
+    'emits a notification only to urgent subscribers, but the end of a publisher to all subscribers',
     marbles(({ hot, expectObservable }) => {
       const publisher = publishers.withRoot('82', 'H.1.ads');
       let isUrgent = false;
@@ -142,7 +142,7 @@ describe('a server pool', () => {
     }),
   );
 
-  it('closes a segment with its last subscriber, and opens it again for the next', () => {
+  it('closes a segment when its last subscriber leaves, and opens it again for the next one', () => {
     publishers.withRoot('82', 'H.1.ads');
     const polls$ = newPool().pollResult$('82');
     const first = follow(states(polls$));
@@ -173,7 +173,7 @@ describe('a server pool', () => {
     expect(roots).to.deep.equal(['H.1.ads live', 'H.2.ads live', 'absent']);
   });
 
-  it('emits results in the same order to all subscribers, even if one of them requests a poll', () => {
+  it('emits results to all subscribers in the same order, even if one requests a poll during an emission', () => {
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const pool = newPool();
     const pollAgain = (seen: PollResult): number => {
@@ -193,7 +193,7 @@ describe('a server pool', () => {
     for (const { subscription } of [first, second]) subscription.unsubscribe();
   });
 
-  it('stops for a consumer that leaves during the second emission', () => {
+  it('stops when the consumer unsubscribes during the second emission', () => {
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const scheduler = new VirtualClock();
     const pool = newPool(scheduler);
@@ -239,7 +239,7 @@ describe('a server pool', () => {
     subscription.unsubscribe();
   });
 
-  it('is woken by the futex of an idle segment, without a timer', async function () {
+  it('polls an idle segment when its futex changes, without a timer', async function () {
     needs(this, canWaitOnFutexes(), 'the kernel has no futex_waitv');
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const waiter = new FutexWaiter();

@@ -40,7 +40,7 @@ describe('the set of server pools', () => {
     expect(numbers).to.deep.equal([[1], [2]]);
   });
 
-  it('has one pool for all targets with the same format settings, and another for other settings', () => {
+  it('has one pool for each combination of format settings', () => {
     const pools = fresh();
     const numbers = [{ first: 5 }, { first: 6 }, {}].map((settings) => {
       const pool = pools('toy', settings);
@@ -52,7 +52,7 @@ describe('the set of server pools', () => {
     expect(numbers).to.deep.equal([[5], [6], [2]]);
   });
 
-  it('drops the pool of unused settings', () => {
+  it('drops the pool of format settings that no target uses any more', () => {
     const pools = fresh();
     const former = pools('toy', { first: 5 });
     pools('toy', { first: 6 });

@@ -14,7 +14,7 @@ describe('repeated polling', () => {
   };
 
   it(
-    'polls at once, and again after the wait that each result asks for',
+    'polls at once, and after each result waits for the time that the result requests',
     marbles(({ expectObservable }) => {
       const waits: Record<string, number> = { '1': 2, '2': 4, '3': 1 };
       const seen$ = repeatPoll(
@@ -30,7 +30,7 @@ describe('repeated polling', () => {
   );
 
   it(
-    'polls when it is called, and then restarts the wait',
+    'polls at once on request, and then restarts the wait',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
       const call$ = hot('   --x-----------');
       const wait = time('   -----|        ');
@@ -53,7 +53,7 @@ describe('repeated polling', () => {
   );
 
   it(
-    'keeps the timer if a call does not change the due time',
+    'keeps the timer if a request does not change the due time',
     marbles(({ hot, expectObservable }) => {
       const call$ = hot(' --x--x--------');
       const due = [6, 13];
@@ -114,7 +114,7 @@ describe('repeated polling', () => {
     }),
   );
 
-  it('stops for a consumer that leaves during the second emission', () => {
+  it('stops when the consumer unsubscribes during the second emission', () => {
     let [polls, waits] = [0, 0];
     const poll = () => {
       // An operator that goes on would poll without an end.

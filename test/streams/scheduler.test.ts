@@ -41,7 +41,7 @@ function setUp() {
 }
 
 describe('the scheduler', () => {
-  it('runs nothing synchronously, and schedules nothing after the last task', () => {
+  it('runs no task synchronously, and schedules no iteration after the last task', () => {
     const { run, log, iterate } = setUp();
     const { seen, subscription } = run('a');
     expect(log).to.deep.equal([]);
@@ -51,7 +51,7 @@ describe('the scheduler', () => {
     expect(iterate()).to.equal(undefined);
   });
 
-  it('gives each task a slice of a millisecond, one after the other', () => {
+  it('gives each task in turn a slice of a millisecond', () => {
     const { run, iterate } = setUp();
     run('a', 6);
     run('b', 5);
@@ -62,7 +62,7 @@ describe('the scheduler', () => {
     expect(iterate()).to.equal(undefined);
   });
 
-  it('starts slices of further waiting tasks within half a millisecond of an event-loop iteration', () => {
+  it('starts further slices only in the first half millisecond of an event-loop iteration', () => {
     const { run, scheduler, steps, iterate } = setUp();
     run('a');
     run('b');
@@ -76,7 +76,7 @@ describe('the scheduler', () => {
     expect(iterate()).to.equal('late1');
   });
 
-  it('runs urgent tasks first, but gives a slice to another task after it has waited for ten milliseconds', () => {
+  it('runs urgent tasks first, but gives any task a slice after a wait of ten milliseconds', () => {
     const { run, iterate } = setUp();
     run('a', 2, 1);
     run('b', 1, 1);
@@ -85,7 +85,7 @@ describe('the scheduler', () => {
     expect(iterations).to.deep.equal(['u1', 'v1', 'w1', 'a1', 'x1', 'b1', 'a2', undefined]);
   });
 
-  it('runs a task first once a client waits for it', () => {
+  it('runs a task before others once a client waits for it', () => {
     const { run, iterate } = setUp();
     let isUrgent = false;
     run('a', 9, 1);
@@ -106,7 +106,7 @@ describe('the scheduler', () => {
     expect(seen).to.deep.equal([]);
   });
 
-  it('ends a task with the step in which it cancels itself', () => {
+  it('runs no further step of a task that cancels itself', () => {
     const { scheduler, iterate } = setUp();
     let steps = 0;
     const cancel = scheduler.start(() => {
@@ -118,7 +118,7 @@ describe('the scheduler', () => {
     expect(iterate()).to.equal(undefined);
   });
 
-  it('stops for a consumer that leaves during the second emission', () => {
+  it('stops when the consumer unsubscribes during the second emission', () => {
     const { scheduler, log, steps, iterate } = setUp();
     const all$ = from(['a', 'b', 'c']).pipe(mergeMap((name) => scheduler.run(steps(name, 1, 0.1))));
     const { seen } = follow(firstTwo(all$));
@@ -128,7 +128,7 @@ describe('the scheduler', () => {
     expect(log, 'steps').to.deep.equal(['a1', 'b1']);
   });
 
-  it('runs no further step for a consumer that leaves during a step', () => {
+  it('runs no further step if the consumer unsubscribes during a step', () => {
     const { scheduler, iterate } = setUp();
     let steps = 0;
     const leaves = new Subscription();

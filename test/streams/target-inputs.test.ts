@@ -86,7 +86,7 @@ describe('the input processor', () => {
   );
 
   it(
-    'merges waiting poll results into the last one, with the changes of all in their order',
+    'merges waiting poll results into the last one, which gets the changes of all in order',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      ----|      ');
       const input$ = hot('      -(bcde)---|', inputs);
@@ -111,7 +111,7 @@ describe('the input processor', () => {
   );
 
   it(
-    'polls again for a refresh that would be partial, and processes the change of each poll',
+    'polls again while the page of a refresh would be incomplete, and processes each poll result',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      ---|      ');
       const refresh$ = hot('    -R--------', inputs);
@@ -130,7 +130,7 @@ describe('the input processor', () => {
   );
 
   it(
-    'processes a refresh after a second even if it would still be partial',
+    'processes a refresh after a second, even if its page is still incomplete',
     marbles(({ hot, expectObservable }) => {
       const refresh$ = hot('R-', inputs);
       const taken$ = refresh$.pipe(
@@ -141,7 +141,7 @@ describe('the input processor', () => {
   );
 
   it(
-    'processes nothing for a subscriber that leaves during the poll',
+    'processes nothing more if the subscriber unsubscribes during the poll',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
       const pause = time('      ---|    ');
       const input$ = hot('      -Rc-----', inputs);
@@ -173,7 +173,7 @@ describe('the input processor', () => {
     }),
   );
 
-  it('stops for a consumer that leaves during the second emission', () => {
+  it('stops when the consumer unsubscribes during the second emission', () => {
     const clock = new VirtualClock();
     const { source$, emitted } = countedSource([inputs.c, inputs.b, inputs.R]);
     const late$ = new Subject<TargetInput>();
@@ -204,7 +204,7 @@ describe('the input processor', () => {
     expect([emitted(), late$.observed]).to.deep.equal([3, false]);
   });
 
-  it('processes each change once and in order, and a refresh after all earlier inputs, under random inputs', () => {
+  it('processes random inputs so that each change counts once, and a refresh follows all inputs before it', () => {
     const events = fc.array(
       fc.record({
         kind: fc.constantFrom(...(['poll', 'poll', 'bind', 'refresh'] as const)),

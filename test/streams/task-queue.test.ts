@@ -7,7 +7,7 @@ import { follow } from '../support/follow.js';
 import { firstTwo } from '../support/marbles.js';
 
 describe('a refresh queue', () => {
-  it('measures the wait before a refresh, and the time of its steps without the pauses between them', () => {
+  it('measures how long a refresh waits, and how long its steps run without the pauses between them', () => {
     let nowMs = 1000;
     const now = () => nowMs;
     const others = (next: () => void): void => {
@@ -32,7 +32,7 @@ describe('a refresh queue', () => {
     expect(queue.busyIdleRatio).to.equal(25 / 200);
   });
 
-  it('stops for a consumer that leaves during the second emission', () => {
+  it('stops when the consumer unsubscribes during the second emission', () => {
     const next: (() => void)[] = [];
     const now = () => 0;
     const queue = new TaskQueue(new Scheduler(now, (run) => next.push(run)), now);

@@ -62,7 +62,7 @@ describe('the throttling of renders', () => {
     },
     {
       title:
-        'does not let a demand render within the interval, and delays one render to the end of the interval',
+        'lets no demand render within the interval, but delays one render to the end of the interval',
       interval: '-----|',
       arrived: '-d-r-do--r--',
       wanted: '-M---ma-M---',
@@ -74,7 +74,7 @@ describe('the throttling of renders', () => {
       wanted: '-M--mbm-M---',
     },
     {
-      title: 'delays no render for an unchanged text',
+      title: 'delays no render if the text is unchanged',
       interval: '-----|',
       arrived: '-d-r-dc---------',
       wanted: '-M---m----------',
@@ -86,25 +86,25 @@ describe('the throttling of renders', () => {
       wanted: '-M-----m--------',
     },
     {
-      title: 'drops a delayed render when a demand renders first',
+      title: 'drops a delayed render if a demand causes a render first',
       interval: '-----|',
       arrived: '-d-r-do-(dr)',
       wanted: '-M---ma-M---',
     },
     {
-      title: 'does not end a delay with the timer of an earlier delay',
+      title: 'ignores the timer of an earlier delay',
       interval: '---------|',
       arrived: '-dr-doNdrdo-------',
       wanted: '-M--me-M-mf------M',
     },
     {
-      title: 'postpones a delayed render until the open refresh ends',
+      title: 'postpones a delayed render until the running refresh ends',
       interval: '-----|',
       arrived: '-d-r-dod--o-',
       wanted: '-M---mam--M-',
     },
     {
-      title: 'drops a delay that ends during the render for a demand',
+      title: 'drops a delayed render that is due while a demand renders',
       interval: '-----|',
       arrived: '-d-r-do-d-r--',
       wanted: '-M---ma-M----',
@@ -128,7 +128,7 @@ describe('the throttling of renders', () => {
       wanted: '-M---M---M------',
     },
     {
-      title: 'renders a change during a refresh with a further refresh if the interval is 0',
+      title: 'sends another refresh for a change during a refresh if the interval is 0',
       interval: '|',
       arrived: '-d-CC-r---r-----',
       wanted: '-M----M---------',
@@ -158,13 +158,13 @@ describe('the throttling of renders', () => {
       wanted: '-M---ma---M-',
     },
     {
-      title: 'repeats the refresh of a target that has become ready again without a text',
+      title: 'repeats a refresh if the target became ready again during it and has no text',
       interval: '-----|',
       arrived: '-d-r-dNo----',
       wanted: '-M---m-M----',
     },
     {
-      title: 'sends the next refresh after a refresh that fails',
+      title: 'sends the next refresh even after a refresh that fails',
       interval: '-----|',
       arrived: '-d-d-x-d--------',
       wanted: '-M-----M--------',
@@ -207,7 +207,7 @@ describe('the throttling of renders', () => {
     }),
   );
 
-  it('stops for a consumer that leaves during the second emission', () => {
+  it('stops when the consumer unsubscribes during the second emission', () => {
     const { d, r, o, C } = inputs;
     const clock = new VirtualClock();
     const { source$, emitted } = countedSource([d, r, d, o, C, d]);

@@ -96,12 +96,12 @@ describe('a view refresher', () => {
       notes: 'a0r a0r a0r',
     },
     {
-      title: 'does not end the first sync while the poll result has more changes',
+      title: 'does not complete the first sync while the poll result has more changes',
       inputs: 'mmcc',
       notes: 'a0f a0f a0r a0',
     },
     {
-      title: 'does not end the first sync while the directory has unread changes',
+      title: 'does not complete the first sync while the directory has unread changes',
       inputs: 'ccn',
       hasChanges: true,
       notes: 'a0r a0r a1r',
@@ -112,7 +112,7 @@ describe('a view refresher', () => {
       notes: 'bf a0r b',
     },
     {
-      title: 'copies only new values while objects are left to bind',
+      title: 'copies only new values while objects remain to bind',
       inputs: 'cgb',
       unsynced: true,
       notes: 'a0r bf br',
@@ -168,7 +168,7 @@ describe('a view refresher', () => {
     );
   });
 
-  it('stays ready when late children are not synced (spec 3)', () => {
+  it('stays ready while children that are added later are not synced (spec 3)', () => {
     const view = new RecordingView();
     const refresher = new ViewRefresher(view, FRESH);
     const ready: boolean[] = [];
@@ -179,7 +179,7 @@ describe('a view refresher', () => {
     expect(ready).to.deep.equal([false, true, true, true]);
   });
 
-  it('has an incomplete page while the directory of a ready target has more changes, unless the directory is unstable', () => {
+  it('reports an incomplete page while a ready target has more changes, but not if the directory is unstable', () => {
     const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const partial: boolean[] = [];
     for (const input of [
@@ -201,7 +201,7 @@ describe('a view refresher', () => {
     expect(ready).to.deep.equal([false, false, true]);
   });
 
-  it('waits for one further poll of a source that always has more changes', () => {
+  it('becomes ready after one further poll if the source always has more changes', () => {
     const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
     const arrive = () => refresher.pollInput(pollResult({ changes: [added] }));
     const isReady = (input: TargetInput) => runToEnd(refresher.process(input)).isReady;
@@ -212,7 +212,7 @@ describe('a view refresher', () => {
     expect(isReady(second)).to.equal(true);
   });
 
-  it('copies the values in the refresh that binds the last object, so that the target can become ready', () => {
+  it('renders in the same refresh that binds the last object', () => {
     const view = new RecordingView();
     view.isSynced = false;
     const refresher = new ViewRefresher(view, FRESH);
@@ -320,7 +320,7 @@ describe('a rendering view refresher', () => {
     expect(view.held).to.deep.equal([0, 0]);
   });
 
-  it('releases the last text before the next render, which reuses its memory', () => {
+  it('releases the last text before the next render, so that the render can reuse its memory', () => {
     const view = new NumberingView();
     const held: number[] = [];
     const render = view.rendering.bind(view);
