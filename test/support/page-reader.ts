@@ -71,7 +71,7 @@ export function readsPage(page: string, table: PageTable): void {
 
     for (const block of blocks) defineBlock(block, blocks, table, reader);
 
-    it('contains every command, block and heading that its test names', () => {
+    it('contains every command, block and heading that this test names', () => {
       const texts = blocks.flatMap((block) => [
         textOf(block),
         ...(TERMINALS.includes(block.language) ? commandsOf(block).map(shown) : []),
@@ -103,7 +103,7 @@ function defineBlock(
         it(`has a working command at line ${command.line}: ${shown(command).trimEnd()}`, () =>
           reader.run(command, block.heading));
   } else
-    it(`has at line ${line} a file that a later block uses: ${file ?? 'without a name'}`, () => {
+    it(`has a file for a later block at line ${line}: ${file ?? 'without a name'}`, () => {
       expect(file, `what to do with the block of line ${line}`).not.to.equal(undefined);
       const name = file ?? '';
       reader.save(name, text);

@@ -157,7 +157,7 @@ describe('the component fault', function () {
     });
 
   for (const name of FAULT_NAMES)
-    it(`"${name}" leaves no open connection of a client that disconnects early`, async () => {
+    it(`"${name}" leaves no connection open if a client disconnects early`, async () => {
       const server = await serve({ slowMs: 100_000, dripMs: 1 });
       server.fault = name;
       for (const atMost of [1, 3, 100_000])
@@ -186,7 +186,7 @@ describe('the component fault', function () {
     await right(server);
   });
 
-  it('"refuse" closes open connections, and reserves the port', async () => {
+  it('"refuse" closes open connections, and keeps the port in use', async () => {
     const server = await serve({ keepsAlive: true });
     const { url } = server;
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -216,7 +216,7 @@ describe('the component fault', function () {
       expect((await seen).error).to.equal('ECONNRESET');
     });
 
-  it('"redirect" leads to the correct answer, and counts the clients that follow the redirect', async () => {
+  it('"redirect" points to the correct answer, and counts the clients that follow the redirect', async () => {
     const server = await serve({ base: '/rtds' });
     server.fault = 'redirect';
     const { headers } = await ask(`${server.url}/sharedmem`);
@@ -238,7 +238,7 @@ describe('the component fault', function () {
     expect([await facts(), await facts(), await facts()]).to.deep.equal([own, other, own]);
   });
 
-  it('"huge" sends no more than the client reads', async () => {
+  it('"huge" sends data only as fast as the client reads', async () => {
     const server = await serve();
     server.fault = 'huge';
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1').pause();

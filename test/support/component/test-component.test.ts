@@ -9,7 +9,7 @@ import { freshComponents } from './components.js';
 describe('TestComponent', () => {
   const serve = freshComponents();
 
-  it('answers requests without the key with the status of its option refusalStatus', async () => {
+  it('answers requests without the key with the status in the option refusalStatus', async () => {
     const server = await serve({ securityKey: 'open sesame', refusalStatus: 403 });
     expect((await ask(`${server.url}/sharedmem`)).status).to.equal(403);
   });
@@ -48,13 +48,13 @@ describe('TestComponent', () => {
     agent.destroy();
   });
 
-  it('sends the content type of the option contentType', async () => {
+  it('sends the content type in the option contentType', async () => {
     const server = await serve({ contentType: 'application/json; charset=utf-8' });
     const { headers } = await ask(`${server.url}/sharedmem`);
     expect(headers['content-type']).to.equal('application/json; charset=utf-8');
   });
 
-  it('delays answers by the option latencyMs, and closes connections of clients that disconnect', async () => {
+  it('delays answers by the time in the option latencyMs, and closes connections of clients that disconnect', async () => {
     const server = await serve({ latencyMs: 100_000 });
     const seen = await ask(`${server.url}/sharedmem`, { patienceMs: 50 });
     expect(seen).to.include({ status: 0, error: 'EPATIENCE' });
