@@ -51,7 +51,7 @@ describe('ServiceManager', () => {
     ]);
   });
 
-  it('notifies readiness after a failed reload', () => {
+  it('notifies systemd of readiness after a failed reload', () => {
     const { manager, messages } = recordedManager(AT);
     manager.ready();
     const failing = () => {
@@ -61,7 +61,7 @@ describe('ServiceManager', () => {
     expect(messages.at(-1)).to.equal('/run/n: READY=1');
   });
 
-  it('does not notify readiness for a reload during the start', () => {
+  it('does not notify systemd of readiness after a reload during the start', () => {
     const { manager, messages } = recordedManager(AT);
     manager.reloading(() => undefined);
     expect(messages).to.deep.equal([]);
