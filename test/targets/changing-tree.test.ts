@@ -103,7 +103,7 @@ function serve(
 }
 
 describe('a target on a tree that changes during its tasks', () => {
-  it('shows the page of a fresh view of the same tree', () => {
+  it('shows the same page as a new view of the tree', () => {
     let compared = 0;
     fc.assert(
       fc.property(scripts, ({ steps, start, isReady, ...given }) => {

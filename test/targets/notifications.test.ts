@@ -25,7 +25,7 @@ describe('the notifications of a publisher', () => {
   afterEach(() => publishers.closeAll());
 
   it(
-    'cause one report a second, however many there are, and none after the last one is reported',
+    'cause at most one report per second, and none once the last notification is reported',
     marbles(({ expectObservable }) => {
       const { contextId } = publishers;
       const publisher = publishers.withRoot('82', 'H.1.demo');

@@ -32,7 +32,7 @@ describe('the balancer', () => {
       [[0, 1]],
     ],
     [
-      'moves the best fitting target first',
+      'first moves the target that makes the loads most equal',
       targets([1, 3, 2, 4], []),
       2,
       [
@@ -42,7 +42,7 @@ describe('the balancer', () => {
     ],
     ['does not move the only target', targets([9], []), 2, []],
     [
-      'moves small targets out of a partition whose large target cannot move',
+      'moves small targets even if the large target of the busiest partition cannot move',
       targets([9], [3, 3], []),
       3,
       [[1, 2]],
@@ -63,7 +63,7 @@ describe('the balancer', () => {
       ).to.deep.equal(wanted),
     );
 
-  it('makes the most useful moves first, up to the limit', () => {
+  it('makes the moves with the largest effect if their number is limited', () => {
     const all = targets([1, 1, 1, 1, 4], []);
     expect(planMoves(all, 2, 1, 0)).to.deep.equal([{ target: 4, to: 1 }]);
   });

@@ -51,7 +51,7 @@ describe('a served target', () => {
       expect(target.series()).to.deep.equal(['demo_part_x{object="c"} 1']);
     });
 
-    it('answers and reports without a walk over its tree', () => {
+    it('answers demands and reports without a walk over its tree', () => {
       const publisher = publishers.make('82', { capacity: { records: 1 << 15, slots: 1 << 15 } });
       const root = publisher.addRoot('H.1.demo', 'Root');
       for (let i = 0; i < 4000; i++) {
@@ -384,7 +384,7 @@ describe('a served target', () => {
         answers: ['1 hit', '2 miss', '3 miss'],
       },
       {
-        title: 'answers with one render for the length of a large interval',
+        title: 'answers all demands within a large interval with one render',
         renderMinIntervalMs: 60_000,
         steps: ['demand', store(2), later(59_999), 'demand', later(1), 'demand'],
         answers: ['1 miss', '1 hit', '2 hit'],
@@ -461,7 +461,7 @@ describe('a served target', () => {
       ]);
     });
 
-    it('counts a scrape before it writes the page', () => {
+    it('has counters on its page that include the current scrape', () => {
       showing(1);
       const answer = serve().ask();
       if (answer.kind === 'waiting') throw new Error('not ready');

@@ -100,7 +100,7 @@ describe('a page of a snapshot', () => {
     page.release();
   });
 
-  it('is complete within the interval, even if its lines have been removed', () => {
+  it('is complete until the next render, even if its lines have been removed', () => {
     const { publisher, children } = publish('82');
     const served = serve('82', 60_000);
     const first = pageOf(served);
@@ -118,7 +118,7 @@ describe('a page of a snapshot', () => {
     again.release();
   });
 
-  it('frees its memory, so that many renders use no more memory than a few', () => {
+  it('frees its memory when it is released, so that many renders need no more memory than a few', () => {
     const { children } = publish('82');
     const served = serve('82');
     const renderAll = (times: number): number => {

@@ -23,9 +23,9 @@ describe('the history of a target', () => {
 
   for (const [title, states, sinceSeconds] of [
     ['begins at the creation of the target', [], 9],
-    ['does not treat a root as readiness', [[syncing, 2000]], 9],
+    ['does not count a target with a root as ready', [[syncing, 2000]], 9],
     [
-      'takes the time of readiness from the first ready report',
+      'counts readiness from the first report with readiness',
       [
         [syncing, 2000],
         [ready, 3000],
@@ -34,7 +34,7 @@ describe('the history of a target', () => {
       7,
     ],
     [
-      'takes the time of a loss of readiness from the first report without readiness',
+      'counts a loss of readiness from the first report without readiness',
       [
         [ready, 3000],
         [unknown, 5000],
@@ -47,7 +47,7 @@ describe('the history of a target', () => {
 
   for (const [title, states, newest] of [
     [
-      'takes the time of a notification from the first report that counts it',
+      'dates a notification to the first report that includes it',
       [
         [ready, 3000],
         [{ ...ready, ...notified(8) }, 4000],
@@ -56,7 +56,7 @@ describe('the history of a target', () => {
       { ageSeconds: 6, by: 'notified' },
     ],
     [
-      'knows only that notifications before the first report are earlier',
+      'dates notifications before the first report as earlier',
       [
         [ready, 3000],
         [ready, 4000],
@@ -80,7 +80,7 @@ describe('the history of a target', () => {
       { ageSeconds: 6, by: 'notified' },
     ],
     [
-      'notices a number of notifications that wraps to a lower one',
+      'detects a notification that wraps the number of notifications to 0',
       [
         [{ ...ready, ...notified(2 ** 53 - 1) }, 3000],
         [{ ...ready, ...notified(0) }, 4000],
@@ -88,7 +88,7 @@ describe('the history of a target', () => {
       { ageSeconds: 6, by: 'notified' },
     ],
     [
-      'does not compare notifications of two publishers',
+      'does not compare the numbers of notifications of two publishers',
       [
         [{ ...ready, ...notified(9) }, 3000],
         [{ ...ready, ...notified(10) }, 4000],
@@ -97,7 +97,7 @@ describe('the history of a target', () => {
       { ageSeconds: 5, by: 'earlier' },
     ],
     [
-      'forgets the notifications of the former publisher if the next one has made none',
+      'has no newest value once a new publisher replaces the previous one and has never notified',
       [
         [{ ...ready, ...notified(9) }, 3000],
         [{ ...ready, ...notified(0, 'b') }, 5000],
@@ -105,7 +105,7 @@ describe('the history of a target', () => {
       undefined,
     ],
     [
-      'compares notifications of two roots of one publisher',
+      'compares the numbers of notifications of two roots of one publisher',
       [
         [ready, 3000],
         [{ ...ready, ...notified(8) }, 4000],
@@ -133,7 +133,7 @@ describe('the history of a target', () => {
       undefined,
     ],
     [
-      'prefers the time that the publisher states, by the clock of the system',
+      'prefers the timestamp of the publisher, which is on the system clock',
       [
         [ready, 3000],
         [{ ...ready, ...notified(8), view: { ...view, asOfNs: 102_500_000_000n } }, 4000],
@@ -143,7 +143,7 @@ describe('the history of a target', () => {
   ] as const)
     it(title, () => expect(agesAfter(states).newest).to.deep.equal(newest));
 
-  it('has the age of the last notification even if the publisher states a time', () => {
+  it('knows the age of the last notification even if the publisher states a timestamp', () => {
     const history = new TargetHistory(1000);
     history.note({ ...ready, view: { ...view, asOfNs: 102_500_000_000n } }, 4000);
     expect(history.notificationAge(10_000)).to.equal(6);

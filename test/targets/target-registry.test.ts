@@ -172,7 +172,7 @@ describe('a target registry', () => {
   });
 
   describe('with rebalancing', () => {
-    it('moves targets from the busiest to the idlest partition, and counts moves and their duration', () => {
+    it('moves targets from the busiest to the least busy partition, and counts moves and their duration', () => {
       const { update, places, work, rebalance, metric } = registryOf();
       update(['1', '2', '3', '4'], 2);
       expect(places()).to.deep.equal([0, 1, 0, 1]);
@@ -201,7 +201,7 @@ describe('a target registry', () => {
       expect(metric('rebalance_total')).to.include(2);
     });
 
-    it('ends without a move when the moving targets are removed', () => {
+    it('ends a pass without a move when the moving targets are removed', () => {
       const { update, partition, work, rebalance, places, metric } = registryOf();
       for (const number of [0, 1, 2]) partition(number).isReady = true;
       update(['1', '2', '3'], 1);
@@ -216,7 +216,7 @@ describe('a target registry', () => {
       expect(metric('rebalance_total')).to.deep.equal([0]);
     });
 
-    it('ends when all moves are complete', () => {
+    it('ends a pass when all moves are complete', () => {
       const { clock, update, partition, work, rebalance, metric } = registryOf();
       for (const number of [0, 1]) partition(number).isReady = true;
       update(['1', '2'], 1);

@@ -74,7 +74,7 @@ describe('a target of a second format', () => {
     throw new Error('The other format is not asked');
   };
 
-  it('is found, served, lost and found again like a target of any format', () => {
+  it('is found, served, lost and found again', () => {
     const scheduler = new VirtualClock();
     const nowMs = () => scheduler.now();
     const formats = new Map([

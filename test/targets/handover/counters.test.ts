@@ -7,11 +7,11 @@ import { FakePartition } from '../../support/fake-partition.js';
 import { follow } from '../../support/follow.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
-describe('the counters of a target', () => {
+describe('the counters of a target that moves and is redefined:', () => {
   for (const name of COUNTER_NAMES) {
     const { kind, metric } = COUNTERS[name];
     const isEvent = kind === 'event';
-    it(`${metric} continues, and counts ${isEvent ? 'all events' : 'a condition once for each definition'}`, () => {
+    it(`${metric} keeps its value, and counts ${isEvent ? 'every event' : 'each condition once per definition'}`, () => {
       const [first, second, third] = [0, 1, 2].map((number) => new FakePartition(number));
       if (!first || !second || !third) throw new Error('expected three partitions');
       first.isReady = true;

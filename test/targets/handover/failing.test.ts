@@ -71,7 +71,7 @@ describe('a target whose old or new partition fails', () => {
     expect(subscription.closed).to.equal(true);
   });
 
-  it('observes variables again after the restart', () => {
+  it('samples observed variables again after the restart', () => {
     const { target, publisher, lag, partition, moved } = serve({
       catalogue: observing(),
       renderMinIntervalMs: 1,
@@ -97,7 +97,7 @@ describe('a target whose old or new partition fails', () => {
     expect(target.target.status().partition).to.equal(2);
   });
 
-  it('leaves a partition that does not answer, and answers waiting demands in the new partition', () => {
+  it('can leave a partition that does not answer, and answers waiting demands from the new one', () => {
     const { target, partition, move, moved } = serve();
     const home = moved(partition(1));
     home.isDeaf = true;
@@ -175,7 +175,7 @@ describe('a target whose old or new partition fails', () => {
     expect(target.target.assignment.definition).to.equal(definition);
   });
 
-  it('takes its root again after its partition fails again before the target has a root', () => {
+  it('takes its previous root even if the partition fails again before the target has a root', () => {
     const { target, publisher, partition, moved } = serve();
     const home = moved(partition(1));
     target.ask();
@@ -189,7 +189,7 @@ describe('a target whose old or new partition fails', () => {
     expect(target.ask().status.root).to.equal('H.1.demo');
   });
 
-  it('answers a waiting demand when it loses its root and its new partition has failed', () => {
+  it('answers a waiting demand when it loses its root after its new partition has failed', () => {
     const { target, publisher, partition } = serve({ renderMinIntervalMs: 1 });
     const queue = new StepQueue(target.clock);
     const moving = follow(target.target.change({ partition: target.partition(1, queue) }));

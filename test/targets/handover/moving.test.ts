@@ -88,7 +88,7 @@ describe('a target that moves to another partition', () => {
     expect(target.internal(HITS)).to.equal(seen.length + 1);
   });
 
-  it('keeps its interval and renders a delayed render at the planned time', () => {
+  it('keeps its interval, and runs a delayed render at the planned time', () => {
     const { set } = publish();
     const target = serve();
     target.ask();
@@ -198,7 +198,7 @@ describe('a target that moves to another partition', () => {
     expect(target.series()).to.deep.equal([x(1)]);
   });
 
-  it('restarts the counts of observed variables in the new partition', () => {
+  it('counts observed values from 0 again in the new partition', () => {
     const { set, publisher } = publish({ lag: 1 });
     const target = serve({ catalogue: observing(), renderMinIntervalMs: 1 });
     const observe = (value: number) => {
@@ -213,7 +213,7 @@ describe('a target that moves to another partition', () => {
     expect(observe(7)).to.equal('demo_lag_count 1');
   });
 
-  it('counts an observed value when its publisher notifies, even if a demand has read the value before', () => {
+  it('counts an observed value when the publisher notifies, even if a demand has already read the value', () => {
     const { set, publisher } = publish({ lag: 1 });
     const target = serve({ catalogue: observing(), renderMinIntervalMs: 1 });
     set(5, 'lag');
@@ -299,7 +299,7 @@ describe('a target that moves to another partition', () => {
     expect(target.target.status().isReady).to.equal(true);
   });
 
-  it('moves at once when it stops being ready', () => {
+  it('completes a move at once when it is no longer ready', () => {
     const { publisher } = publish();
     const target = serve();
     target.ask();
@@ -311,7 +311,7 @@ describe('a target that moves to another partition', () => {
     expect(target.target.status().partition).to.equal(1);
   });
 
-  it('accepts further moves during a move, also back and to the same partition', () => {
+  it('accepts further moves during a move, even back or to the same partition', () => {
     publish();
     const target = serve();
     const home = target.target.assignment.partition;

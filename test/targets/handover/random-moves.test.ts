@@ -383,7 +383,7 @@ class Simulation {
 
 for (const mode of MODES)
   describe(`a target that moves, changes, fails and loses its publisher at random (${mode} mode)`, () => {
-    it('answers every demand once, with values that were current since the last due render', () =>
+    it('answers every demand once, with values that were current at or after the last due render', () =>
       fc.assert(
         fc.property(scripts, (script) => {
           const simulation = new Simulation(mode);

@@ -71,7 +71,7 @@ describe('a target that is redefined', () => {
       expect(target.events.filter(({ message }) => message.includes(' moved '))).to.deep.equal([]);
     });
 
-  it('counts and names the series that the new definition omits', () => {
+  it('counts and logs the series that the new definition omits', () => {
     const { target, redefine } = serve({});
     names(target);
     const LEFT_OUT = 'shm_exporter_target_series_omitted_total';
@@ -98,7 +98,7 @@ describe('a target that is redefined', () => {
     expect(names(target).split(' ').sort()).to.deep.equal(SMALL.split(' ').sort());
   });
 
-  it('waits for objects that the new definition adds, and finally applies it with a warning', () => {
+  it('waits a limited time for objects that the new definition adds, and then applies it with a warning', () => {
     const { target, publisher, child, redefine } = serve(ROOT, false);
     expect(target.ask().kind).to.equal('ready');
     const redefining = redefine({});

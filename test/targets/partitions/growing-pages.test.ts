@@ -79,7 +79,7 @@ describe('large pages of targets in a thread whose memory grows', () => {
     return { body, text: gunzipSync(bytesOf(body)) };
   }
 
-  it('equal those in the main thread, in each format, scope and coding', async () => {
+  it('equal the pages of the main thread in each format, scope and encoding', async () => {
     const publisher = publishers.make('82', { capacity: { slots: 2 ** 16 } });
     const root = publisher.addRoot('H.1.demo', 'Root');
     const values: { set(value: number): void }[] = [];

@@ -116,7 +116,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
     });
 
-    it('answers a demand with values no older than the demand, or than the interval before it', async () => {
+    it('answers a demand with values that are older than the demand by at most the interval', async () => {
       const { x } = showing(0);
       const { target } = serve({ renderMinIntervalMs: 1 });
       await eventuallyReady(target);
@@ -194,7 +194,7 @@ for (const mode of ['logical', 'threaded'] as const)
       page.release();
     });
 
-    it('hands over a target, with its text and counters, to another partition', async () => {
+    it('hands over a target to another partition with its text and counters', async () => {
       const { x } = showing(1);
       const { target, events } = serve({ renderMinIntervalMs: 60_000 });
       await eventuallyReady(target);
@@ -214,7 +214,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('target_refresh_total')).to.be.above(refreshes);
     });
 
-    it('keeps the counts of conditions, and counts further events, when it takes over a target', async () => {
+    it('keeps the counters of a target that moves to it, counts no condition again, and counts new events', async () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(root, 'X', 'u64').set(2);
       publisher.addVariable(root, 'y', 'u64').set(3);
@@ -251,7 +251,7 @@ for (const mode of ['logical', 'threaded'] as const)
         else expect(after[name], name).to.be.at.least(before[name]);
     });
 
-    it('answers tree queries with current values, also before the target is ready', async () => {
+    it('answers tree queries with current values, even before the target is ready', async () => {
       const { target } = serve();
       await eventually('the key was polled', () => target.status().progress.reason.includes('82'));
       const answer = await queryTree(target);
@@ -296,7 +296,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(seen).to.have.lengthOf(1);
     });
 
-    it('knows the last notification without a scrape, across moves and restarts of the publisher', async () => {
+    it('knows the time of the last notification without a scrape, even after moves and publisher restarts', async () => {
       const { publisher } = showing(1);
       const { target } = serve();
       const newest = () => target.times().newest;
@@ -329,7 +329,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(newest()?.by, 'of a notification before the first poll').to.equal('earlier');
     });
 
-    it('knows the time that the publisher states without a scrape', async () => {
+    it('knows the timestamp of the publisher without a scrape', async () => {
       const publisher = publishers.make('82');
       const root = publisher.addRoot('H.1.demo', 'Root');
       publisher.setAsOf(root, 5_000_000_000n);
@@ -373,7 +373,7 @@ describe('a partition whose thread has ended', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  it('restarts: its targets report the reason while they wait, and then take the same roots', async function () {
+  it('restarts, and its targets report the reason while they wait and then take the same roots', async function () {
     const publisher = publishers.make('82');
     publisher.addVariable(publisher.addRoot('H.1.demo', 'Root'), 'x', 'u64').set(1);
     publisher.place();

@@ -52,7 +52,7 @@ describe('a file proxy', () => {
     expect(replies).to.deep.equal([{ kind: 'lock', file: 1, isLocked: false }]);
   });
 
-  it('replies once to each wait, and not to a wait that was ended', () => {
+  it('replies once to each wait, but not to a wait that was cancelled', () => {
     const moves: (() => void)[] = [];
     let ended = 0;
     const { proxy, replies } = setUp({

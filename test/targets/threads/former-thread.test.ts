@@ -86,7 +86,7 @@ describe('the next thread of a partition', () => {
     },
   ];
   for (const { title, reason, end } of ends)
-    it(`gets its refreshes and queries, whatever a former thread does after ${title}`, () => {
+    it(`gets its refreshes and queries, whatever the previous thread does after ${title}`, () => {
       const { workers, worker, clock, host, report, files } = setUp();
       const first = host();
       const other = host();
@@ -121,7 +121,7 @@ describe('the next thread of a partition', () => {
       for (const { subscription } of [next, third]) subscription.unsubscribe();
     });
 
-  it('keeps the locks and files of its own segments when the former thread exits', () => {
+  it('keeps the locks and files of its own segments when the previous thread exits', () => {
     const { worker, host, files, answers } = setUp();
     host();
     worker(0).send(OPENED);
@@ -141,7 +141,7 @@ describe('the next thread of a partition', () => {
     next.subscription.unsubscribe();
   });
 
-  it('is another thread after a partition was closed, whose thread fails and exits later', () => {
+  it('is not affected when the thread of a closed partition fails and exits later', () => {
     const { worker, partition, host, files } = setUp();
     const first = host();
     worker(0).send(OPENED);

@@ -121,7 +121,7 @@ describe('a snapshot that a thread sends', () => {
       ).to.equal(violatesOpenMetrics);
   });
 
-  it('is kept while it is held, and released after that', () => {
+  it('is kept while it is held, and then released', () => {
     const threads = new Threads();
     const first = threads.send(threads.snapshot([[3, 1]]));
     expect(() => first.received?.hold()).to.throw('The text was freed');

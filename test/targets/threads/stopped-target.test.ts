@@ -65,7 +65,7 @@ describe('a text that a thread sends to a stopped target', () => {
     expect([...snapshot.holders]).to.deep.equal([0]);
   });
 
-  it('still delivers the shared memory that later texts use', () => {
+  it('still provides the shared memory that later texts use', () => {
     const { worker, host } = setUp();
     const ended = host();
     const { seen, subscription } = host();
