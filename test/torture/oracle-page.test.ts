@@ -37,7 +37,7 @@ const page = (lines: readonly string[]): string =>
 describe('the checker of oracle pages', () => {
   const lines = [...linesOf(0, 7), ...linesOf(1, 66, 2)];
 
-  it('accepts complete pages, also in the middle of a round', () => {
+  it('accepts complete pages, even in the middle of a round of updates', () => {
     const { values, faults, rounds } = checkPage(page(lines), 2);
     expect(faults).to.deep.equal([]);
     expect(values).to.equal(24);
@@ -102,7 +102,7 @@ describe('the checker of oracle pages', () => {
     expect(scalar.faults.join()).to.match(/^o0 has 11 series/);
   });
 
-  it('rejects a value that decreases', () => {
+  it('rejects a value lower than on an earlier page', () => {
     const { faults } = checkPage(page(lines), 2, new Map([[0, 8]]));
     expect(faults).to.deep.equal(['back: o0 to 7']);
   });

@@ -6,7 +6,7 @@ const SEEDS_PER_TEST = 100;
 
 describe('a simulated service shows the state of its publishers', () => {
   for (let first = 1; first <= 4 * SEEDS_PER_TEST; first += SEEDS_PER_TEST)
-    it(`with the seeds from ${first} on`, () => {
+    it(`for ${SEEDS_PER_TEST} seeds from ${first} on`, () => {
       let pages = 0;
       for (let seed = first; seed < first + SEEDS_PER_TEST; seed++) {
         const { wrong, pages: checked } = runSimulation(seed);
