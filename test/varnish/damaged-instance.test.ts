@@ -75,7 +75,7 @@ describe('A damaged instance of Varnish', function () {
     expect(countCorrect(poller)).to.equal(2 * varnish.size);
   });
 
-  it('has the values of its remaining segments, if any file is truncated at any length', () => {
+  it('has only correct values under correct names, if any file is truncated at any length', () => {
     for (const { path, bytes } of varnish.files)
       for (let length = 0; length <= bytes.length; length += 7) {
         truncateSync(path, length);

@@ -89,7 +89,7 @@ describe('A real Varnish', function () {
     await expectSame();
   });
 
-  it('has the values of a child that is killed and restarted', async () => {
+  it('has the values of the new child after a child is killed and restarted', async () => {
     const { source } = pollAll(poller());
     const program = server.reload();
     const died = shown().get('MGT.child_died') ?? 0n;
@@ -105,7 +105,7 @@ describe('A real Varnish', function () {
     expect(pollAll(poller()).source).to.equal(source);
   });
 
-  it('is dead when both processes are killed, and a new source after a restart', async () => {
+  it('is dead when both processes are killed, and has a new source after a restart', async () => {
     const before = pollAll(poller()).source?.generation;
     await server.kill();
     const { publisher, source } = pollAll(poller());
@@ -117,7 +117,7 @@ describe('A real Varnish', function () {
     await expectSame();
   });
 
-  it('is live by its heartbeat in another PID namespace, and dead when the heartbeat stops', async function () {
+  it('is live in another PID namespace because of its heartbeat, and dead when the heartbeat stops', async function () {
     needs(
       this,
       spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0,

@@ -95,7 +95,7 @@ describe('A schema of Varnish', () => {
       expect(() => parseSchema(json)).to.throw(Fault, new RegExp(`^${why}$`));
     });
 
-  it('is either read with offsets inside of a segment or refused, for any content', () => {
+  it('has only offsets inside its segment or is refused, whatever its content is', () => {
     const json = schemaJson('vbe', FIELDS);
     const edits = fc.array(
       fc.record({ at: fc.nat(json.length), cut: fc.nat(12), text: fc.string({ maxLength: 12 }) }),
@@ -126,7 +126,7 @@ describe('A schema of Varnish', () => {
     );
   });
 
-  it('is read with the maximum number of values, and refused with one more', () => {
+  it('is accepted with the maximum number of values, and refused with one more value', () => {
     const fields = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ name: `f${at}` }));
     expect(parseSchema(schemaJson('many', fields(4096))).fields).to.have.lengthOf(4096);

@@ -26,7 +26,7 @@ const lines = fc.array(
 );
 
 describe('An index of Varnish segments', () => {
-  it('has the same entries for any division of its text into parts', () => {
+  it('has the same entries however its text is divided into parts', () => {
     fc.assert(
       fc.property(lines, fc.array(fc.nat(60), { maxLength: 30 }), (changes, lengths) => {
         const texts: string[] = [];
@@ -77,19 +77,19 @@ describe('An index of Varnish segments', () => {
     );
   });
 
-  it('names its writer once its first line is complete', () => {
+  it('states its writer once its first line is complete', () => {
     expect(indexOf('# 4711 17954').writer).to.equal(undefined);
     expect(indexOf('# 4711 17954\n').writer).to.deep.equal({ pid: 4711, birth: 17_954 });
   });
 
-  it('keeps segments in the order of their addition', () => {
+  it('keeps segments in the order in which they were added', () => {
     const index = indexOf(
       `${FIRST}+ _.Stat.1 0 64 Stat B\n+ _.Stat.2 0 64 Stat A\n- _.Stat.1 0 64 Stat B\n+ _.Stat.1 0 64 Stat B\n`,
     );
     expect(identsOf(index)).to.deep.equal(['A', 'B']);
   });
 
-  it('keeps the entries of unchanged lines after the same process rewrites it', () => {
+  it('keeps the entries of unchanged lines when the same process rewrites the index', () => {
     const before = indexOf(`${FIRST}+ _.Stat.1 0 64 Stat A\n+ _.Stat.2 0 64 Stat B\n`);
     const after = new SegmentIndex();
     after.append(Buffer.from(`${FIRST}+ _.Stat.2 0 64 Stat B\n+ _.Stat.3 0 64 Stat C\n`), before);
@@ -116,7 +116,7 @@ describe('An index of Varnish segments', () => {
       );
     });
 
-  it('is refused with two segments at one offset, unless the first one is removed before', () => {
+  it('is refused if a segment is added at an offset before the segment there is removed', () => {
     const line = (sign: string, ident: string) => `${sign} _.Stat.1 16 64 Stat ${ident}\n`;
     const first = FIRST + line('+', 'A') + line('+', 'A');
     expect(() => indexOf(first + line('+', 'B'))).to.throw(
@@ -126,7 +126,7 @@ describe('An index of Varnish segments', () => {
     expect(identsOf(indexOf(first + line('-', 'A') + line('+', 'B')))).to.deep.equal(['B']);
   });
 
-  it('stores a bounded number of segments, and counts further segments', () => {
+  it('stores a limited number of segments, and counts further segments', () => {
     const index = new SegmentIndex();
     index.append(Buffer.from(FIRST));
     for (let at = 0; at < 9000; at++) index.append(Buffer.from(`+ _.Stat.1 ${at} 64 Stat A\n`));

@@ -89,7 +89,7 @@ describe('A Varnish poller', () => {
       expect([shown.get('VBE.boot.a req'), shown.get('VBE.boot.b req')]).to.deep.equal([11n, 22n]);
     });
 
-    it('reports whether a backend is up only after its first successful probe', () => {
+    it('has the metric "up" of a backend only after the first successful probe of the backend', () => {
       const { child } = folder.instance();
       const backend = child.values('VBE.boot.a', IDS.vbe, [0n, 1n]);
       const poller = folder.poller();
@@ -101,7 +101,7 @@ describe('A Varnish poller', () => {
       expect(values(poller).get('VBE.boot.a up')).to.equal(0n);
     });
 
-    it('shows a backend of several VCL programs once under the compatible names, with the values of the last program', () => {
+    it('shows a backend of several VCL programs once under the compatible names, with values of the last program', () => {
       const { child } = folder.instance();
       const [first, second] = ['VBE.boot.a', 'VBE.reload_2.a'].map((ident, index) =>
         child.values(ident, IDS.vbe, [0n, BigInt(index)]),
@@ -140,7 +140,7 @@ describe('A Varnish poller', () => {
       expect(values(poller).has('VBE.boot.a req')).to.equal(false);
     });
 
-    it('waits for the end of an incomplete line of the index', () => {
+    it('waits until an incomplete line of the index is complete', () => {
       const { child } = folder.instance();
       const place = child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
       const { size } = statSync(child.index);
@@ -178,7 +178,7 @@ describe('A Varnish poller', () => {
       expect([...(source?.roots ?? [])][0]?.children.has(main as never)).to.equal(true);
     });
 
-    it('never shows a value under the name of a former segment at its offset', () => {
+    it('never shows the value of a segment under the name of the previous segment at its offset', () => {
       const { child } = folder.instance();
       const file = child.cluster();
       const bytes = (req: bigint) => segmentBytes(1, IDS.vbe, bodyOf([0n, req]));
@@ -204,7 +204,7 @@ describe('A Varnish poller', () => {
       expect(pollAll(poller).source).to.equal(source);
     });
 
-    it('shows the manager alone while there is no child', () => {
+    it('shows only the manager while there is no child', () => {
       const { child } = folder.instance();
       const poller = folder.poller();
       values(poller);
@@ -299,7 +299,7 @@ describe('A Varnish poller', () => {
     });
   });
 
-  it('explains that the server key "default" means the folder of the host, if a folder named "default" exists', () => {
+  it('explains, if a folder "default" exists, that the server key "default" means the folder named after the host', () => {
     const poller = folder.poller({}, {}, 'default');
     const rule = `there is no directory ${folder.path(hostname())}: server key default means the instance without a name (varnishd -n), whose folder is named after the host`;
     expect(verdict(poller).reason).to.equal(rule);
@@ -340,7 +340,7 @@ describe('A Varnish poller', () => {
 
     // Only root can read as somebody else, and make a directory that belongs to somebody else.
     if (UID === 0) {
-      it('names the group that may read files if this user may not', () => {
+      it('names the group that may read the files if the user of the poller may not', () => {
         const { manager } = folder.instance();
         chmodSync(manager.path, 0o700);
         chmodSync(folder.path('..'), 0o755);
@@ -350,7 +350,7 @@ describe('A Varnish poller', () => {
         });
       });
 
-      it('accepts only trusted owners if the configuration names any', () => {
+      it('accepts only trusted owners if trusted_owners is configured', () => {
         const { child } = folder.instance();
         for (const path of [
           child.path,
@@ -377,7 +377,7 @@ describe('A Varnish poller', () => {
       expect(folderOf('shop', folder.path(''), 'host')).to.equal('shop');
     });
 
-    it('reads for the server key "default" the folder with the host name, or the folder "varnishd" if only "varnishd" exists', () => {
+    it('reads the folder named after the host for the key "default", or the folder "varnishd" if only that exists', () => {
       const folderNow = () => folderOf('default', folder.path(''), 'host');
       expect(folderNow()).to.equal('host');
       folder.instance('varnishd');
@@ -404,7 +404,7 @@ describe('A Varnish poller', () => {
       );
     });
 
-    it('shows the segments of an incomplete schema once it is complete', () => {
+    it('shows the segments of an incomplete schema once the schema is complete', () => {
       const { child } = folder.instance();
       const schema = child.schema(0x77n, VBE.replace('uint64_t', 'unknown_'));
       child.segment('Stat', 'VBE.boot.a', segmentBytes(1, 0x77n, bodyOf([1n, 2n])));
@@ -420,7 +420,7 @@ describe('A Varnish poller', () => {
       expect(values(poller).get('VBE.boot.a res'), 'under its new name').to.equal(2n);
     });
 
-    it('omits and counts the segments of further schemas above the limit of 256 schemas', () => {
+    it('omits and counts segments whose schema exceeds the limit of 256 schemas', () => {
       const { child } = folder.instance();
       for (let id = 0x1000n; id < 0x1000n + 300n; id++) {
         child.schema(id, VBE);
@@ -439,7 +439,7 @@ describe('A Varnish poller', () => {
       );
     });
 
-    it('shows a segment after hundreds of refused segments', () => {
+    it('shows a valid segment even after hundreds of refused segments', () => {
       const { child } = folder.instance();
       for (let index = 0; index < 600; index++) child.values(`BAD.b${index}`, IDS.main, [1n]);
       child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
