@@ -30,8 +30,8 @@ describe('Passwords', () => {
     header: string | undefined,
     verdict: PasswordVerdict,
   ])[] = [
-    ['a right name and password', basic('alice:s:cret'), 'admitted'],
-    ['a scheme in small letters', basic('alice:s:cret').replace('Basic', 'basic'), 'admitted'],
+    ['a correct name and password', basic('alice:s:cret'), 'admitted'],
+    ['a scheme in lower case', basic('alice:s:cret').replace('Basic', 'basic'), 'admitted'],
     ['a wrong password', basic('alice:other'), 'refused'],
     ['an unknown name', basic('bob:s:cret'), 'refused'],
     ['an empty name', basic(':s:cret'), 'refused'],
@@ -45,7 +45,7 @@ describe('Passwords', () => {
     it(`${wanted === 'admitted' ? 'admits' : 'refuses'} ${what}`, () =>
       expect(counting().verdict(header)).to.equal(wanted));
 
-  it('compares a password once, right or wrong, and again when the hash changes', () => {
+  it('compares each correct or wrong password once, and again when the hash changes', () => {
     const { compared, verdict } = counting();
     for (let i = 0; i < 3; i++) {
       expect(verdict(basic('alice:s:cret'))).to.equal('admitted');
@@ -57,13 +57,13 @@ describe('Passwords', () => {
     expect(verdict(basic('alice:new'), changed)).to.equal('admitted');
   });
 
-  it('compares an unknown name with a dummy hash, which takes as long', () => {
+  it('compares the password of an unknown name with a dummy hash, so that both take the same time', () => {
     const { compared, verdict } = counting();
     verdict(basic('nobody:x'));
     expect(compared).to.deep.equal(['x']);
   });
 
-  it('compares an unknown name at the highest cost of all users', () => {
+  it('compares the password of an unknown name with the highest cost of all users', () => {
     const hashes: string[] = [];
     const passwords = new Passwords((_password, hash) => {
       hashes.push(hash);
@@ -78,7 +78,7 @@ describe('Passwords', () => {
     expect(hashes.map((hash) => hash.slice(0, 7))).to.deep.equal(['$2b$12$', '$2b$10$']);
   });
 
-  it('admits a known right password immediately, after any number of wrong passwords', () => {
+  it('admits a known correct password without a comparison, even after many wrong passwords', () => {
     const { compared, verdict } = counting();
     verdict(basic('alice:s:cret'));
     for (let i = 0; i < 2000; i++) verdict(basic(`alice:${i}`));
@@ -108,7 +108,7 @@ describe('Passwords', () => {
     expect(comparisons).to.equal(1);
   });
 
-  it('is busy when sixteen comparisons wait, and caches only the newest 128 wrong passwords', () => {
+  it('reports that it is busy when sixteen comparisons wait, and caches only the newest 128 wrong passwords', () => {
     const slow = new Passwords(() => NEVER);
     const verdicts = Array.from({ length: 18 }, (_, index) =>
       follow(slow.check(basic(`alice:${index}`), users)).seen.at(0),
@@ -171,14 +171,14 @@ describe('TokenBucket', () => {
     expect(takes(limited, 2)).to.deep.equal([true, false]);
   });
 
-  it('fills up to a burst, however long it was idle', () => {
+  it('fills up to no more than a burst, however long it is idle', () => {
     const limited = bucket(100, 2);
     takes(limited, 2);
     nowMs += 1e9;
     expect(takes(limited, 3)).to.deep.equal([true, true, false]);
   });
 
-  it('without an interval admits all requests', () =>
+  it('admits all requests if the interval is 0', () =>
     expect(takes(bucket(0, 1), 100)).to.not.include(false));
 
   it('never admits more than the burst and the tokens of the elapsed time', () =>

@@ -28,7 +28,8 @@ interface Case {
 
 const CASES: readonly Case[] = [
   {
-    title: 'of an intermediate authority, with and without their chain, and no others of its root',
+    title:
+      'of an intermediate authority, with or without their chain, but no other clients of its root',
     anchors: ['int'],
     admits: [['client'], ['client', 'int'], ['client', 'int', 'root']],
     refuses: [['root-client'], ['other-client', 'other'], ['other-client', 'other', 'root']],
@@ -46,7 +47,7 @@ const CASES: readonly Case[] = [
     refuses: [['client'], ['lone-client']],
   },
   {
-    title: 'of each certificate of the file, also if one occurs twice',
+    title: 'of each authority in the file, even if the file has some of them twice',
     anchors: ['lone', 'int', 'int', 'root', 'lone'],
     admits: [['client'], ['root-client'], ['lone-client'], ['other-client', 'other']],
     refuses: [['other-client']],
@@ -58,25 +59,26 @@ const CASES: readonly Case[] = [
     refuses: [['expired-root-client']],
   },
   {
-    title: 'of a cross-signed authority, whichever of its certificates they send',
+    title: 'of a cross-signed authority, whichever chain they send',
     anchors: ['cross'],
     admits: [['cross-client'], ['cross-client', 'cross'], ['cross-client', 'crossed', 'lone']],
     refuses: [['lone-client', 'lone']],
   },
   {
-    title: 'of an authority that was renewed with the same key, while the file has both',
+    title:
+      'of an authority that was renewed with the same key, while the file has both certificates',
     anchors: ['former-cross', 'cross'],
     admits: [['cross-client']],
     refuses: [],
   },
   {
-    title: 'that are in the file themselves, and no other client of their authority',
+    title: 'whose own certificate is in the file, but no other clients of their authority',
     anchors: ['client'],
     admits: [['client'], ['client', 'int']],
     refuses: [['other-client', 'other'], ['root-client']],
   },
   {
-    title: 'that are in the file, self-signed and not for authorities',
+    title: 'whose self-signed certificate is in the file, but no clients that it signed',
     anchors: ['own-client'],
     admits: [['own-client']],
     refuses: [['signed-by-client']],
@@ -88,7 +90,7 @@ const CASES: readonly Case[] = [
     refuses: [['expired-root-client'], ['survivor-client', 'survivor']],
   },
   {
-    title: 'only while they are valid themselves',
+    title: 'only while their own certificate is valid',
     anchors: ['int', 'expired-client'],
     admits: [['client']],
     refuses: [['expired-client']],
@@ -100,13 +102,13 @@ const CASES: readonly Case[] = [
     refuses: [['constrained-other']],
   },
   {
-    title: 'only of certificates for authorities',
+    title: 'only if a CA certificate signed theirs',
     anchors: ['own-client', 'no-signer', 'no-authority'],
     admits: [['own-client']],
     refuses: [['no-signer-client'], ['no-authority-client'], ['signed-by-client']],
   },
   {
-    title: 'only with certificates for clients',
+    title: 'only if their certificate is for clients',
     anchors: ['int', 'for-servers', 'server'],
     admits: [['both-purposes'], ['client']],
     refuses: [['server'], ['for-servers-client']],
@@ -203,7 +205,7 @@ describe('a client_ca_file', function () {
       }
     });
 
-  it('is combined with client_allowed_sans, which has IPv6 addresses in their usual form', async () => {
+  it('works together with client_allowed_sans, in which IPv6 addresses have their usual form', async () => {
     const served = async (san: string) => {
       const allowed = `  client_allowed_sans: ["${san}"]\n`;
       return isLetIn(await serve(['lone'], allowed), optionsOf(['v6-client']));
@@ -228,7 +230,7 @@ describe('a client_ca_file', function () {
       );
     });
 
-  it('admits the same clients as that of node_exporter', async function () {
+  it('admits the same clients as in node_exporter', async function () {
     needsPrograms(this, 'prometheus-node-exporter');
     programs.write('node.yml', yaml(['root']));
     const node = programs.command([

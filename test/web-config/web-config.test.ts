@@ -103,7 +103,7 @@ describe('readWebConfig', () => {
     it(`reads a rate limit: ${text}`, () =>
       expect(read(`rate_limit: ${text}`).rate).to.deep.equal({ intervalMs, burst }));
 
-  it('has only cipher suite names that OpenSSL knows', () => {
+  it('translates cipher suites to names that OpenSSL knows', () => {
     const names = ['RSA', 'ECDSA'].flatMap((key) =>
       ['AES_128_GCM_SHA256', 'AES_256_GCM_SHA384', 'CHACHA20_POLY1305_SHA256'].map(
         (rest) => `TLS_ECDHE_${key}_WITH_${rest}`,
@@ -167,13 +167,17 @@ describe('readWebConfig', () => {
       /^web\.yml:3:13: tls_server_config\.key_file: \S+other\.key\.pem does not belong to the certificate in \S+component\.cert\.pem$/,
     ],
     [
-      'client verification without authorities',
+      'client verification without client_ca_file',
       tls(`${AUTH}RequireAndVerifyClientCert\n`),
       /needs client_ca_file/,
     ],
-    ['authorities without client verification', tls(ca), /needs a client_auth_type that verifies/],
     [
-      'allowed names without client verification',
+      'client_ca_file without client verification',
+      tls(ca),
+      /needs a client_auth_type that verifies/,
+    ],
+    [
+      'client_allowed_sans without client verification',
       tls('  client_allowed_sans: [a]\n'),
       /needs a client_auth_type that verifies/,
     ],
@@ -223,7 +227,7 @@ describe('readWebConfig', () => {
       expect(read_?.options.honorCipherOrder).to.equal(isTrue);
     });
 
-  it('accepts numbers and booleans as texts, as other exporters do', () => {
+  it('accepts numbers and booleans in place of texts, as other exporters do', () => {
     for (const [value, is] of [
       ['0', '0'],
       ['1.5', '1.5'],
@@ -269,7 +273,7 @@ describe('readWebConfig', () => {
         new RegExp(`found something else, allowed: text in PEM; .* belongs to ${name}_file$`),
       ));
 
-  it('names the certificate that must be the first one if the key belongs to another one of its file', () => {
+  it('names the certificate that must come first in its file if the key does not belong to the first one', () => {
     const pem = (name: string) => readFileSync(tlsPath(`${name}.cert.pem`), 'utf8');
     folder.write('chain.pem', pem('other') + pem('component'));
     expect(refused(tls().replace(tlsPath('component.cert.pem'), 'chain.pem'))).to.match(
