@@ -1,16 +1,20 @@
 // Snapshots that one thread sends to another.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { RenderedFamily } from '#app/exposition/text/family-text.js';
 import { headerOf } from '#app/exposition/text/text-syntax.js';
-import type { FamilyMetadata, FamilyText, Snapshot } from '#app/model.js';
+import type { Encodings, FamilyMetadata, FamilyText, Snapshot } from '#app/model.js';
 import { SnapshotReceiver } from '#app/targets/threads/snapshot-receiver.js';
+import type { ThreadMemory } from '#app/targets/threads/snapshot-receiver.js';
 import { SnapshotSender } from '#app/targets/threads/snapshot-sender.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
 const TARGET = 1;
 const FAMILIES = 30;
 const BYTES_A_TEXT = 64;
+/** Bytes of an allocation that makes a memory grow, after some repetitions. */
+const STEP_BYTES = 65_536;
 
 /** The shared memory of a thread with one text per family and version, a sender and a receiver. */
 class Threads {
@@ -59,6 +63,44 @@ class Threads {
     const text = new RenderedFamily(metadata, { header, memory: this.memory, ranges: [at, end] });
     this.#texts.set(key, text);
     return text;
+  }
+}
+
+const ENCODINGS: readonly Encodings[] = [
+  { text: true, deflated: false },
+  { text: false, deflated: true },
+  { text: true, deflated: true },
+];
+/** Whether the memory grows before the text and before the deflate block of a family. */
+const growths = fc.record({ text: fc.boolean(), block: fc.boolean() });
+
+/** Families whose texts and deflate blocks are in a memory that grows between them. */
+class GrowingMemory {
+  readonly #kernel = new Kernel({ maxPages: 2048 });
+
+  family(
+    number: number,
+    { text, deflated }: Encodings,
+    grows: { readonly text: boolean; readonly block: boolean },
+  ): FamilyText {
+    const metadata: FamilyMetadata = { name: `f${number}`, type: 'gauge', unit: '', help: '' };
+    const header = headerOf(metadata);
+    const lines = text ? this.#write(`${header.text}f ${number}\n`, grows.text) : undefined;
+    const data = deflated ? this.#write(`block ${number}`, grows.block) : undefined;
+    const ranges = lines && [lines.byteOffset, lines.byteOffset + lines.length];
+    return new RenderedFamily(
+      metadata,
+      lines && ranges && { header, memory: lines.buffer, ranges },
+      data && [{ data, crc: 0, bytes: data.length }],
+    );
+  }
+
+  #write(content: string, grows: boolean): Buffer {
+    const { arena, bytes } = this.#kernel;
+    while (grows && this.#kernel.bytes.length === bytes.length) arena.allocate(STEP_BYTES);
+    const data = this.#kernel.view(arena.allocate(content.length), content.length);
+    data.write(content);
+    return data;
   }
 }
 
@@ -144,5 +186,35 @@ describe('a snapshot that a thread sends', () => {
     });
     threads.sender.releaseUnheld();
     expect(threads.held, 'sent again').to.equal(1);
+  });
+
+  it('arrives unchanged though the memory has grown before some of its texts or deflate blocks', () => {
+    const some = fc.array(growths, { minLength: 1, maxLength: 3 });
+    const snapshots = fc.array(fc.tuple(fc.constantFrom(...ENCODINGS), some), { maxLength: 6 });
+    /** The texts and deflate blocks of each family; a family without a text would inflate its blocks. */
+    const contents = ({ families, encodings }: Snapshot) =>
+      families.map((family) => [
+        ...(encodings.text ? family.buffers : []).map(String),
+        ...(family.deflateBlocks ?? []).map(({ data }) => String(data)),
+      ]);
+    fc.assert(
+      fc.property(snapshots, (all) => {
+        const memory = new GrowingMemory();
+        const sender = new SnapshotSender();
+        const received: ThreadMemory = { buffer: new SharedArrayBuffer(0) };
+        const receiver = new SnapshotReceiver(received);
+        let count = 0;
+        for (const [encodings, grown] of all) {
+          const families = grown.map((grows) => memory.family(count++, encodings, grows));
+          const snapshot = snapshotOf(families, { encodings, isDeflated: encodings.deflated });
+          const sent = structuredClone(sender.send(TARGET, snapshot));
+          received.buffer = sent.memory ?? received.buffer;
+          receiver.receive(sent, (arrived) => {
+            expect(arrived && contents(arrived)).to.deep.equal(contents(snapshot));
+          });
+        }
+      }),
+      { numRuns: 30 },
+    );
   });
 });
