@@ -212,6 +212,15 @@ describe('a view refresher', () => {
     expect(isReady(second)).to.equal(true);
   });
 
+  it('becomes ready after a further read of a source that always has more changes, even a read in parts without changes', () => {
+    const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
+    const isReady = [false, true, false].map((hasMore) => {
+      const input = refresher.pollInput(pollResult({ hasMore }));
+      return runToEnd(refresher.process(input)).isReady;
+    });
+    expect(isReady).to.deep.equal([false, false, true]);
+  });
+
   it('renders in the same refresh that binds the last object', () => {
     const view = new RecordingView();
     view.isSynced = false;
