@@ -316,6 +316,25 @@ describe('the stream of chosen roots', () => {
   );
 
   it(
+    'treats the same id as another root after it was removed and added between two poll results',
+    marbles(({ hot, expectObservable }) => {
+      const roots = sourceOf(one);
+      const polls$ = hot('    -s-s-r-s-r-').pipe(
+        map((step) => {
+          if (step === 'r') {
+            roots.roots.clear();
+            roots.roots.add(root('H.1.ads'));
+          }
+          return pollResult({ source: roots });
+        }),
+      );
+      const choices = '       -1---1---1-';
+
+      expectObservable(names([polls$])).toBe(choices, taken);
+    }),
+  );
+
+  it(
     'waits for the first poll result of every server key',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const first$ = hot('    -x-----|   ', seen);
