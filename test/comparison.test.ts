@@ -18,7 +18,7 @@ const TESTS: Readonly<Record<string, readonly [file: string, title: string]>> = 
     'end-to-end/listening.test.ts',
     'can be a TCP socket that systemd opened',
   ],
-  'check of the configuration without a start': [
+  'check of the configuration without starting': [
     'config/arguments.test.ts',
     'selects a check with --check-config',
   ],
@@ -55,7 +55,10 @@ const TESTS: Readonly<Record<string, readonly [file: string, title: string]>> = 
   'HTML status page': ['sinks/http/http.test.ts', 'the status page at /'],
   'all values in a browser': ['end-to-end/described.test.ts', 'becomes a metric of each target'],
   'health and readiness probes': ['sinks/http/http.test.ts', '/-/healthy with status 200'],
-  'a target that is down': ['sinks/http/http.test.ts', '503 with the sentence of spec 7'],
+  'status for a target that is down': [
+    'sinks/http/http.test.ts',
+    '503 with the sentence of spec 7',
+  ],
   'logs as logfmt or JSON, by level': [
     'end-to-end/log.test.ts',
     'has no line of a level below --log-level',
@@ -69,17 +72,17 @@ const TESTS: Readonly<Record<string, readonly [file: string, title: string]>> = 
     '/-/metrics with internal metrics of all targets',
   ],
   'live view on a terminal': ['dump/watch.test.ts', 'shows a change with its age'],
-  'metrics that no configuration names': [
+  'metrics that are in no configuration file': [
     'exposition/rows/uncatalogued.test.ts',
     'adds variables of objects with rows',
   ],
-  'generator of a configuration': ['dump/catalogue.test.ts', 'marks each guess'],
+  'generator of a configuration file': ['dump/catalogue.test.ts', 'marks each guess'],
   'output without HTTP': ['end-to-end/shipped-lines.test.ts', 'arrive complete and in order'],
-  'archive that needs nothing else': [
+  'archive without dependencies': [
     'release/machine/tarball.test.ts',
     'allows a scrape within a minute',
   ],
-  'package for Debian': ['release/machine/debian-package.test.ts', 'passes lintian'],
+  'Debian package': ['release/machine/debian-package.test.ts', 'passes lintian'],
   'container image': [
     'release/machine/container.test.ts',
     'serves the metrics of another container',
