@@ -57,7 +57,7 @@ const INTEGERS = [
   65_536,
 ];
 
-/** Returns the offsets of the integers in the header and the entries, without values and names. */
+/** Returns the offsets of the integers in the header and the entries, but not those in values and names. */
 function structureOf(bytes: Buffer, isBigEndian: boolean): number[] {
   const places = [8, 12, 24, 28];
   let at = 32;
@@ -72,7 +72,7 @@ describe('A damaged counter file', () => {
   const folder = temporaryFolder();
   const runs = Number(process.env['PERF_RUNS'] ?? 200);
 
-  /** Reads a counter file, and returns its values by counter name, or undefined if it is refused. */
+  /** Reads a counter file and returns its values by counter name, or undefined if the file is refused. */
   function read(path: string): Map<string, bigint | string | undefined> | undefined {
     const file = new CounterFile(path, getuid?.() ?? 0);
     const source = new PolledSource(10_000);

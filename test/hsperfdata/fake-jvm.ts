@@ -1,5 +1,5 @@
-// A program that replaces a JVM: it maps a copy of a counter file.
-// Arguments: the file to copy, the directory of counter files, and `own-tmp` for a private /tmp.
+// A program that takes the place of a JVM: it maps a copy of a counter file. Arguments: the file to copy, the
+// directory of counter files, and `own-tmp` for a private /tmp.
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { argv, pid, stderr } from 'node:process';

@@ -22,10 +22,10 @@ import { perfFolder } from './perf-folder.js';
 import { SetClocks, objectsBelow, valuesOf, pollAll } from '../support/polled-values.js';
 import { needsRoot } from '../support/needs.js';
 
-/** Rebuilt for each test, because a JVM cannot begin long before its process. */
+/** A counter file. It is rebuilt for each test, because a JVM cannot start long before its process. */
 let file = perfFile(someCounters());
 
-/** Returns the PIDs of the shown JVMs. */
+/** Returns the PIDs of the JVMs in the tree. */
 const pidsOf = (poller: HsperfdataPoller): string[] => pidsIn(pollAll(poller));
 
 function pidsIn({ source }: PollResult): string[] {
@@ -246,13 +246,13 @@ describe('A JVM poller', () => {
       needsRoot(this);
       let poller = openPoller();
       let other: ChildProcess | undefined;
-      // Another process of the system may have taken the PID.
+      // Try several times, because another process of the system may take the PID first.
       for (let attempt = 0; other === undefined && attempt < 10; attempt++) {
         const pid = folder.process();
         folder.write(pid, file.bytes);
         poller = openPoller();
         expect(pidsOf(poller)).to.deep.equal([String(pid)]);
-        // The resolution of process start times is a hundredth of a second.
+        // Wait, because process start times have a resolution of a hundredth of a second.
         await setTimeout(20);
         await folder.kill(pid);
         other = processWithPid(pid);
@@ -433,7 +433,7 @@ describe('A JVM poller', () => {
       const pids = [folder.process()];
       folder.write(pids[0] ?? 0, file.bytes);
       const poller = openPoller();
-      /** Returns the shown PIDs after a complete pass over the names. */
+      /** Polls until all names have been read once, and returns the PIDs of the JVMs in the tree. */
       const shown = () => {
         for (let polls = 0; polls < 500; polls++) {
           const { hasMore } = poller.poll();
@@ -451,7 +451,7 @@ describe('A JVM poller', () => {
     });
 
     const HIDDEN = 5_000_000;
-    /** Polls before and after a change of the counters in a file. */
+    /** Polls, changes a counter in the file, and polls again. */
     function pollAroundChange(path: string, settings: Parameters<typeof folder.poller>[0] = {}) {
       const poller = openPoller(settings);
       pollAll(poller);
@@ -523,7 +523,8 @@ describe('A JVM poller', () => {
 
     it('warns about too many names in a directory, and about too many directories', () => {
       const own = folder.make();
-      // Names of two files: a link takes a fifth of the time of a file, and ext4 allows 65,000 per file.
+      // Hard links to two files: creating a link takes a fifth of the time of a file, and ext4 allows 65,000
+      // links per file.
       for (let i = 0; i <= 65_536; i++) {
         const first = join(own, `x${i % 2}`);
         if (i < 2) writeFileSync(first, '');

@@ -1,13 +1,13 @@
-// Builds counter files as HotSpot lays them out, byte by byte and without the reader's own tables.
+// Builds counter files as HotSpot lays them out, byte by byte and without the tables of the code under test.
 
 export interface BuiltCounter {
   readonly name: string;
-  /** The bytes reserved for a text; by default, its length. */
+  /** The number of bytes reserved for a text. Default: its length. */
   readonly value: bigint | string;
   readonly unit?: number;
   readonly variability?: number;
   readonly room?: number;
-  /** Data type, in place of J or B. */
+  /** The data type to write instead of J or B. */
   readonly type?: string;
 }
 
@@ -18,7 +18,7 @@ export interface BuiltOptions {
   readonly size?: number;
   readonly overflow?: number;
   readonly modified?: bigint;
-  /** The number of counted entries that are not written yet. */
+  /** The number of entries that the header counts but that are not written yet. */
   readonly unfilled?: number;
 }
 

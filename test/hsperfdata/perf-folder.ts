@@ -1,4 +1,4 @@
-// A folder of counter files, with processes that replace JVMs.
+// A folder of counter files, with processes that take the place of JVMs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -32,7 +32,7 @@ export function perfFolder() {
     running.clear();
   });
   const directory = (user = 'shop'): string => join(folder.path('.'), `hsperfdata_${user}`);
-  /** A fake /proc, so that a test can set the maps of a process. */
+  /** The path of a fake /proc, in which a test can set the maps of a process. */
   const proc = (...names: string[]): string => join(folder.path('.'), 'proc', ...names);
   beforeEach(() => {
     mkdirSync(proc());
@@ -51,7 +51,7 @@ export function perfFolder() {
       writeFileSync(proc(pid, 'maps'), '7f00-7f08 r--p 00000000 fe:00 12 /lib/libc.so.6\n');
       return child.pid ?? 0;
     },
-    /** Adds a file to the maps of a process. */
+    /** Makes a file the only one in the maps of a process. */
     map: (pid: number, path: string): void => {
       const { dev, ino } = statSync(path);
       const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)];
@@ -69,7 +69,7 @@ export function perfFolder() {
       chmodSync(directory(user), mode);
       return directory(user);
     },
-    /** Writes a complete file that the process maps; an existing file keeps its inode. */
+    /** Writes a complete file and maps it in the process. A file that exists already keeps its inode. */
     write(pid: number, bytes: Uint8Array, user = 'shop'): string {
       const path = this.writeUnmapped(pid, bytes, user);
       if (existsSync(proc(String(pid)))) this.map(pid, path);

@@ -26,7 +26,7 @@ const SETTINGS = {
   mainClasses: ['Till'],
 };
 
-/** Counters by name, as the JVM prints them. Times are in ticks of its clock, which are nanoseconds. */
+/** Counters by name, as the JVM prints them. Times are in ticks of the JVM's clock, which are nanoseconds. */
 type Printed = ReadonlyMap<string, bigint>;
 
 describe('A real JVM', function () {
@@ -67,12 +67,12 @@ describe('A real JVM', function () {
   /** Returns the numbers that jcmd prints for a JVM. */
   async function printed(pid: number): Promise<Printed> {
     const { stdout } = await run('jcmd', [String(pid), 'PerfCounter.print']);
-    // jcmd derives these from the header. The tree has only one of them.
+    // jcmd derives the counters `sun.perfdata.*` from the header. The tree has only `overflow` of them.
     const lines = stdout.matchAll(/^(?!sun\.perfdata\.(?!overflow))([\w.$]+)=(-?\d+)$/gm);
     return new Map([...lines].map(([, name = '', value = '']) => [name, BigInt(value)]));
   }
 
-  /** Returns the numbers of a JVM in the tree, by their names in the JVM. */
+  /** Returns the numbers of a JVM in the tree, by the names that the JVM gives them. */
   function shown(poller: HsperfdataPoller, pid: number, names: Iterable<string>): Printed {
     const values = valuesOf(pollAll(poller));
     const objects = new Map([...values.keys()].map((key) => [key, values.get(key)]));
@@ -84,14 +84,15 @@ describe('A real JVM', function () {
           ? key === `${pid} ${variable}`
           : key.startsWith(`${pid}.`) && key.endsWith(` ${variable}`),
       );
-      // Several collectors and pools have variables of the same name: compared as a whole below.
+      // Skip variables whose name occurs in several collectors or pools. The values of all are compared
+      // below.
       const [first, ...others] = candidates;
       if (others.length === 0 && typeof first?.[1] === 'bigint') found.set(name, first[1]);
     }
     return found;
   }
 
-  /** Returns all numbers of a JVM in the tree, in order. */
+  /** Returns all numbers of a JVM in the order of the tree. */
   const numbersOf = (poller: HsperfdataPoller, pid: number): bigint[] =>
     [...valuesOf(pollAll(poller))]
       .filter(([key]) => key.startsWith(`${pid} `) || key.startsWith(`${pid}.`))
@@ -121,7 +122,7 @@ describe('A real JVM', function () {
         );
         expect(value >= low && value <= high, `${name}: ${low} ${value} ${high}`).to.equal(true);
       }
-      // A value that did not change occurs as often as jcmd printed it.
+      // A value that did not change must occur in the tree at least as often as in jcmd's output.
       const still = names.filter((name) => before.get(name) === after.get(name));
       expect(still.length).to.be.greaterThan(before.size * 0.8);
       for (const value of new Set(still.map((name) => before.get(name) ?? 0n))) {
@@ -181,7 +182,7 @@ describe('A real JVM', function () {
     const outer = await started(spawn('unshare', line, { stdio: ['pipe', 'pipe', 'ignore'] }));
     const pid = Number(readFileSync(`/proc/${outer}/task/${outer}/children`, 'utf8'));
     const [one, other] = [openPoller(), openPoller({ containers: true })];
-    // Other tests have JVMs that run Till, too.
+    // Look for this PID only: other tests also run JVMs with the class Till.
     const shows = (poller: HsperfdataPoller): boolean =>
       valuesOf(pollAll(poller)).has(`${pid}.application org.shop.sales`);
     const reason =
@@ -194,7 +195,7 @@ describe('A real JVM', function () {
     rmSync(pathOf(1));
   });
 
-  /** A program that runs Till in a second thread and ends its main thread. */
+  /** Compiles a program that runs Till in a second thread and ends its main thread. */
   function compiledLauncher(): { readonly binary?: string; readonly reason: string } {
     const home = dirname(
       dirname(realpathSync(spawnSync('which', ['java']).stdout.toString().trim())),
@@ -213,7 +214,7 @@ describe('A real JVM', function () {
     `/tmp/hsperfdata_${spawnSync('id', ['-un']).stdout.toString().trim()}/${pid}`;
 });
 
-/** The argument of the program is the class path. */
+/** The program's argument is the class path. */
 const launcherSource = (library: string): string => `
 #include <dlfcn.h>
 #include <jni.h>

@@ -1,4 +1,4 @@
-// Till.java, compiled for Java 8 and later: a machine may have a JVM without a compiler.
+// Till.java, compiled for Java 8 and later, because a machine may have a JVM without a compiler.
 const LINES = [
   'yv66vgAAADQAcgoAAgADBwAEDAAFAAYBABBqYXZhL2xhbmcvT2JqZWN0AQAGPGluaXQ+AQADKClWCAAIAQAWamRrLmludGVy',
   'bmFsLnBlcmYuUGVyZgoACgALBwAMDAANAA4BAA9qYXZhL2xhbmcvQ2xhc3MBAAdmb3JOYW1lAQAlKExqYXZhL2xhbmcvU3Ry',

@@ -1,4 +1,4 @@
-// npm run docs:pictures: takes the pictures of the documentation anew, on the ports that the tutorial uses.
+// npm run docs:pictures: takes all pictures of the documentation again, on the ports that the tutorial uses.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Chromium } from '../support/browser.js';

@@ -1,4 +1,4 @@
-// Takes a picture in a real browser, once it shows what it is to show.
+// Takes a picture in a real browser once the page shows what the picture must show.
 import type { Chromium } from '../support/browser.js';
 import { WIDTH } from './pictures.js';
 import type { Picture } from './pictures.js';
@@ -7,13 +7,13 @@ import type { Scene } from './scene.js';
 
 const WITHIN_MS = 45_000;
 
-/** A picture as a PNG, and all texts of its page. */
+/** A picture as a PNG, and the text of the whole page. */
 export interface Photograph {
   readonly png: Buffer;
   readonly text: string;
 }
 
-/** @throws when what the picture is to show is not in it */
+/** @throws Error if the picture would not contain everything that it must show */
 export async function photograph(
   { height, url, act, shows }: Picture,
   scene: Scene,

@@ -1,4 +1,4 @@
-// The pictures of the documentation are the ones that `npm run docs:pictures` takes, and pages show them.
+// Tests that the documentation has exactly the pictures that `npm run docs:pictures` takes, and shows them.
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

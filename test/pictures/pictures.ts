@@ -1,4 +1,4 @@
-// The pictures of the documentation: where each is taken, and what it is to show.
+// The pictures of the documentation: which page each one is taken of, and what it must show.
 import type { Page } from 'playwright-core';
 import type { Scene } from './scene.js';
 
@@ -8,20 +8,20 @@ export const WIDTH = 1000;
 export const MAX_BYTES = 60 * 1024;
 
 export interface Picture {
-  /** Its file is `<name>.png`. */
+  /** The name of the file, without `.png`. */
   readonly name: string;
-  /** In pixels; a page that is longer is cut. */
+  /** The height in pixels. A longer page is cut off. */
   readonly height: number;
-  /** What happens before it, after the picture above. */
+  /** Changes the scene after the previous picture. */
   readonly before?: (scene: Scene) => Promise<void>;
   readonly url: (scene: Scene) => string;
-  /** What a person does on the page. */
+  /** Acts as a user of the page would. */
   readonly act?: (page: Page) => Promise<void>;
-  /** What must be seen in it: selectors of playwright. */
+  /** What the picture must show, as Playwright selectors. */
   readonly shows: readonly string[];
 }
 
-/** In the order in which they are taken. */
+/** The pictures in the order in which they are taken. */
 export const PICTURES: readonly Picture[] = [
   {
     name: 'status',

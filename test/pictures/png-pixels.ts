@@ -1,8 +1,8 @@
-// The pixels of a PNG as Chromium writes it: 8 bits each of red, green and blue.
+// Reads the pixels of a PNG as Chromium writes it, with 8 bits each for red, green and blue.
 import { inflateSync } from 'node:zlib';
 
 const SIGNATURE_BYTES = 8;
-/** A chunk has its length and type before its data, and a checksum after. */
+/** The bytes of a chunk besides its data: length and type before it, a checksum after it. */
 const AROUND_BYTES = 12;
 const CHANNELS = 3;
 const RGB = Buffer.from([8, 2, 0, 0, 0]);
@@ -10,11 +10,11 @@ const RGB = Buffer.from([8, 2, 0, 0, 0]);
 export interface Pixels {
   readonly width: number;
   readonly height: number;
-  /** Three bytes each, row by row. */
+  /** Three bytes per pixel, row by row. */
   readonly bytes: Buffer;
 }
 
-/** @throws when the picture has another form, such as transparency */
+/** @throws Error if the PNG has another pixel format, such as one with transparency */
 export function pixelsOf(png: Buffer): Pixels {
   const chunks = chunksOf(png);
   const [header = Buffer.alloc(0)] = chunks.get('IHDR') ?? [];
@@ -37,7 +37,10 @@ export function chunksOf(png: Buffer): Map<string, Buffer[]> {
   return chunks;
 }
 
-/** A row is stored as differences from its left and upper neighbours; its first byte says how. */
+/**
+ * Decodes a row. It holds differences from a prediction, and its first byte says which neighbours predict a
+ * byte.
+ */
 function restore(rows: Buffer, bytes: Buffer, row: number, length: number): void {
   const from = row * (length + 1);
   const to = row * length;
@@ -51,7 +54,7 @@ function restore(rows: Buffer, bytes: Buffer, row: number, length: number): void
   }
 }
 
-/** Whichever neighbour is nearest to left + up - corner. */
+/** Returns the neighbour that is nearest to left + up - corner. */
 function paeth(left: number, up: number, corner: number): number {
   const [byLeft, byUp] = [Math.abs(up - corner), Math.abs(left - corner)];
   const byCorner = Math.abs(left + up - 2 * corner);

@@ -1,4 +1,5 @@
-// What the pictures of docs/tutorial.md show, running: a simulated ADS, an exporter, Prometheus, a shop.
+// Starts the programs that the pictures in docs/tutorial.md show: a simulated ADS, an exporter, Prometheus
+// and a shop.
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Publisher } from '#app/native/publisher/publisher.js';
@@ -8,10 +9,10 @@ import type { Running } from '../support/processes.js';
 const RULES = 'deploy/prometheus';
 const LICENSE_HOURS = 30 * 24;
 const WITHIN_MS = 90_000;
-/** So many samples, one a second, make a line. */
+/** The number of samples, one per second, that a graph needs. */
 const HISTORY = 25;
 const SHOP = 'localhost.1.shop';
-/** Prometheus asks more often than the files say. */
+/** Replacements in Prometheus's configuration, so that it scrapes and discovers targets more often. */
 const HURRIED = [
   [/_interval: 15s/g, '_interval: 1s'],
   [/- url:/g, '- refresh_interval: 1s\n        url:'],
@@ -21,7 +22,7 @@ export interface SceneSettings {
   /** Ports. */
   readonly exporter: number;
   readonly prometheus: number;
-  /** What alerts have that wait for `1m` in the files. */
+  /** The wait of alerts that have `for: 1m` in the files. */
   readonly alertsWait: '1m' | '1s';
 }
 
@@ -35,7 +36,7 @@ export class Scene {
     this.#given = given;
   }
 
-  /** Starts everything but the shop; ready when Prometheus has metrics of the ADS. */
+  /** Starts everything except the shop. Resolves once Prometheus has metrics of the ADS. */
   static async open(given: SceneSettings): Promise<Scene> {
     const scene = new Scene(given);
     await scene.#open().catch(async (error: unknown) => {
@@ -58,7 +59,7 @@ export class Scene {
     return [PROJECT, this.#programs.path('')];
   }
 
-  /** Waits until Prometheus has an answer to an expression. */
+  /** Waits until Prometheus returns a result for an expression. */
   async until(expression: string): Promise<void> {
     const query = new URLSearchParams({ query: expression }).toString();
     await waitFor(
@@ -84,7 +85,7 @@ export class Scene {
     this.#simulator = await this.#programs.simulator('--app', 'ads', '--server-key', '82');
   }
 
-  /** Publishes the shop, and has the exporter and Prometheus take it, with a history to draw. */
+  /** Publishes the shop, reloads the exporter, and waits until Prometheus has enough samples for a graph. */
   async openShop(): Promise<void> {
     this.#publishShop();
     this.#programs.write('exporter.toml', this.#settings(['ads', '82'], ['shop', 'shop']));
@@ -119,7 +120,7 @@ export class Scene {
     return this.#programs.settings(settings) + tables.join('');
   }
 
-  /** In a folder where the files have the names that the tutorial gives them. */
+  /** Runs Prometheus in a folder in which the files have the paths that the tutorial uses. */
   #startPrometheus(): void {
     mkdirSync(this.#programs.path(RULES), { recursive: true });
     for (const file of readdirSync(join(PROJECT, RULES))) {

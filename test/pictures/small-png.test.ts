@@ -5,12 +5,12 @@ import { smallPng } from './small-png.js';
 
 const [WIDTH, HEIGHT] = [4, 5];
 const LENGTH = WIDTH * 3;
-/** Bytes that repeat here and there, so that every neighbour is the nearest somewhere. */
+/** Pixels with some repeated bytes, so that each of the three neighbours is the nearest one somewhere. */
 const BYTES = Buffer.from(Array.from({ length: LENGTH * HEIGHT }, (_, i) => (i * i * 7) % 251));
 const byte = (row: number, x: number): number =>
   row < 0 || x < 0 ? 0 : (BYTES[row * LENGTH + x] ?? 0);
 
-/** The five ways of a PNG to guess a byte, from its left, upper and upper left neighbour. */
+/** PNG's five filters: they predict a byte from its left, upper and upper left neighbours. */
 const GUESSES: readonly ((left: number, up: number, corner: number) => number)[] = [
   () => 0,
   (left) => left,
@@ -23,7 +23,7 @@ const GUESSES: readonly ((left: number, up: number, corner: number) => number)[]
   },
 ];
 
-/** A PNG whose rows are guessed in one way each; checksums are not looked at. */
+/** Returns a PNG in which each row has a different filter. Checksums are 0, because nothing reads them. */
 function png(): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(WIDTH, 0);

@@ -1,13 +1,13 @@
-// A PNG with at most 256 colours: half as large, and pages have hardly more.
+// Reduces a PNG to 256 colours. The file is half as large, and the pages have hardly more colours than that.
 import { crc32, deflateSync } from 'node:zlib';
 import { pixelsOf } from './png-pixels.js';
 
 const COLOURS = 256;
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** 8 bits a pixel, which are the number of a colour. */
+/** The header fields for 8 bits per pixel, which are the index of a colour. */
 const INDEXED = [8, 3, 0, 0, 0];
 
-/** The same picture with its most frequent colours; each other one becomes the nearest of these. */
+/** Returns the picture with its most frequent colours. Every other colour becomes the nearest one of them. */
 export function smallPng(png: Buffer): Buffer {
   const { width, height, bytes } = pixelsOf(png);
   const colours = Array.from({ length: width * height }, (_, i) => bytes.readUIntBE(i * 3, 3));
@@ -16,7 +16,7 @@ export function smallPng(png: Buffer): Buffer {
   const sorted = [...counts.keys()].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
   const palette = sorted.slice(0, COLOURS);
   const numbers = new Map(sorted.map((colour) => [colour, nearest(palette, colour)]));
-  // Each row begins with 0: it is stored as it is.
+  // Each row begins with the filter 0: its bytes are stored without prediction.
   const rows = Buffer.alloc((width + 1) * height);
   for (const [i, colour] of colours.entries())
     rows[i + Math.floor(i / width) + 1] = numbers.get(colour) ?? 0;
@@ -38,7 +38,7 @@ const channels = (colour: number): [number, number, number] => [
   colour & 255,
 ];
 
-/** The place of the nearest colour. */
+/** Returns the index of the nearest colour. */
 function nearest(palette: readonly number[], colour: number): number {
   const exact = palette.indexOf(colour);
   if (exact >= 0) return exact;

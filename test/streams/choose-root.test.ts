@@ -1,4 +1,4 @@
-// The choice of the root that a target exports. Spec 1.3.5, design 3 "Root choice".
+// Tests which root a target exports. Spec 1.3.5, design 3 "Root choice".
 import { expect } from 'chai';
 import { Subject, map, merge, of } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -19,7 +19,7 @@ const polled = (serverKey: string, ...roots: readonly (string | ManagedObject)[]
   });
 
 describe('the choice of a root', () => {
-  /** Title, hint, the roots of each server key in order, the id of the chosen root. */
+  /** The title, the hint, the roots of each server key in order, and the id of the root to choose. */
   const table: readonly (readonly [string, string, readonly (readonly string[])[], string])[] = [
     ['takes the root whose full id is the hint', 'H.2.ads', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
@@ -352,7 +352,7 @@ describe('the stream of chosen roots', () => {
     marbles(({ hot, expectObservable }) => {
       const first$ = hot('    -1---x---1-', { '1': polled('82', one), x: unseen('dead', 'died') });
       const second$ = hot('   -2---------', { '2': polled('456', two) });
-      const choices = '       -1---2-----'; // and stays with 456: the choice is sticky
+      const choices = '       -1---2-----'; // stays with 456: a choice lasts
 
       expectObservable(names([first$, second$])).toBe(choices, taken);
     }),

@@ -1,4 +1,4 @@
-// Each operator of src/streams has a test of a consumer that leaves in the middle of an emission.
+// Tests that each operator of src/streams has a test in which the consumer unsubscribes during an emission.
 import { readFileSync, readdirSync } from 'node:fs';
 import { expect } from 'chai';
 
@@ -14,7 +14,7 @@ describe('the tests of the operators in src/streams', () => {
     );
     const isAsked = (file: string) =>
       asking.some(({ text }) => text.includes(`'#app/streams/${file.replace('.ts', '.js')}'`));
-    // A function or method that returns an Observable or an operator.
+    // Files with a function or method that returns an Observable or an operator.
     const operators = textsOf('src/streams').filter(({ text }) =>
       /\): (Observable|OperatorFunction)<.*(\{|=>)$/m.test(text),
     );

@@ -1,4 +1,4 @@
-// PollSchedule: the time until the next poll of a segment.
+// Tests PollSchedule: the time until the next poll of a segment.
 import { expect } from 'chai';
 import { asyncScheduler, map } from 'rxjs';
 import {
@@ -30,7 +30,7 @@ describe('a poll schedule', () => {
     f: [0, true],
   };
 
-  /** Marbles of poll results, and of waits. Only at `s` may the pool wait on the futex. */
+  /** Marble diagrams of poll results, and of waits. Only at `s` may the pool wait on the futex. */
   const pictures = [
     [
       'polls often a segment that changed within the last second',

@@ -1,4 +1,4 @@
-// The shared-memory server pool on real segments, in virtual time.
+// Tests the shared pool of pollers on real segments, in virtual time.
 import { expect } from 'chai';
 import { VirtualTimeScheduler, ignoreElements, map, merge, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
@@ -206,7 +206,7 @@ describe('a server pool', () => {
     scheduler.advance(IDLE_POLL_MS);
     expect(stays.seen, 'no other subscriber is urgent').to.deep.equal(['0', '1']);
     stays.subscription.unsubscribe();
-    // The last subscriber leaves in the middle of an emission.
+    // The last subscriber unsubscribes during an emission.
     const last = follow(firstTwo(notifications(pool.pollResult$('82'))));
     publisher.notify();
     pool.poll('82');
@@ -254,7 +254,7 @@ describe('a server pool', () => {
     });
     const { seen, subscription } = follow(notifications(pool.pollResult$('82')));
     try {
-      scheduler.flush(); // idle from here on: no timer fires any more
+      scheduler.flush(); // From here on the pool is idle: no timer fires.
       publisher.notify();
       await eventually('the futex wakes the pool', () => seen.length > 1);
       expect(seen).to.deep.equal(['0', '1']);

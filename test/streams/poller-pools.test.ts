@@ -1,4 +1,4 @@
-// pollerPools: one pool for each format of a thread.
+// Tests pollerPools: each thread has one pool per format.
 import { expect } from 'chai';
 import { pollerPools } from '#app/streams/poller-pool.js';
 import type { PollerFactory } from '#app/streams/poller.js';

@@ -1,4 +1,4 @@
-// repeatPoll: polls after a wait, or earlier at a call.
+// Tests repeatPoll: it polls after a wait, or earlier on request.
 import { expect } from 'chai';
 import { asyncScheduler, finalize } from 'rxjs';
 import type { SchedulerLike, Subscription } from 'rxjs';
@@ -7,7 +7,7 @@ import { Scheduler } from '#app/streams/scheduler.js';
 import { firstTwo, marbles } from '../support/marbles.js';
 
 describe('repeated polling', () => {
-  /** A poll function that numbers its calls: '1', '2' and so on. */
+  /** Returns a poll function that numbers its calls: '1', '2' and so on. */
   const counting = () => {
     let polls = 0;
     return () => String(++polls);
@@ -117,7 +117,7 @@ describe('repeated polling', () => {
   it('stops when the consumer unsubscribes during the second emission', () => {
     let [polls, waits] = [0, 0];
     const poll = () => {
-      // An operator that goes on would poll without an end.
+      // An operator that does not stop would poll forever.
       if (++polls > 9) throw new Error('it goes on');
       return String(polls);
     };

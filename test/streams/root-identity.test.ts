@@ -1,4 +1,4 @@
-// identityOf: the identity of a root, from its record or from its id.
+// Tests identityOf: the identity of a root, from its record or from its id.
 import { expect } from 'chai';
 import { identityOf } from '#app/streams/choose-root.js';
 import { root } from '../support/poll-results.js';

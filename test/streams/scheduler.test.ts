@@ -1,4 +1,4 @@
-// Scheduler: work in time slices, on a clock that each step advances.
+// Tests Scheduler: work in time slices, on a clock that each step advances.
 import { expect } from 'chai';
 import { Subscription, from, mergeMap } from 'rxjs';
 import { Scheduler } from '#app/streams/scheduler.js';
@@ -29,7 +29,7 @@ function setUp() {
     steps,
     run: (name: string, count = 1, ms = 0.25, isUrgent?: () => boolean) =>
       follow(scheduler.run(steps(name, count, ms), isUrgent)),
-    /** Runs one event-loop iteration; returns its steps, or undefined if none was scheduled. */
+    /** Runs one event-loop iteration. Returns the steps that it ran, or undefined if none was scheduled. */
     iterate: (): string | undefined => {
       const [next, ...others] = yielded.splice(0);
       expect(others).to.deep.equal([]);

@@ -1,4 +1,4 @@
-// processInputs: the tasks of a target, and the inputs that each task processes.
+// Tests processInputs: the tasks of a target, and the inputs that each task processes.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Subject, asyncScheduler, map, merge, takeUntil } from 'rxjs';
@@ -13,7 +13,7 @@ import { countedSource, firstTwo, marbles } from '../support/marbles.js';
 import { root, pollResult } from '../support/poll-results.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-/** A poll result that adds the objects with these names. */
+/** A poll result that adds objects with these names. */
 const change = (names: readonly string[], number: number): PollInput => ({
   kind: 'poll',
   pollResult: pollResult({
@@ -32,7 +32,7 @@ const inputs = {
   e: change([], 3),
   R: { kind: 'refresh', mayRender: true },
 } satisfies Record<string, TargetInput>;
-/** The letter of an input; for a poll result, the names that it adds and its number. */
+/** Returns the letter of an input. For a poll result, returns the names that it adds and its number. */
 const letter = (input: TargetInput): string => {
   if (input.kind !== 'poll') return input.kind === 'bind' ? 'b' : 'R';
   const { notifications, hasMore } = input.pollResult;
@@ -44,7 +44,7 @@ const letter = (input: TargetInput): string => {
 };
 const processed = { c: 'c1', d: 'd2', m: 'cd3', b: 'b', R: 'R' };
 
-/** A queue with `pauseMs` between event-loop iterations; if divided, with one step per slice. */
+/** Returns a queue with `pauseMs` between event-loop iterations. If `isDivided`, each slice has one step. */
 function queueIn(
   pauseMs: number,
   isDivided = false,
@@ -210,7 +210,7 @@ describe('the input processor', () => {
         kind: fc.constantFrom(...(['poll', 'poll', 'bind', 'refresh'] as const)),
         changes: fc.nat(3),
         waitMs: fc.nat(40),
-        /** The number of slices that its processing takes. */
+        /** The number of slices that the processing of the input takes. */
         slices: fc.integer({ min: 1, max: 5 }),
       }),
       { maxLength: 60, size: 'max' },
@@ -220,7 +220,7 @@ describe('the input processor', () => {
         const clock = new VirtualClock();
         const input$ = new Subject<TargetInput>();
         const slicesOf = new Map<TargetInput['kind'], number>();
-        /** All names so far, and their number at each poll result. */
+        /** All names that have been sent, and in `sentAt` their number after each poll result. */
         const sent: string[] = [];
         const sentAt = [0];
         const done: string[] = [];

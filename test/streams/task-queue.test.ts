@@ -1,4 +1,4 @@
-// TaskQueue: the measured times of tasks. Spec 2.5.
+// Tests TaskQueue: the measured times of tasks. Spec 2.5.
 import { expect } from 'chai';
 import { mergeMap, range } from 'rxjs';
 import { TaskQueue } from '#app/streams/task-queue.js';

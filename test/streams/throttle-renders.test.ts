@@ -1,4 +1,4 @@
-// Demand-driven renders and their interval. Spec 1.9, design 3.
+// Tests that demands cause renders, and the interval between renders. Spec 1.9, design 3.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { NEVER, Subject, asyncScheduler, filter, map, merge, of } from 'rxjs';
@@ -19,7 +19,7 @@ const ready = { state: { ...unknownState('82'), isReady: true }, ...counted };
 const unready = { state: unknownState('82'), ...counted };
 const none = { hasRendered: false, isDirty: false, snapshot: undefined };
 
-/** Letters of reports: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready. */
+/** Inputs by letter. Those of refreshes: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready. */
 const inputs = {
   d: { kind: 'demand' },
   C: { kind: 'changed' },
@@ -34,7 +34,10 @@ const inputs = {
   x: { kind: 'failed', reason: 'gone', state: unready.state },
 } as const satisfies Record<string, Input>;
 
-/** Abbreviated outputs: `M` a refresh that may render, `m` one that may not; `D` a delay, in milliseconds. */
+/**
+ * Abbreviates an output: `M` for a refresh that may render, `m` for one that may not, `D` for a delay in
+ * milliseconds.
+ */
 const abbreviated = ({ refresh, delayed }: ThrottleOutput): string =>
   [
     refresh === undefined ? '' : refresh.mayRender ? 'M' : 'm',
@@ -214,7 +217,7 @@ describe('the throttling of renders', () => {
     const reads: number[] = [];
     const interval = () => reads.push(clock.now());
     const operator = throttleRenders(interval, () => clock.now(), clock);
-    // The last output delays a render, and the consumer leaves during it.
+    // The second output delays a render, and the consumer unsubscribes during it.
     const output$ = merge(source$, NEVER).pipe(
       operator,
       map(abbreviated),
@@ -238,7 +241,7 @@ describe('the throttling of renders', () => {
       { maxLength: 60 },
     );
 
-    /** A clock whose timers are late. */
+    /** A virtual clock whose timers fire late. */
     class LateClock extends VirtualClock {
       constructor(private readonly lateMs: number) {
         super();
@@ -247,20 +250,20 @@ describe('the throttling of renders', () => {
         super.schedule(work, delay + this.lateMs, state);
     }
 
-    /** A model of a partition that answers on command. */
+    /** A model of a partition that answers when the test says so. */
     class Model {
-      /** The number of value changes, and the last rendered change. */
+      /** The number of value changes so far, and at the last render. */
       #values = 0;
       #rendered = -1;
       #renderedAt = -Infinity;
       #open: { readonly mayRender: boolean; readonly demands: number } | undefined;
       #waiting = 0;
-      /** The time since which a served text is outdated; undefined after a render. */
+      /** The time since which the served text has been outdated; undefined after a render. */
       #oldSince: number | undefined;
 
       constructor(private readonly clock: VirtualClock) {}
 
-      /** The inputs that an event causes. */
+      /** Returns the inputs that an event causes. */
       readonly take = (event: TestEvent): Input[] => {
         if (event === 'demand') this.#waiting++;
         else if (event === 'change') this.#values++;
@@ -281,7 +284,7 @@ describe('the throttling of renders', () => {
         }
       }
 
-      /** Checks that all demands are answered and all outdated texts rendered. */
+      /** Checks that all demands have been answered and all outdated texts rendered. */
       end(feed: (inputs: readonly Input[]) => void): void {
         for (let round = 0; round < 20; round++) {
           feed(this.#answer());

@@ -1,4 +1,4 @@
-// ViewRefresher: the copies and renders of each input, and the hold on the text.
+// Tests ViewRefresher: the copies and renders for each input, and how long it holds the text.
 import { expect } from 'chai';
 import type { Encodings, Snapshot, StructureChange } from '#app/model.js';
 import type { TargetInput } from '#app/streams/target-inputs.js';
@@ -16,17 +16,20 @@ const change = (given = {}, number = 0): TargetInput => ({
 });
 const refresh = { kind: 'refresh', mayRender: true } as const;
 
-/** Records its calls: a = applyChanges, with their number, b = bindMore, r = copyingValues, f = copyNewValues, o = observe. */
+/**
+ * Records the calls of its methods as letters: `a` and the number of changes for applyChanges, `b` for
+ * bindMore, `r` for copyingValues, `f` for copyNewValues, `o` for observe.
+ */
 class RecordingView implements RefreshableView {
   notes = '';
-  /** The number of further steps of a refresh. */
+  /** How many steps a refresh takes in addition to the first. */
   steps = 0;
   isSynced = true;
   hasMore = false;
   /** Whether `copyNewValues` binds all remaining objects. */
   bindsWhenCopying = false;
   hasObserved = false;
-  /** The result of each slice: whether further slices follow. */
+  /** What each slice returns: whether more slices follow. */
   readonly slices: boolean[] = [];
   bindMore(): boolean {
     this.notes += 'b';
@@ -35,7 +38,7 @@ class RecordingView implements RefreshableView {
   }
   applyChanges(changes: readonly StructureChange[]): void {
     this.notes += `a${changes.length}`;
-    // A small remainder is bound at once.
+    // The view binds a small number of changes at once.
     this.hasMore = false;
   }
   *copyingValues(): Generator<void, boolean> {
@@ -70,7 +73,7 @@ const inputs = {
 } satisfies Record<string, TargetInput>;
 
 describe('a view refresher', () => {
-  /** The calls of the view for each input, separated by blanks. */
+  /** `notes` has the calls of the view for each input, separated by blanks. */
   const table = [
     { title: 'copies the values at a refresh', inputs: 'cdd', notes: 'a0r r r' },
     {
@@ -151,7 +154,7 @@ describe('a view refresher', () => {
     });
 
   const FRESH = { hasChanges: () => false };
-  /** The result of each input. */
+  /** Returns the result of each input. */
   const showing = (keys: string, view = new RecordingView()) => {
     const refresher = new ViewRefresher(view, FRESH);
     return Array.from(keys, (key) => {
@@ -244,7 +247,7 @@ describe('a view refresher', () => {
 
 const BOTH = { text: true, deflated: true };
 
-/** Renders snapshots 0, 1, 2 … that count their holds. */
+/** Renders snapshots with the numbers 0, 1, 2 … and counts how often each is held. */
 class NumberingView extends RecordingView {
   readonly held: number[] = [];
   isDirty = true;
@@ -272,7 +275,7 @@ class NumberingView extends RecordingView {
 
 describe('a rendering view refresher', () => {
   const may = { kind: 'refresh', mayRender: true } as const;
-  /** Inputs in lower case leave the values unchanged. */
+  /** An input in lower case arrives while the values are unchanged. */
   const taken = {
     R: may,
     r: may,
@@ -283,7 +286,7 @@ describe('a rendering view refresher', () => {
     b: { kind: 'bind' },
   } satisfies Record<string, TargetInput>;
 
-  /** A view that is synced, unless it is `unsynced`. */
+  /** Starts a refresher on a view that is synced unless `unsynced` is true. */
   const started = (view: NumberingView, unsynced = false) => {
     view.isSynced = !unsynced;
     const refresher = new ViewRefresher(view, { hasChanges: () => false });
@@ -295,7 +298,7 @@ describe('a rendering view refresher', () => {
     return { refresher, process };
   };
 
-  /** Title, inputs, and for each refresh the number of the snapshot, `new` or `dirty`. */
+  /** The title, the inputs, and for each refresh the number of the snapshot with `new` or `dirty`. */
   const table = [
     ['renders a changed text if the refresh permits a render', 'RR', '0 new, 1 new'],
     ['returns the last text if nothing has changed', 'RrRr', '0 new, 0, 1 new, 1'],

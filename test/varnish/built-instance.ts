@@ -1,4 +1,4 @@
-// Builds the shared memory of an instance of Varnish, byte by byte and without the reader's own tables.
+// Builds the shared memory of a Varnish instance, byte by byte and without the tables of the code under test.
 import {
   appendFileSync,
   chmodSync,
@@ -21,11 +21,11 @@ export interface BuiltField {
   readonly index?: number;
 }
 
-/** The location of a written segment, to change it. */
+/** Where a segment was written, so that a test can change it. */
 export interface BuiltSegment {
   readonly path: string;
   readonly offset: number;
-  /** Its line in the index, without the sign. */
+  /** The line of the segment in the index, without `+` or `-`. */
   readonly line: string;
 }
 
@@ -63,7 +63,7 @@ export function bodyOf(values: readonly bigint[]): Buffer {
   return body;
 }
 
-/** The directory of the manager or the child. */
+/** The directory of the manager process or the child process. */
 export class BuiltDirectory {
   readonly path: string;
   readonly #lines: string[] = [];
@@ -96,7 +96,7 @@ export class BuiltDirectory {
     return this.#added(file, 0, bytes.length, className, ident);
   }
 
-  /** Adds a file for several segments. */
+  /** Adds a file that can hold several segments. */
   cluster(bytes = 4096): string {
     const file = this.#newFile('VSC_cluster');
     writeFileSync(join(this.path, file), Buffer.alloc(bytes), { mode: 0o640 });
@@ -104,19 +104,19 @@ export class BuiltDirectory {
     return file;
   }
 
-  /** Writes a segment of values into a file of several. */
+  /** Writes a segment of values into a file that holds several. */
   within(file: string, offset: number, ident: string, bytes: Uint8Array): BuiltSegment {
     poke(join(this.path, file), offset, bytes);
     return this.#added(file, offset, bytes.length, 'Stat', ident);
   }
 
-  /** Removes a segment from the index, and its file unless it is shared. */
+  /** Removes a segment from the index. Removes its file too, unless other segments share it. */
   remove({ path, line }: BuiltSegment): void {
     if (!path.includes('cluster')) rmSync(path);
     this.append(`- ${line}\n`);
   }
 
-  /** Rewrites the index with the current segments, as Varnish does when many lines are outdated. */
+  /** Rewrites the index with the present segments only, as Varnish does when many lines are outdated. */
   rewrite(): void {
     const gone = new Set(this.#lines.filter((line) => line.startsWith('-')).map((l) => l.slice(2)));
     const lines = this.#lines.filter((line) => !line.startsWith('-') && !gone.has(line.slice(2)));
@@ -125,14 +125,15 @@ export class BuiltDirectory {
     renameSync(`${this.index}.new`, this.index);
   }
 
-  /** Appends to the index. */
+  /** Appends text to the index. */
   append(text: string): void {
     this.#lines.push(text);
     appendFileSync(this.index, text);
   }
 
   #newFile(className: string): string {
-    // Varnish uses 64 random bits, so that a few changed bytes never produce the name of another file.
+    // As in Varnish, names have 64 pseudo-random bits, so a few changed bytes never produce the name of
+    // another file.
     const digits = BigInt.asUintN(64, BigInt(++this.#files) * 0x9e37_79b9_7f4a_7c15n).toString(16);
     return `_.${className}.${digits.padStart(16, '0')}`;
   }

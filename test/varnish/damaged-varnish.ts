@@ -1,4 +1,4 @@
-// An instance of Varnish to damage and read, with values that are unique to their names.
+// A Varnish instance to damage and read. Each value is unique to its name.
 import {
   mkdirSync,
   readFileSync,
@@ -16,7 +16,7 @@ import { BOOT_S, writeFakeProcess } from './fake-process.js';
 
 const PID = 4711;
 const BIRTH = BOOT_S + 1000;
-/** Idents by class. They differ so much that a few changed bytes never turn one into another. */
+/** The idents of each class. They differ so much that a few changed bytes never turn one into another. */
 const IDENTS = {
   lck: ['LCK.operations', 'LCK.backend_tcp', 'LCK.vcapace'],
   vbe: ['VBE.boot.origin', 'VBE.reload_17.checkout', 'VBE.summer.media'],
@@ -38,14 +38,14 @@ function valueOf(name: string): bigint {
 const bodyFor = (ident: string, fields: readonly string[]) =>
   bodyOf(fields.map((field) => valueOf(`${ident} ${field}`)));
 
-/** A file, with the places of the bytes that are not values. */
+/** A file, and the offsets of its bytes that do not belong to values. */
 export interface DamagedFile {
   readonly path: string;
   readonly bytes: Buffer;
   readonly places: readonly number[];
 }
 
-/** A change of a file. Indexes and offsets are taken modulo the available count. */
+/** A change of a file. An index or offset that is too large is taken modulo the count. */
 export type Damage =
   | { readonly kind: 'byte'; readonly file: number; readonly at: number; readonly byte: number }
   | { readonly kind: 'number'; readonly file: number; readonly at: number; readonly value: bigint }
@@ -78,12 +78,12 @@ export class DamagedVarnish {
     this.files = built(join(folder, 'all/shop'));
   }
 
-  /** The number of values of the undamaged instance. */
+  /** The number of values in the undamaged instance. */
   get size(): number {
     return KNOWN.size;
   }
 
-  /** Returns a new poller, which the caller closes. */
+  /** Returns a new poller. The caller must close it. */
   poller(): VarnishPoller {
     const settings = { directory: join(this.#folder, 'all'), names: 'clean' } as const;
     return new VarnishPoller('shop', settings, { proc: join(this.#folder, 'proc') });
@@ -91,7 +91,7 @@ export class DamagedVarnish {
 
   /** Damages the files, in addition to earlier damage. */
   damage(damages: readonly Damage[]): void {
-    // Cuts come last, so that no later write leaves a hole that reads as zeros.
+    // Cut files last: a write after a cut would leave a hole that reads as zeros.
     const ordered = damages.toSorted((a, b) => Number(a.kind === 'cut') - Number(b.kind === 'cut'));
     for (const each of ordered) {
       const file = this.files[each.file % this.files.length];
@@ -103,7 +103,7 @@ export class DamagedVarnish {
     for (const { path, bytes } of this.files) writeFileSync(path, bytes);
   }
 
-  /** Compares the values of a new copy with the written ones. */
+  /** Compares the values of a new copy with those that were written. */
   judge(seen: Pick<PollResult, 'source'>): {
     readonly right: number;
     readonly wrong: readonly string[];
@@ -177,7 +177,7 @@ function apply({ path, bytes, places }: DamagedFile, each: Damage): void {
   if (each.kind === 'number') {
     const eight = Buffer.alloc(8);
     eight.writeBigUInt64LE(each.value);
-    // The integers of the header are at multiples of 8.
+    // The integers in the header have offsets that are multiples of 8.
     poke(path, at - (at % 8), eight.subarray(0, Math.min(8, bytes.length - at + (at % 8))));
   }
   if (each.kind === 'lines' && path.endsWith('index')) {

@@ -1,4 +1,4 @@
-// A folder of generated instances of Varnish, with fake processes for their managers.
+// A folder of generated Varnish instances, with fake processes as their managers.
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { VarnishPoller } from '#app/varnish/varnish-poller.js';
 import type { VarnishPollerOptions } from '#app/varnish/varnish-poller.js';
@@ -9,7 +9,7 @@ import { BuiltDirectory, schemaJson } from './built-instance.js';
 import type { BuiltSegment } from './built-instance.js';
 import { BOOT_S, writeFakeProcess } from './fake-process.js';
 
-/** Schema ids, which are addresses in the writer. */
+/** Ids of schemas. In Varnish they are addresses in the writing process. */
 export const IDS = { mgt: 0x5611_2233_0010n, main: 0x5611_2233_0020n, vbe: 0x5611_2233_0030n };
 export const BIRTH = BOOT_S + 1000;
 
@@ -53,7 +53,7 @@ export function instanceFolder() {
     process(pid: number, startS = 900, name = 'varnishd'): void {
       writeFakeProcess(folder.path('proc'), pid, startS, name);
     },
-    /** Writes the manager's lock of a work directory as the only lock of the system. */
+    /** Makes the manager's lock on a work directory the only lock of the system. */
     lock(directory: string, pid: number): void {
       writeFileSync(`${directory}/_.pid`, String(pid));
       const { ino } = statSync(`${directory}/_.pid`, { bigint: true });
@@ -63,7 +63,7 @@ export function instanceFolder() {
     kill(pid: number): void {
       rmSync(proc(pid), { recursive: true });
     },
-    /** Writes an instance with the counters of manager and child. */
+    /** Writes an instance with the counters of its manager and its child. */
     instance(name = 'shop', pid = 4711): BuiltInstance {
       rmSync(path(name), { recursive: true, force: true });
       mkdirSync(path(name), { recursive: true });

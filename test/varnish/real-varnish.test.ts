@@ -9,7 +9,7 @@ import { needs, needsPrograms } from '../support/needs.js';
 
 type Values = ReadonlyMap<string, bigint>;
 
-/** The lines of `values`, each a name and its value, that `others` lacks. */
+/** Returns the entries of `values`, as name and value, that `others` lacks. */
 const linesMissingFrom = (others: Values, values: Values): readonly string[] =>
   [...values].filter(([name, value]) => others.get(name) !== value).map((line) => line.join(' '));
 
@@ -26,7 +26,7 @@ describe('A real Varnish', function () {
   });
   after(() => made?.close());
 
-  /** Returns the values of the segments in the tree, by their names in Varnish. */
+  /** Returns the values of all segments in the tree, by the names that Varnish gives them. */
   function shown(): Map<string, bigint> {
     const found = new Map<string, bigint>();
     for (const [key, value] of valuesOf(pollAll(poller()))) {
@@ -38,7 +38,7 @@ describe('A real Varnish', function () {
     return found;
   }
 
-  /** Compares all values while the processes are stopped. */
+  /** Compares all values while the Varnish processes are stopped. */
   async function expectSame(): Promise<void> {
     const [varnishstat, own] = await server.still(() => [server.varnishstat(), shown()]);
     expect(varnishstat.size).to.be.greaterThan(300);

@@ -1,4 +1,4 @@
-// Tests the index of a directory of segments: incremental reads, and refused content.
+// Tests the index of a directory of segments: incremental reads, and content that is refused.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Fault } from '#app/errors.js';
@@ -13,7 +13,7 @@ function indexOf(text: string): SegmentIndex {
   return index;
 }
 
-/** Lines that add and remove the same few segments often. */
+/** Lines that often add and remove the same few segments. */
 const lines = fc.array(
   fc.record({
     isAdded: fc.boolean(),
@@ -35,7 +35,7 @@ describe('An index of Varnish segments', () => {
           const place = `${file} ${offset} 64 `;
           const line = `${place}${className} ${ident}\n`;
           const isSegment = className.startsWith('Stat');
-          // No two segments are in one place.
+          // Two segments never have the same file and offset.
           const isTaken = [...model].some((each) => each !== line && each.startsWith(place));
           if (isAdded && isSegment && isTaken) continue;
           texts.push(`${isAdded ? '+' : '-'} ${line}`);

@@ -1,4 +1,4 @@
-// Tests the tree of one instance of Varnish while it starts, changes and ends.
+// Tests the tree of one Varnish instance while it starts, changes and ends.
 import {
   appendFileSync,
   chmodSync,
@@ -338,7 +338,7 @@ describe('A Varnish poller', () => {
       expect(verdict(folder.poller()).reason).to.contain('_.vsm_child may be written by others');
     });
 
-    // Only root can read as somebody else, and make a directory that belongs to somebody else.
+    // Only root can change the user id and create a directory that belongs to another user.
     if (UID === 0) {
       it('names the group that may read the files if the user of the poller may not', () => {
         const { manager } = folder.instance();

@@ -14,10 +14,10 @@ import { whileStopped } from '../support/stop-process.js';
 
 /** The timeout for the compilation of a VCL program on a busy machine. */
 const START_MS = 60_000;
-/** Start attempts, because concurrent tests may take a free port first. */
+/** Several attempts, because another test may take a free port first. */
 const ATTEMPTS = 5;
 
-/** One instance at a time, named `shop`. */
+/** Runs one Varnish instance at a time, named `shop`. */
 class VarnishServer {
   #directory: string | undefined;
   readonly #backend: Server = createServer((_request, response) => response.end('ok'));
@@ -26,14 +26,14 @@ class VarnishServer {
   #reloads = 0;
   /** What varnishd printed. */
   #log = '';
-  /** The URL for clients. */
+  /** The URL at which clients reach Varnish. */
   url = '';
 
   /** The parent of the work directories, created at first use. */
   get directory(): string {
     if (this.#directory === undefined) {
       this.#directory = mkdtempSync(join(tmpdir(), 'shm-varnish-'));
-      // Varnish runs as another user.
+      // Varnish runs as another user and must reach its work directory.
       chmodSync(this.#directory, 0o755);
     }
     return this.#directory;
@@ -43,7 +43,7 @@ class VarnishServer {
     return join(this.directory, 'shop');
   }
 
-  /** @param under a wrapper program that starts Varnish, with its arguments */
+  /** @param under a program that wraps varnishd, and its arguments */
   async start(under: readonly string[] = []): Promise<void> {
     if (!this.#backend.listening) await once(this.#backend.listen(0, '127.0.0.1'), 'listening');
     const { port } = this.#backend.address() as AddressInfo;
@@ -57,7 +57,10 @@ class VarnishServer {
     throw new Error(`varnishd ends at once: ${message}`);
   }
 
-  /** Starts it on free ports. Returns its message if another program has taken a port, else ''. */
+  /**
+   * Starts Varnish on free ports. Returns Varnish's message if another program has taken a port, otherwise
+   * ''.
+   */
   async #attempt(under: readonly string[], vcl: string): Promise<string> {
     const [clients, admin] = [await freePort(), await freePort()];
     this.#admin = `127.0.0.1:${admin}`;
@@ -85,7 +88,9 @@ class VarnishServer {
     return this.#manager?.pid ?? 0;
   }
 
-  /** The child process; undefined if there is none, or if its PID is of another namespace. */
+  /**
+   * The PID of the child process. Undefined if there is none, or if the index has a PID of another namespace.
+   */
   get childPid(): number | undefined {
     const index = join(this.path, '_.vsm_child/_.index');
     try {
@@ -129,7 +134,7 @@ class VarnishServer {
     return whileStopped([this.managerPid, child], read);
   }
 
-  /** Kills both processes, or the wrapper and the manager, without any cleanup. */
+  /** Kills both processes, or the wrapper and the manager. They cannot clean up. */
   async kill(): Promise<void> {
     if (this.#manager === undefined) return;
     const children = childrenOf(this.managerPid);
@@ -148,7 +153,7 @@ class VarnishServer {
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  /** Requests a path, and again if Varnish closes the connection meanwhile. */
+  /** Requests a path until Varnish answers, since it may close a connection without an answer. */
   async request(path: string): Promise<void> {
     await waitFor(`Varnish answers ${path}`, () =>
       fetch(this.url + path, { headers: { connection: 'close' } }).then(
@@ -167,7 +172,7 @@ class VarnishServer {
   }
 }
 
-/** Creates a server for the calling suite; it ends after the suite, with its folder. */
+/** Creates a server for the calling suite. After the suite, the server is stopped and its folder removed. */
 export function varnishServer(): VarnishServer {
   const server = new VarnishServer();
   after(() => server.close());
@@ -192,7 +197,10 @@ function isRunning(pid: string): boolean {
   }
 }
 
-/** One backend without a probe, one whose probes are good, and one whose probes are not. */
+/**
+ * A VCL program with three backends: one without a probe, one whose probes succeed, and one whose probes
+ * fail.
+ */
 const vclOf = (port: number): string => `vcl 4.1;
 probe often { .url = "/"; .interval = 0.2s; .window = 8; .threshold = 2; .initial = 1; }
 backend plain { .host = "127.0.0.1"; .port = "${port}"; }
