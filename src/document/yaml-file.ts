@@ -27,7 +27,7 @@ const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
   BAD_SCALAR_START: 'a value that starts with this character must be in quotes',
   MULTILINE_IMPLICIT_KEY:
     'a key without a value: found no ": " in this line, or wrong indentation in the next; allowed: KEY: VALUE',
-  MULTIPLE_DOCS: 'a second document begins here, allowed: one document document',
+  MULTIPLE_DOCS: 'a second document begins here, allowed: one document',
   NON_STRING_KEY: 'a key must be a string',
   TAB_AS_INDENT: 'found a tab, allowed: indentation by spaces',
   TAG_RESOLVE_FAILED: 'unknown tag',

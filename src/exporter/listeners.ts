@@ -61,7 +61,7 @@ export function connectionLimit(
   const connections = Math.min(wanted, Math.max(MIN_CONNECTIONS, openFiles - others));
   return {
     connections,
-    warning: `the process may open ${openFiles} files (ulimit -n, LimitNOFILE of the unit), and ${targets} targets with http_max_connections = ${wanted} need ${others + wanted}: at most ${connections} connections are kept`,
+    warning: `the process may open ${openFiles} files (ulimit -n, LimitNOFILE of the unit), but ${targets} targets with http_max_connections = ${wanted} need ${others + wanted}; the exporter keeps at most ${connections} connections`,
   };
 }
 
@@ -94,12 +94,12 @@ export function exposureWarnings(
   );
   const apps = [...new Set(uncatalogued.map(({ definition }) => definition.app))];
   const served =
-    `served to every machine that can connect; listen on 127.0.0.1 only, as ${nameOf(['metrics_listen_addresses'])} can say, ` +
-    `ask for passwords by ${nameOf(['web_config_file'])}`;
+    `served to every machine that can connect; listen only on 127.0.0.1 with ${nameOf(['metrics_listen_addresses'])}, ` +
+    `or require passwords with ${nameOf(['web_config_file'])}`;
   return [
     ...(personal.length === 0
       ? []
-      : [`${personal.join(', ')}: personal data, ${served}, or leave its class out by classes`]),
+      : [`${personal.join(', ')}: personal data, ${served}, or exclude its class with classes`]),
     ...(apps.length === 0
       ? []
       : [

@@ -29,14 +29,14 @@ interface Loss {
 }
 
 const noRoom = (what: string): Loss => ({
-  begins: (amount) => `shows less than it should: its publisher had no room for ${amount} ${what}`,
+  begins: (amount) => `is missing ${amount} ${what}: its publisher had no room for them`,
   ends: () => `shows all ${what} again: its publisher has room for them`,
 });
 const leftOut = (what: string, why: string): Loss => ({
-  begins: (amount) => `leaves out ${what}: ${amount} so far, ${why}`,
-  ends: (amount) => `leaves out no further ${what}: ${amount} so far, ${why}`,
+  begins: (amount) => `leaves out ${what}, ${amount} so far, because ${why}`,
+  ends: (amount) => `no longer leaves out ${what}; it left out ${amount}, because ${why}`,
 });
-const LIMIT_REACHED = 'since the target may have no more';
+const LIMIT_REACHED = 'the target has reached its limit';
 
 /** Messages about missing data, by internal metric. A gauge above 0 or a rising counter means that data is missing. */
 export const LOSSES: ReadonlyMap<string, Loss> = new Map([
@@ -44,7 +44,7 @@ export const LOSSES: ReadonlyMap<string, Loss> = new Map([
   ['shm_exporter_target_dropped_variables', noRoom('variables')],
   [
     'shm_exporter_target_series_clashes_total',
-    leftOut('series', 'since others have their name and labels'),
+    leftOut('series', 'other series have the same name and labels'),
   ],
   ['shm_exporter_target_series_omitted_total', leftOut('series', LIMIT_REACHED)],
   ['shm_exporter_target_objects_omitted_total', leftOut('objects', LIMIT_REACHED)],
@@ -184,7 +184,7 @@ export function watchRefusals(
               take(1),
               map((times): TargetEvent => {
                 reported.delete(refusal);
-                const message = `has refused no connection for ${CALM_MS / 60_000} minutes, after ${times}, ${refusal}`;
+                const message = `has refused no connection for ${CALM_MS / 60_000} minutes, after ${pluralize(times, 'refusal')} ${refusal}`;
                 return { level: 'info', message };
               }),
             );

@@ -164,7 +164,7 @@ function formatSettingsOf(
   if (Object.keys(known.settings).length > 0)
     return known.rule.read(formatSettings, at, report) ?? {};
   if (Object.keys(formatSettings).length > 0)
-    report(at, `the format ${format} has no settings of its own`, 'key');
+    report(at, `the format ${format} has no settings`, 'key');
   return {};
 }
 
@@ -182,7 +182,7 @@ function readTexts(config: Config, problems: ConfigProblems) {
 /** The warning about an application that has no catalogue, but a name similar to that of a known application. */
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const subject = config.subject([...path, 'app']);
-  return `${subject}: ${app} has no catalogue${guess}, so its metrics are what its publisher describes`;
+  return `${subject}: ${app} has no catalogue${guess}, so the descriptions of its publisher define its metrics`;
 }
 
 /** The warning about path labels without effect, since the rows of a catalogue define their own labels. */

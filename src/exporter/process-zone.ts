@@ -39,7 +39,7 @@ export function zoneWarnings(plan: Plan, tz: string | undefined): readonly strin
   if (apps.size === 0) return [];
   return [
     `the environment variable TZ is ${JSON.stringify(tz)}, which is not the name of a time zone that Node.js knows: ` +
-      `times that ${[...apps].join(', ')} writes without an offset may be read hours off; ` +
+      `times that ${[...apps].join(', ')} writes without an offset may be wrong by hours; ` +
       'set publisher_time_zone, or TZ to a name such as Europe/London',
   ];
 }

@@ -49,28 +49,28 @@ export class ServiceMetrics {
     build(1, { version, revision, nodeversion: node });
     this.#expiry = metrics.gauge(
       'shm_exporter_license_expiry_timestamp_seconds',
-      'When the license expires or expired, as a Unix timestamp; grace is not counted.',
+      'When the license expires or expired, as a Unix timestamp, without the grace period.',
     );
     this.#licenseState = metrics.gauge(
       'shm_exporter_license_state',
-      'State of the license, one series per state; with any but valid and grace a start would be refused.',
+      'State of the license, one series per state; the exporter starts only with valid or grace.',
       ['state'],
     );
     this.#scopes = metrics.gauge(
       'shm_exporter_scopes_unmatched',
-      'Metric scopes that can select nothing of any target.',
+      'Metric scopes that can select no metric of any target.',
     );
     this.#isReloaded = metrics.gauge(
       'shm_exporter_config_last_reload_successful',
-      '1 when the last start or reload took its configuration, 0 when a reload refused it.',
+      '1 if the last start or reload accepted the configuration, 0 if a reload refused it.',
     );
     this.#reloadedAt = metrics.gauge(
       'shm_exporter_config_last_reload_success_timestamp_seconds',
-      'When a configuration was last taken, as a Unix timestamp.',
+      'When a configuration was last accepted, as a Unix timestamp.',
     );
     this.#hash = metrics.gauge(
       'shm_exporter_config_hash',
-      'Hash of the settings, targets and scopes in use, to compare instances by.',
+      'Hash of the settings, targets and scopes in use, for comparing instances.',
     );
   }
 
@@ -117,7 +117,7 @@ export function webConfigMetrics(
 ): (news: WebConfigReload) => void {
   const isRead = metrics.gauge(
     'shm_exporter_web_config_last_reload_successful',
-    '1 when the web configuration and its files are in use as they are now, 0 when they were refused.',
+    '1 if the current web configuration and its files are in use, 0 if the exporter refused them.',
   );
   let expiry: ((value: number) => void) | undefined;
   return ({ isInUse, current: { tls } }) => {
@@ -126,7 +126,7 @@ export function webConfigMetrics(
     if (tls === null) return;
     expiry ??= metrics.gauge(
       'shm_exporter_certificate_expiry_timestamp_seconds',
-      'When the first of the certificates of the server in use expires, as a Unix timestamp.',
+      'When the first of the server certificates in use expires, as a Unix timestamp.',
     );
     expiry(tls.expiryMs / 1000);
   };

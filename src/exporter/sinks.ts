@@ -22,6 +22,7 @@ import type { Sink, SinkEvent } from '../sinks/sink.js';
 import { stdoutSink } from '../sinks/stdout/stdout.js';
 import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
 import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
+import { pluralize } from '../pluralize.js';
 import { NotWritten } from '../stdio/print.js';
 import { passwordThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
@@ -173,7 +174,7 @@ function mergedDocuments({
 }: Pick<SinkContext, 'selfMetrics' | 'log'>): Documents {
   const setClashing = selfMetrics.gauge(
     'shm_exporter_merged_clashing_metrics',
-    'Metrics of targets that the last merged document left out, since those of other targets exclude them.',
+    'Metrics that the last merged document left out because they conflict with metrics of other targets.',
   );
   let last = '';
   const report = (clashes: readonly string[]): void => {
@@ -186,7 +187,7 @@ function mergedDocuments({
         ? { level: 'info', message: 'the merged document has the metrics of all targets again' }
         : {
             level: 'warning',
-            message: `metrics missing from the merged document: ${clashes.length}, since those of other targets exclude them; ${clashes[0]}: give it another name, or the same type, in its catalogue or at its publisher`,
+            message: `the merged document leaves out ${pluralize(clashes.length, 'metric')} because of conflicts with metrics of other targets; ${clashes[0]}; give it another name, or the same type, in its catalogue or at its publisher`,
           },
     );
   };
@@ -209,7 +210,7 @@ function makeTextfile(context: SinkContext): Sink {
     intervalSeconds: settings.metricsIntervalSeconds,
     documents: mergedDocuments(context),
     write: namedWriter(fileWriter(path), name),
-    slow: `${name}: the last snapshot is not yet in ${path}`,
+    slow: `${name}: the last snapshot is not yet written to ${path}`,
   });
   const opened: SinkEvent = { kind: 'opened', where: path };
   return (registry) => merge(of(opened), print(registry), isOnce ? EMPTY : removedAtEnd(path));

@@ -25,7 +25,8 @@ export function webGuard(
   let bucket = bucketOf(rate);
   let failure = '';
   const changed = (reason: string): void => {
-    if (reason !== '' && reason !== failure) warn(`requests with new passwords get 503: ${reason}`);
+    if (reason !== '' && reason !== failure)
+      warn(`requests with passwords not checked before get 503: ${reason}`);
     failure = reason;
   };
   return {
@@ -53,17 +54,21 @@ export function webGuard(
   };
 }
 
-const TOO_MANY = textReply(429, 'too many requests: rate_limit of the web configuration', {
-  'Retry-After': '1',
-});
+const TOO_MANY = textReply(
+  429,
+  'too many requests: rate_limit in the web configuration sets the limit',
+  {
+    'Retry-After': '1',
+  },
+);
 
-const NOT_COMPARED = textReply(503, 'passwords cannot be compared now: the log has the reason', {
+const NOT_COMPARED = textReply(503, 'passwords cannot be checked now: the log has the reason', {
   'Retry-After': '1',
 });
 
 const REFUSALS: Readonly<Record<PasswordVerdict, Reply | undefined>> = {
   admitted: undefined,
-  refused: textReply(401, 'name and password needed', { 'WWW-Authenticate': 'Basic' }),
+  refused: textReply(401, 'user name and password required', { 'WWW-Authenticate': 'Basic' }),
   busy: textReply(503, 'too many passwords to check at once', { 'Retry-After': '1' }),
 };
 

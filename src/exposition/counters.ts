@@ -14,12 +14,12 @@ export const COUNTERS = {
   clashes: {
     kind: 'condition',
     metric: 'shm_exporter_target_series_clashes_total',
-    help: 'Series omitted for a clash of name and labels, or of metric names.',
+    help: 'Series omitted because another series has the same name and labels, or another metric the same name.',
   },
   omittedSeries: {
     kind: 'condition',
     metric: 'shm_exporter_target_series_omitted_total',
-    help: 'Series omitted for a limit of the target or a reserved name.',
+    help: 'Series omitted because of a limit of the target or a reserved name.',
   },
   omittedObjects: {
     kind: 'condition',
@@ -34,7 +34,7 @@ export const COUNTERS = {
   staleFrames: {
     kind: 'event',
     metric: 'shm_exporter_target_stale_frames_total',
-    help: 'Failed copies of texts, histograms and summaries, which changed during each attempt.',
+    help: 'Failed copies of texts, histograms and summaries that changed during every attempt.',
   },
 } as const satisfies Readonly<Record<string, CounterRow>>;
 

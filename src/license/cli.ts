@@ -30,7 +30,7 @@ function issue({ licensee, out, key, ...term }: OptionValues<typeof ISSUE.option
 function show({ keysDir }: OptionValues<typeof SHOW.options>, path: string): void {
   const document = readDocument(path);
   printLines(...FIELDS.map((field) => `${field.padEnd(11)} ${document[field]}`));
-  printLines(`${'standing'.padEnd(11)} ${stateText(path, keysDir)}`);
+  printLines(`${'state'.padEnd(11)} ${stateText(path, keysDir)}`);
 }
 
 /** The state of a license and its warning, or the reason why the exporter refuses it, as text. */

@@ -58,7 +58,7 @@ export function writeLicense(path: string, text: string): void {
   if (!isReplaceable(path))
     throw new Fault(
       'USAGE',
-      `${path} exists and is neither a license nor an empty file; it is not replaced`,
+      `${path} exists and is neither a license nor an empty file, so it is not replaced`,
     );
   const temporary = `${path}.${randomUUID()}`;
   try {

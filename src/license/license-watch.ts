@@ -55,7 +55,7 @@ function loaded(known: KnownLicense, load: () => License): KnownLicense {
 function statusAt({ license, failure }: KnownLicense, now: Date): LicenseStatus {
   const status = statusOf(license, now);
   if (failure === '' && !isRefused(status)) return status;
-  const warning = `${failure || status.warning}; a start would be refused now`;
+  const warning = `${failure || status.warning}; the exporter would not start now`;
   return { ...status, ...(failure && { state: 'invalid' }), warning };
 }
 
@@ -79,7 +79,7 @@ export function readLicense(path: string, now: Date, keys?: TrustedKeys): Licens
   if (status.state === 'early')
     throw new Fault(
       'LICENSE_EARLY',
-      `${sentence}; the clock of this host says ${formatUtc(now)}: if it is wrong, start again once it is set`,
+      `${sentence}; the clock of this host says ${formatUtc(now)}: if that is wrong, set the clock and start again`,
     );
   if (isRefused(status)) throw refusal(sentence);
   return status;

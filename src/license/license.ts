@@ -80,7 +80,7 @@ function verifyTerm({ keyId, issuedAt, expiresAt }: License, place: string): voi
   const days = (expiresAt.getTime() - issuedAt.getTime()) / DAY_MS;
   if (days <= 0)
     throw refusal(
-      `${place} is issued at ${formatUtc(issuedAt)}, not before it expires at ${formatUtc(expiresAt)}`,
+      `${place} expires at ${formatUtc(expiresAt)}, not after it was issued at ${formatUtc(issuedAt)}`,
     );
   if (keyId === EVALUATION_KEY_ID && days > EVALUATION_DAYS)
     throw refusal(
@@ -95,7 +95,7 @@ const PLAIN_PATH = /^[\w./-]+$/;
 
 /** The remedy for a license file that exists but cannot be read. */
 const GIVE_ACCESS =
-  'give it to the user that runs the exporter, with the folders above it: docs/license.md of the package';
+  'let the user that runs the exporter read it and enter its folders: see docs/license.md of the package';
 
 /**
  * The remedy for a license file that is missing or cannot be read: how to get a license, or who needs access to the
@@ -109,7 +109,7 @@ export function licenseRemedy(file: string, keys: TrustedKeys, cause?: unknown):
   const issue = `shm_license issue --licensee NAME --days 30 --out ${out}`;
   return [
     ...(keys.has(EVALUATION_KEY_ID) ? [`for evaluation: ${issue}`] : []),
-    'for permanent use: docs/license.md of the package says who issues one',
+    'for permanent use: docs/license.md of the package says who issues licenses',
   ].join('; ');
 }
 
@@ -164,9 +164,9 @@ function warningOf(state: Exclude<LicenseState, 'invalid'>, license: License, no
     case 'valid':
       return '';
     case 'grace':
-      return `license ${id} expired at ${formatUtc(expiresAt)}; grace ends in ${hoursLeft} h`;
+      return `license ${id} expired at ${formatUtc(expiresAt)}; the grace period ends in ${hoursLeft} h`;
     case 'expired':
-      return `license ${id} expired at ${formatUtc(expiresAt)}; its grace of ${GRACE_HOURS} h ended at ${formatUtc(graceEndsAt)}`;
+      return `license ${id} expired at ${formatUtc(expiresAt)}; its grace period of ${GRACE_HOURS} h ended at ${formatUtc(graceEndsAt)}`;
   }
 }
 

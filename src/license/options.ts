@@ -10,8 +10,8 @@ const STATUSES = {
   3: 'license refused',
   6: 'license not valid yet',
 };
-const REFERENCE = `In the folder of the package, docs/license.md has the rest: who issues licenses
-for good, and how to sign them with a key of your own.`;
+const REFERENCE = `In the folder of the package, docs/license.md says who issues permanent
+licenses, and how to sign licenses with a key of your own.`;
 const COMMON = { statuses: STATUSES, reference: REFERENCE };
 
 const KEYS = {
@@ -19,7 +19,7 @@ const KEYS = {
     '--keys-dir <dir>',
     LICENSE_KEYS_DIR,
     line,
-    'Folder of further public keys; it need not exist',
+    'Folder of more public keys; it may be missing',
   ),
 };
 
@@ -36,7 +36,7 @@ export const ISSUE = {
     expiresAt: valueOption(
       '--expires-at <time>',
       utcTime,
-      'When it ends; overrides --days; one of both is required',
+      'When it ends; overrides --days; one of the two is required',
     ),
     key: valueOption('--key <file>', word, 'Private key <key id>.key.pem', {
       shownDefault: 'the evaluation key, for at most 31 days',
@@ -44,11 +44,11 @@ export const ISSUE = {
   },
   examples: [
     [
-      'Write a license of 30 days for trying it out',
+      'Write an evaluation license of 30 days',
       'shm_license issue --licensee "My company" --days 30 --out license.json',
     ],
     [
-      'Write one with a key of your own',
+      'Write a license with a key of your own',
       'shm_license issue --licensee ACME --days 365 --key acme.key.pem --out l.json',
     ],
   ] as const,
@@ -57,7 +57,7 @@ export const ISSUE = {
 
 export const SHOW = {
   name: 'shm_license show',
-  purpose: 'Prints what a license says, and whether a start would accept it.',
+  purpose: 'Prints a license, and whether the exporter would start with it.',
   options: KEYS,
   operand: 'file',
   examples: [['Print a license', 'shm_license show license.json']] as const,
@@ -66,7 +66,7 @@ export const SHOW = {
 
 export const VERIFY = {
   name: 'shm_license verify',
-  purpose: 'Exits with 0 if a start would accept the license now, else with 3 or 6.',
+  purpose: 'Exits with 0 if the exporter would start with the license now, else with 3 or 6.',
   options: KEYS,
   operand: 'file',
   examples: [['Check a license', 'shm_license verify license.json']] as const,
@@ -75,9 +75,9 @@ export const VERIFY = {
 
 export const KEYGEN = {
   name: 'shm_license keygen',
-  purpose: 'Makes <name>.key.pem, to be kept secret, and <name>.pub.pem, to be trusted.',
+  purpose: 'Makes the secret key <name>.key.pem and the public key <name>.pub.pem to trust.',
   options: {
-    outDir: requiredOption('--out-dir <dir>', word, 'Where to write both; overwrites nothing'),
+    outDir: requiredOption('--out-dir <dir>', word, 'Folder for both files; overwrites nothing'),
     name: defaultOption('--name <name>', 'vendor', word, 'Key id'),
   },
   examples: [['Make a key pair', 'shm_license keygen --out-dir keys --name acme-2026']] as const,
@@ -93,8 +93,8 @@ export const PROGRAM = {
   options: {},
   remarks: `Commands:
   issue   writes a signed license
-  show    prints what a license says and how it stands
-  verify  exits with 0 if a start would accept the license now
+  show    prints a license and its state
+  verify  exits with 0 if the exporter would start with the license now
   keygen  makes a key pair that signs licenses
 
 shm_license COMMAND --help prints the options of a command.`,

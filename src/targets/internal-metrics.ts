@@ -12,7 +12,7 @@ import type { TargetState } from '../streams/report.js';
 const HIGHLIGHTED = {
   name: 'shm_exporter_target_highlighted_value',
   type: 'gauge',
-  help: 'Value of the highlighted variable; 1 for a text, which is the label value.',
+  help: 'Value of the highlighted variable; for a text 1, with the text as a label.',
   unit: '',
 } as const satisfies FamilyMetadata;
 
@@ -159,7 +159,7 @@ const ROWS: readonly InternalMetricRow[] = [
   ),
   gauge(
     'shm_exporter_target_clashing_series',
-    'Series omitted now for a clash of name and labels, or of metric names.',
+    'Series omitted now because another series has the same name and labels, or another metric the same name.',
     ({ state }) => state.view?.missing.clashingSeries,
   ),
   gauge(

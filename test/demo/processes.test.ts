@@ -10,7 +10,7 @@ describe('The demo reports', () => {
       'info target ads on 82 ready: 3 objects, 4 variables',
       'warning target ads on 82 waiting on a root of application ads, publisher closed its segment',
       'info target ads on 82 waiting on a root of application ads, no segment',
-      'info target ads on 82 takes root h.1.ads of server key 82',
+      'info target ads on 82 selects root h.1.ads of server key 82',
       'info target ads on 82 ready: 3 objects, 4 variables',
       'debug target ads on 82 waiting on nothing',
     ].map((text) => reports.of(log(text)));

@@ -36,7 +36,7 @@ describe('parseYaml', () => {
     [
       'a second document',
       'a: 1\n---\na: 2',
-      /^w\.yml:2:1: a second document begins here, allowed: one document document$/,
+      /^w\.yml:2:1: a second document begins here, allowed: one document$/,
     ],
     ['a tag that is unknown', 'a: !!js/function x', /tag/i],
     [

@@ -28,7 +28,7 @@ describe('shm_exporter', function () {
       },
     );
     await exporter.line(
-      /partition 0 failed: The memory of a partition cannot be reserved: each takes 10 GiB .* raise ulimit -v/,
+      /partition 0 failed: Cannot reserve the memory of a partition: 10 GiB .* raise ulimit -v/,
     );
     expect((await exporter.stop()).status).to.equal(0);
   });

@@ -112,7 +112,7 @@ describe('a variable that no row of the catalogue reads', function () {
     const tree = async (key: string) =>
       textOf((await scrape(new URL(`/tree?server_key=${key}`, url).href)).body);
     expect(await tree('1')).to.contain('shop_till_received_bytes_total');
-    expect(await tree('2')).to.contain('no row is for its class');
+    expect(await tree('2')).to.contain('its class has no row');
   });
 
   it('appears and disappears when reloads change show_uncatalogued, and no scrape fails', async () => {

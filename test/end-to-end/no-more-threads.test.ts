@@ -71,7 +71,7 @@ inBothModes('an exporter with a process limit', function (mode) {
     await readyPage(url);
 
     programs.write('none.yml', `basic_auth_users:\n${user('alice')}`);
-    const answer = await waitFor('passwords cannot be compared', async () => {
+    const answer = await waitFor('passwords cannot be checked', async () => {
       const { status, headers, text } = await fetch(url, as('alice')).then(async (got) => ({
         ...{ status: got.status, headers: got.headers },
         text: await got.text(),
@@ -79,10 +79,10 @@ inBothModes('an exporter with a process limit', function (mode) {
       return status === 200 ? undefined : [status, headers.get('retry-after'), text];
     });
     expect(answer).to.deep.equal([
-      ...[503, '1', 'passwords cannot be compared now: the log has the reason\n'],
+      ...[503, '1', 'passwords cannot be checked now: the log has the reason\n'],
     ]);
     await exporter.line(
-      /warning requests with new passwords get 503: no thread can be started .*EAGAIN: raise the limit/,
+      /warning requests with passwords not checked before get 503: no thread can be started .*EAGAIN: raise the limit/,
     );
     second.close();
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });

@@ -53,7 +53,7 @@ inBothModes('the target of a recorded ADH 3.8', function (worker_execution_mode)
     it('selects and logs the root of the process, not one of its thread roots (spec 1.3.5)', () => {
       const [info] = samplesOf(page).filter(({ name }) => name === 'shm_exporter_target_info');
       expect(info?.labels).to.include({ app: 'adh', server_key: '80', root: ROOT });
-      expect(exporter.stderr).to.contain(`takes root ${ROOT} of server key 80`);
+      expect(exporter.stderr).to.contain(`selects root ${ROOT} of server key 80`);
     });
 
     it('binds the descendants of the root (spec 1.3.6)', async () => {

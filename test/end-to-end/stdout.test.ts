@@ -96,8 +96,8 @@ describe('an exporter that prints to a pipe', function () {
     });
 
     it('logs to stderr only', () => {
-      expect(exporter.stderr).to.contain('takes root h.1.ads');
-      expect(reader.stdout).not.to.contain('takes root');
+      expect(exporter.stderr).to.contain('selects root h.1.ads');
+      expect(reader.stdout).not.to.contain('selects root');
     });
   });
 
@@ -181,7 +181,7 @@ describe('an exporter that prints to a pipe', function () {
     const variables = { 'x.y': { type: 'u64', value: 1 }, 'x y': { type: 'u64', value: 2 } };
     programs.publish({ server_key: '86', objects: [{ id: 'h.1.shop', class: 'Shop', variables }] });
     const { exporter, reader } = piped({ app: 'shop', server_keys: ['86'] });
-    await exporter.line(/warning target shop on 86 leaves out series: 1 so far, since/);
+    await exporter.line(/warning target shop on 86 leaves out series, 1 so far, because/);
     expect(reader.stdout).to.match(/^shm_exporter_target_series_clashes_total 1$/m);
     await exporter.stop();
   });

@@ -115,8 +115,8 @@ server_key = "91"
       'unread text string "Jane Doe" no metric: no row reads it',
       'unread number u64 5 no metric: no row reads it',
       'time string (not synced) not ads_process_start_time_seconds not synced yet',
-      'h.1.ads.x 1 variable No.Such normal no metric: no row is for its class',
-      'late u64 1 no metric: no row is for its class',
+      'h.1.ads.x 1 variable No.Such normal no metric: its class has no row',
+      'late u64 1 no metric: its class has no row',
     ]);
     expect(body).not.to.contain('<b>');
   });

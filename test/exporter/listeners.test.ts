@@ -171,7 +171,7 @@ describe('the limit of open files', function () {
       under: ['prlimit', '--nofile=64:64'],
     });
     await exporter.line(
-      / warning the process may open 64 files .*: at most 30 connections are kept$/m,
+      / warning the process may open 64 files .*; the exporter keeps at most 30 connections$/m,
     );
     const url = await exporter.url();
     await readyPage(url);

@@ -46,7 +46,7 @@ describe('a message at the start', () => {
       expect(message).to.match(/"( \(did you mean "two_lines"\?\))?, allowed: /);
     });
 
-  const personal = 'listen on 127.0.0.1 only, as';
+  const personal = 'listen only on 127.0.0.1 with';
   const table: readonly (readonly [toml: string, argv: string, head: string, part?: string])[] = [
     [
       'license_file = "l.json"',
@@ -102,13 +102,13 @@ describe('a message at the start', () => {
       'metrics_http_enabled = true',
       '',
       'ads_mount_info: personal data',
-      `${personal} metrics_listen_addresses (--web.listen-address) can say, ask for passwords by web_config_file (--web.config.file)`,
+      `${personal} metrics_listen_addresses (--web.listen-address), or require passwords with web_config_file (--web.config.file)`,
     ],
     [
       'metrics_http_enabled = true',
       '--web.listen-address :1',
       'ads_mount_info: personal data',
-      `${personal} --web.listen-address (metrics_listen_addresses) can say`,
+      `${personal} --web.listen-address (metrics_listen_addresses),`,
     ],
   ];
   for (const [toml, argv, head, part = ''] of table) {

@@ -50,7 +50,7 @@ describe('the log of omissions', () => {
   it('reports when objects are first dropped, and when all objects are shown again', () => {
     const { look } = watching(new FakeTarget());
     const about = { app: 'ads', serverKeys: ['82'] };
-    const begins = 'shows less than it should: its publisher had no room for 3 objects';
+    const begins = 'is missing 3 objects: its publisher had no room for them';
     const ends = 'shows all objects again: its publisher has room for them';
     expect(look([dropped(0)])).to.deep.equal([]);
     expect(look([dropped(3)])).to.deep.equal([
@@ -68,15 +68,19 @@ describe('the log of omissions', () => {
   it('reports when the count of omitted series starts to rise, and when it stops rising', () => {
     const { look } = watching(new FakeTarget('adh', ['80', '81']));
     const about = { app: 'adh', serverKeys: ['80', '81'] };
-    const why = 'so far, since others have their name and labels';
+    const why = 'because other series have the same name and labels';
     expect(look([clashes(2)])).to.deep.equal([
-      { level: 'warning', message: `target adh on 80, 81 leaves out series: 2 ${why}`, about },
+      {
+        level: 'warning',
+        message: `target adh on 80, 81 leaves out series, 2 so far, ${why}`,
+        about,
+      },
     ]);
     expect(look([clashes(4)])).to.deep.equal([]);
     expect(look([clashes(4)])).to.deep.equal([
       {
         level: 'info',
-        message: `target adh on 80, 81 leaves out no further series: 4 ${why}`,
+        message: `target adh on 80, 81 no longer leaves out series; it left out 4, ${why}`,
         about,
       },
     ]);
@@ -90,10 +94,10 @@ describe('the log of omissions', () => {
     const { look } = watching(one, other);
     expect(look([clashes(1)]).map(({ message }) => message.slice(0, 28))).to.deep.equal([
       'target ads on 1 leaves out s',
-      'target ads on 2 shows less t',
+      'target ads on 2 is missing 1',
     ]);
     expect(look([clashes(1), dropped(1)]).map(({ message }) => message.slice(0, 28))).to.deep.equal(
-      ['target ads on 1 leaves out n', 'target ads on 1 shows less t'],
+      ['target ads on 1 no longer le', 'target ads on 1 is missing 1'],
     );
   });
 
@@ -274,7 +278,7 @@ describe('the log of refused connections', () => {
     expect(lines()).to.deep.equal([]);
     clock.advance(1);
     expect(lines()).to.deep.equal([
-      'info has refused no connection for 5 minutes, after 3, from ::1: no certificate',
+      'info has refused no connection for 5 minutes, after 3 refusals from ::1: no certificate',
     ]);
     event$.next(refused('::1'));
     expect(lines()).to.deep.equal(['warning refuses connections from ::1: no certificate']);

@@ -154,9 +154,7 @@ describe('the target check', () => {
   it('rejects settings for a format that has no settings, each with its position', () =>
     expect(
       refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat_settings = { users = ["a"] }\n'),
-    ).to.deep.equal([
-      'c.toml:4:1: targets[0].format_settings: the format native has no settings of its own',
-    ]));
+    ).to.deep.equal(['c.toml:4:1: targets[0].format_settings: the format native has no settings']));
 
   it('rejects unknown settings of a format and invalid values, each with its position', () =>
     expect(
@@ -205,7 +203,7 @@ describe('the target check', () => {
       folder.write('own.toml', OWN);
       const plan = planTargets(load(`app = "${app}"\ncatalogue_files = ["own.toml"]`));
       expect(plan[0]?.warnings.map(folder.bare)).to.deep.equal([
-        `${found} has no catalogue (did you mean "${nearest}"?), so its metrics are what its publisher describes`,
+        `${found} has no catalogue (did you mean "${nearest}"?), so the descriptions of its publisher define its metrics`,
       ]);
     });
 

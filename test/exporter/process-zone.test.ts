@@ -41,7 +41,7 @@ describe('the time zone in TZ', () => {
     it(`causes a warning if a target sets no zone and TZ is "${tz}", which names no zone`, () =>
       expect(warningsFor(tz, '')).to.deep.equal([
         `the environment variable TZ is "${tz}", which is not the name of a time zone that Node.js knows: ` +
-          'times that shop writes without an offset may be read hours off; ' +
+          'times that shop writes without an offset may be wrong by hours; ' +
           'set publisher_time_zone, or TZ to a name such as Europe/London',
       ]));
 

@@ -80,8 +80,8 @@ describe('the selected sink', () => {
       {
         level: 'warning',
         message:
-          'metrics missing from the merged document: 1, since those of other targets exclude them; ' +
-          `${gauge.metadata.name}{app="b",server_key="82"} is left out: the same metric already has the type gauge: ` +
+          'the merged document leaves out 1 metric because of conflicts with metrics of other targets; ' +
+          `${gauge.metadata.name}{app="b",server_key="82"} is left out: the same metric already has the type gauge; ` +
           'give it another name, or the same type, in its catalogue or at its publisher',
       },
       { level: 'info', message: 'the merged document has the metrics of all targets again' },

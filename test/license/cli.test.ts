@@ -61,7 +61,7 @@ describe('shm_license', function () {
       stdout:
         `license_id  ${id}\nlicensee    Exchange West\nproduct     shm_exporter\n` +
         `issued_at   ${issued_at}\nexpires_at  ${expires_at}\nkey_id      evaluation\n` +
-        `signature   ${signature}\nstanding    valid\n`,
+        `signature   ${signature}\nstate       valid\n`,
       stderr: '',
     });
   });
@@ -69,9 +69,9 @@ describe('shm_license', function () {
   it('verifies with a warning in the grace period', () => {
     const end = hoursAgo(24);
     write(100, 24);
-    const warning = `license ${fields().license_id} expired at ${end}; grace ends in 12 h`;
+    const warning = `license ${fields().license_id} expired at ${end}; the grace period ends in 12 h`;
     expect(run('verify', file())).to.deep.equal({ status: 0, stdout: `${warning}\n`, stderr: '' });
-    expect(run('show', file()).stdout).to.match(new RegExp(`\nstanding {4}grace: ${warning}\n$`));
+    expect(run('show', file()).stdout).to.match(new RegExp(`\nstate {7}grace: ${warning}\n$`));
   });
 
   it('issues an expired license with a warning, verifies it with status 3, and still shows it', () => {
@@ -86,11 +86,11 @@ describe('shm_license', function () {
     expect(verified).to.include({ status: 3, stdout: '' });
     expect(verified.stderr).to.equal(
       `shm_license: License file ${file()}: license ${license_id} expired at ${expires_at}; ` +
-        `its grace of 36 h ended at ${hoursAgo(1)}\n`,
+        `its grace period of 36 h ended at ${hoursAgo(1)}\n`,
     );
     const shown = run('show', file());
     expect(shown).to.include({ status: 0, stderr: '' });
-    expect(shown.stdout).to.contain(`\nstanding    refused: License file ${file()}: license`);
+    expect(shown.stdout).to.contain(`\nstate       refused: License file ${file()}: license`);
   });
 
   it('refuses a modified license with status 3', () => {
@@ -120,7 +120,7 @@ describe('shm_license', function () {
 
     const keysDir = ['--keys-dir', inFolder('keys')];
     expect(run('verify', ...keysDir, file())).to.include({ status: 0, stderr: '' });
-    expect(run('show', ...keysDir, file()).stdout).to.match(/\nstanding {4}valid\n$/);
+    expect(run('show', ...keysDir, file()).stdout).to.match(/\nstate {7}valid\n$/);
   });
 
   it('gives a key pair the name "vendor" by default', () =>

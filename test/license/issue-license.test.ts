@@ -72,7 +72,7 @@ describe('issueLicense', () => {
     [
       'an end before the start',
       { expiresAt: new Date(0) },
-      'The license is issued at 2026-01-01T00:00:00Z, not before it expires at 1970-01-01T00:00:00Z',
+      'The license expires at 1970-01-01T00:00:00Z, not after it was issued at 2026-01-01T00:00:00Z',
     ],
     [
       '32 days of evaluation',
@@ -133,7 +133,7 @@ describe('writeLicense', () => {
       const before = readdirSync(inFolder('.'));
       expect(faultOf(() => writeLicense(path(), 'text'))).to.deep.equal({
         code: 'USAGE',
-        message: `${path()} exists and is neither a license nor an empty file; it is not replaced`,
+        message: `${path()} exists and is neither a license nor an empty file, so it is not replaced`,
       });
       expect(readdirSync(inFolder('.'))).to.deep.equal(before);
     });

@@ -30,7 +30,7 @@ const warned = (hour: number, warning: string) => ({ ...statusOf(known, at(hour)
 const lost = (hour: number) => ({
   ...warned(
     hour,
-    'License file l.json cannot be read: no such file or folder; a start would be refused now',
+    'License file l.json cannot be read: no such file or folder; the exporter would not start now',
   ),
   state: 'invalid',
 });
@@ -63,13 +63,13 @@ describe('watchLicense', () => {
       const unsubscribed = '6000m !';
       expectObservable(report$, unsubscribed).toBe(reports, {
         v: VALID,
-        a: warned(12, 'license old expired at 1970-01-01T02:00:00Z; grace ends in 26 h'),
-        b: warned(24, 'license old expired at 1970-01-01T02:00:00Z; grace ends in 14 h'),
-        c: warned(36, 'license old expired at 1970-01-01T02:00:00Z; grace ends in 2 h'),
+        a: warned(12, 'license old expired at 1970-01-01T02:00:00Z; the grace period ends in 26 h'),
+        b: warned(24, 'license old expired at 1970-01-01T02:00:00Z; the grace period ends in 14 h'),
+        c: warned(36, 'license old expired at 1970-01-01T02:00:00Z; the grace period ends in 2 h'),
         d: warned(
           48,
           'license old expired at 1970-01-01T02:00:00Z; ' +
-            'its grace of 36 h ended at 1970-01-02T14:00:00Z; a start would be refused now',
+            'its grace period of 36 h ended at 1970-01-02T14:00:00Z; the exporter would not start now',
         ),
       });
     }),
@@ -140,7 +140,7 @@ describe('watchLicense', () => {
         e: {
           ...statusOf(early, at(0)),
           warning:
-            'license new is not valid before 1970-02-07T12:00:00Z; a start would be refused now',
+            'license new is not valid before 1970-02-07T12:00:00Z; the exporter would not start now',
         },
       });
     }),
@@ -240,10 +240,10 @@ describe('The license at startup', () => {
     const moments = [
       ['2026-01-01T00:00:00.000Z', 'valid', ''],
       ['2026-01-31T23:59:59.999Z', 'valid', ''],
-      ['2026-02-01T00:00:00.000Z', 'grace', `${expired}; grace ends in 36 h`],
-      ['2026-02-02T00:00:00.000Z', 'grace', `${expired}; grace ends in 12 h`],
-      ['2026-02-02T11:00:00.001Z', 'grace', `${expired}; grace ends in 1 h`],
-      ['2026-02-02T12:00:00.000Z', 'grace', `${expired}; grace ends in 0 h`],
+      ['2026-02-01T00:00:00.000Z', 'grace', `${expired}; the grace period ends in 36 h`],
+      ['2026-02-02T00:00:00.000Z', 'grace', `${expired}; the grace period ends in 12 h`],
+      ['2026-02-02T11:00:00.001Z', 'grace', `${expired}; the grace period ends in 1 h`],
+      ['2026-02-02T12:00:00.000Z', 'grace', `${expired}; the grace period ends in 0 h`],
     ] as const;
     for (const [now, state, warning] of moments)
       it(`is ${state === 'grace' ? 'in its grace period' : state} at ${now}${warning && ` with the warning: ${warning}`}`, () =>
@@ -254,12 +254,15 @@ describe('The license at startup', () => {
       expect(early.code).to.equal('LICENSE_EARLY');
       expect(early.message).to.equal(
         `${place()}: license L-1 is not valid before 2026-01-01T00:00:00Z; the clock of this host ` +
-          'says 2025-12-31T23:59:59.999Z: if it is wrong, start again once it is set',
+          'says 2025-12-31T23:59:59.999Z: if that is wrong, set the clock and start again',
       );
     });
 
     const outside = [
-      ['2026-02-02T12:00:00.001Z', `${expired}; its grace of 36 h ended at 2026-02-02T12:00:00Z`],
+      [
+        '2026-02-02T12:00:00.001Z',
+        `${expired}; its grace period of 36 h ended at 2026-02-02T12:00:00Z`,
+      ],
     ] as const;
     for (const [now, sentence] of outside)
       it(`is refused at ${now}: ${sentence}`, () =>

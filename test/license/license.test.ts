@@ -16,7 +16,7 @@ import { temporaryFolder } from './temporary-folder.js';
 
 describe('The advice for a missing license', () => {
   const inFolder = temporaryFolder();
-  const forGood = 'for permanent use: docs/license.md of the package says who issues one';
+  const forGood = 'for permanent use: docs/license.md of the package says who issues licenses';
   const issue = 'for evaluation: shm_license issue --licensee NAME --days 30 --out';
 
   for (const [file, out] of [
@@ -40,7 +40,7 @@ describe('The advice for a missing license', () => {
   it('names only the missing permission if the license exists', () => {
     const denied = Object.assign(new Error('EACCES'), { code: 'EACCES' });
     expect(licenseRemedy('l.json', loadTrustedKeys(), denied)).to.equal(
-      'give it to the user that runs the exporter, with the folders above it: docs/license.md of the package',
+      'let the user that runs the exporter read it and enter its folders: see docs/license.md of the package',
     );
     const missing = () => loadLicense(inFolder('none.json'));
     expect(missing).to.throw(Fault).with.nested.property('cause.code', 'ENOENT');

@@ -51,7 +51,7 @@ describe('the license at startup', function () {
 
   shows(['1.2', '8 license grace period'], () => {
     it('half an hour after the grace period, the start fails with status 3', () =>
-      isRefused(start(expired('over.json', 36.5)), /its grace of 36 h ended at/));
+      isRefused(start(expired('over.json', 36.5)), /its grace period of 36 h ended at/));
   });
 
   it('makes the start fail with its own status if the clock is earlier than the issue date', async () => {
@@ -70,7 +70,7 @@ describe('the license at startup', function () {
   shows(['5.1', '8 license grace period'], () => {
     it('half an hour before the end of the grace period, a license is accepted with a warning about the remaining hours', async () =>
       expect(await isAccepted(expired('late.json', 35.5))).to.match(
-        / warning license_file \(--license-file\): license \S+ expired at \S+; grace ends in 1 h\n/,
+        / warning license_file \(--license-file\): license \S+ expired at \S+; the grace period ends in 1 h\n/,
       ));
   });
 

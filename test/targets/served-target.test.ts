@@ -489,7 +489,7 @@ describe('a served target', () => {
       const target = serve();
       target.ask();
       expect(messages(target)).to.deep.equal([
-        'target demo on 82 takes root H.1.demo of server key 82',
+        'target demo on 82 selects root H.1.demo of server key 82',
         'target demo on 82 ready: 1 object, 1 variable',
       ]);
     });
@@ -500,7 +500,7 @@ describe('a served target', () => {
       const target = serve();
       expect(target.events).to.deep.include({
         level: 'warning',
-        message: 'target demo on 82 roots not taken: H.2.demo',
+        message: 'target demo on 82 roots not selected: H.2.demo',
         about: { app: 'demo', serverKeys: ['82'] },
       });
     });

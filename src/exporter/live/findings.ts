@@ -61,7 +61,7 @@ function unmatchedClass(
 ): string {
   const places = paths.map(({ text }) => text).join(' or ');
   const ids = classIds.map((id) => `${id}${published.has(id) ? '' : hint(id, published)}`);
-  return `no object fits ${quoted(alias)}, which selects class ${ids.join(' or ')} at ${places}`;
+  return `no object matches ${quoted(alias)}, which selects class ${ids.join(' or ')} at ${places}`;
 }
 
 const classesOf = (objects: readonly ObjectPath[]): ReadonlySet<string> => {
@@ -137,7 +137,7 @@ export function classFindings(
   const isHarmless =
     unmatched.length === 0 && withoutRows.every(({ variables }) => variables === 0);
   return {
-    unmatched: limitLines(unmatched, 'classes that no object fits'),
+    unmatched: limitLines(unmatched, 'classes without an object'),
     withoutRows: isHarmless ? [] : [withoutRowsLine(withoutRows)],
   };
 }
@@ -166,7 +166,7 @@ function withoutRowsLine(kinds: readonly UnreadClass[]): string {
     .map(({ className, example }) => `${quoted(className)} at ${quoted(example || ROOT)}`);
   const more = kinds.length - examples.length;
   const rest = more > 0 ? ` and ${more} more ${nounFor(more, 'class', 'classes')}` : '';
-  return `no row is for ${pluralize(objects, 'object')} with ${pluralize(variables, 'variable')}: ${examples.join(', ')}${rest}`;
+  return `no row reads ${pluralize(objects, 'object')} with ${pluralize(variables, 'variable')}: ${examples.join(', ')}${rest}`;
 }
 
 /** A sentence about a value in the settings of a target, at a path such as `['classes', 0]` below the target. */

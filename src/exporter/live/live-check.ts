@@ -118,7 +118,7 @@ function rootLines(
     const scope = compileScope(each);
     return !metrics.some((metric) => scope.selects(metric));
   });
-  const alternatives = others.length === 0 ? '' : `; not taken: ${joinNames(others)}`;
+  const alternatives = others.length === 0 ? '' : `; not selected: ${joinNames(others)}`;
   const positioned = [
     ...filterFindings(target, catalogue, objects),
     ...variableFinding(root, target.variable, objects),
@@ -128,14 +128,16 @@ function rootLines(
   );
   const findings = [
     ...limitLines(positioned, 'filters that match nothing'),
-    ...(tracked.length === 0 ? ['the filters together leave no object'] : []),
+    ...(tracked.length === 0 ? ['the filters together select no object'] : []),
     ...limitLines(scopeLines, 'metric scopes that select nothing'),
     ...lines,
   ];
   return [
     `root ${root.name} of server key ${serverKey}${alternatives}`,
     `tracks ${tracked.length} of ${pluralize(objects.length, 'object')}, ${pluralize(variables, 'variable')}, ${pluralize(families.size, 'metric')}`,
-    ...(isComplete ? [] : ['the tree is larger than what is checked: the rest is left out']),
+    ...(isComplete
+      ? []
+      : ['the tree is larger than the limit of this check; the rest is not checked']),
     ...notes,
     ...findings.map((finding) => `warning: ${finding}`),
   ];

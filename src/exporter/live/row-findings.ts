@@ -134,7 +134,7 @@ export function rowFindings(
   const unmatched = [...bySet].flatMap(([set, variables]) => unmatchedRows(set, variables, file));
   return {
     lines: [
-      ...limitLines(unmatched, 'rows that find no variable'),
+      ...limitLines(unmatched, 'rows without a variable'),
       ...limitLines([...mistyped], 'variables that a row cannot show'),
       ...limitLines(shared.lines, SHARING),
     ],
@@ -211,7 +211,7 @@ export function variableFinding(
     if (isVariable(item)) named.addVariable(item);
     else named.addObject(item);
   if (named.find() !== undefined) return [];
-  const sentence = `nothing is at ${quoted(path)}${hint(path, pathsLike(path, objects))}`;
+  const sentence = `no variable is at ${quoted(path)}${hint(path, pathsLike(path, objects))}`;
   return [{ path: ['variable'], sentence }];
 }
 

@@ -42,7 +42,7 @@ export class TrackingExplainer {
     const { root, filters, tracked } = this.#parts;
     if (tracked.has(object.id)) return '';
     const filter = filters.excludedBy(objectPath(root, object));
-    if (filter !== undefined) return `not read: ${filter} leaves it out`;
+    if (filter !== undefined) return `not read: ${filter} excludes it`;
     return this.#whyNotYet('objects');
   }
 
@@ -57,7 +57,7 @@ export class TrackingExplainer {
     const { usage, isBound } = this.#parts;
     // The usage may have fallen below its limit after the node was omitted. Then name the limit on the number of nodes.
     const limit = usage.reached(kind) ?? kind;
-    return isBound() ? `left out: ${limitText(usage.limits, limit)}` : 'not taken in yet';
+    return isBound() ? `left out: ${limitText(usage.limits, limit)}` : 'not added yet';
   }
 }
 
@@ -122,14 +122,14 @@ export class MetricExplainer {
       const types = input?.types ?? [];
       if (input !== undefined && !types.includes(node.type)) return wrongType(node.type, types);
       if (isFramed(node.type) && row.isComputed && frames.of(node) === undefined)
-        return 'no consistent copy of it could be made';
+        return 'no consistent copy could be made of it';
       if (row.linesOf(node) > MAX_LINES_A_ROW)
         return `a row shows at most ${MAX_LINES_A_ROW} series of a value`;
     }
     const refusal = registry.refusalOf(row.family);
     if (refusal !== '') return `left out: ${refusal}`;
     const nothing = 'the row shows no series of this value';
-    return registry.omitted === 0 ? nothing : `${nothing}, or a limit of the target left it out`;
+    return registry.omitted === 0 ? nothing : `${nothing}, or a limit of the target omits it`;
   }
 
   /** The rows of a node. A variable has none if a later variable of its object has the same name. */
@@ -161,15 +161,15 @@ export class MetricExplainer {
     if (this.#rowsOf(node).length > 0) return '';
     return this.#parts.objects.boundOf(node.object)?.declared === undefined
       ? 'no row reads it'
-      : 'only rows of other classes than those of the target read it';
+      : 'only rows of classes that the target excludes read it';
   }
 
   /** Why no row reads the variables of an object; empty if a row may read them. */
   #whyObjectUnread(object: ManagedObject): string {
     const bound = this.#parts.objects.boundOf(object);
     if (bound === undefined || bound.rows.length > 0 || bound.declared !== undefined) return '';
-    if (this.#parts.rowIndex?.hasClass(object.className) !== true) return 'no row is for its class';
-    return 'the rows for its class are for objects at other places';
+    if (this.#parts.rowIndex?.hasClass(object.className) !== true) return 'its class has no row';
+    return 'its class has rows only for objects at other paths';
   }
 
   #ofState(object: ManagedObject): readonly MatchingRow[] {
@@ -205,5 +205,5 @@ const ownerOf = ({ id, object }: Variable & { readonly object: ManagedObject }, 
 function wrongType(type: ValueType, types: readonly ValueType[]): string {
   const [last, ...others] = types.toReversed();
   const shown = [others.toReversed().join(', '), last].filter(Boolean).join(' or ');
-  return `its type is ${type}, and the row shows ${shown}`;
+  return `its type is ${type}, but the row reads ${shown}`;
 }

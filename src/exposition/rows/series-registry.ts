@@ -162,13 +162,13 @@ export class SeriesRegistry {
   refusalOf(metadata: FamilyMetadata): string {
     const { name } = metadata;
     if (name.startsWith(OWN_PREFIX))
-      return `names of metrics beginning with ${OWN_PREFIX} are reserved`;
+      return `metric names that begin with ${OWN_PREFIX} are reserved`;
     const refusal = this.#owners.refusalOf(metadata);
     if (refusal !== '') return refusal;
     const limit = this.#usage.reached('series', 1);
     if (limit !== undefined) return limitText(this.#usage.limits, limit);
     if (!this.isShown(name) && this.#text.families >= MAX_FAMILIES)
-      return `a target shows ${MAX_FAMILIES} metrics at most`;
+      return `a target shows at most ${MAX_FAMILIES} metrics`;
     return '';
   }
 

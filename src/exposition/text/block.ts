@@ -85,7 +85,8 @@ export class Block implements RenderTask {
   }
 
   write({ context }: RenderOptions): void {
-    if (context === undefined) throw new RangeError('A block writes only deflate blocks');
+    if (context === undefined)
+      throw new RangeError('A block is written as deflate only, which needs a context');
     this.sort();
     this.#deflated.write(context);
   }

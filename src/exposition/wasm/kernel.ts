@@ -37,8 +37,8 @@ function reserve(maximum: number): WebAssembly.Memory {
   } catch (cause) {
     throw new Fault(
       'NATIVE_FAILED',
-      'The memory of a partition cannot be reserved: each takes 10 GiB of address space, of which only what is used takes memory; ' +
-        `raise ulimit -v (LimitAS= of a unit), or set fewer target_workers (${messageOf(cause)})`,
+      'Cannot reserve the memory of a partition: 10 GiB of address space, of which only the used part takes memory; ' +
+        `raise ulimit -v (LimitAS= of the unit), or lower target_workers (${messageOf(cause)})`,
       { cause },
     );
   }

@@ -100,7 +100,7 @@ export class Reporter {
     if (this.#exceeded.has(limit)) return;
     this.#exceeded.add(limit);
     const why = limitText(limitsOf(this.#definition), limit);
-    this.#log('warning', `left out ${item}: ${why}; further ones are counted`);
+    this.#log('warning', `left out ${item}: ${why}; further omissions are counted, not logged`);
   }
 
   /** Logs the state of the server keys after the poll of a refresh. */
@@ -123,8 +123,8 @@ export class Reporter {
       this.#log(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
     } else {
       const { root, serverKey, others } = choice;
-      this.#log('info', `takes root ${root.name} of server key ${serverKey}`);
-      if (others.length > 0) this.#log('warning', `roots not taken: ${shortened(others)}`);
+      this.#log('info', `selects root ${root.name} of server key ${serverKey}`);
+      if (others.length > 0) this.#log('warning', `roots not selected: ${shortened(others)}`);
     }
     return this.#flush();
   }

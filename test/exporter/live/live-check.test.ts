@@ -122,9 +122,9 @@ describe('the live check', () => {
       check(target(), SHOP.replace('"Till"', `"${id}"`).replace('floor.{till}', path)).slice(3);
     const lines = (id: string, path: string, guess: string) => [
       '  tracks 3 of 3 objects, 10 variables, 0 metrics',
-      `  warning: shop.toml: no object fits "till", which selects class ${id}${guess} at ${path}`,
-      '  warning: shop.toml: no object fits "shelf", which selects class Shelf at store.{shelf}',
-      '  warning: no row is for 2 objects with 10 variables: "Till" at "floor.t2"',
+      `  warning: shop.toml: no object matches "till", which selects class ${id}${guess} at ${path}`,
+      '  warning: shop.toml: no object matches "shelf", which selects class Shelf at store.{shelf}',
+      '  warning: no row reads 2 objects with 10 variables: "Till" at "floor.t2"',
     ];
     for (const [id, path, guess] of [
       ['Tills', 'floor.{till}', ' (did you mean "Till"?)'],
@@ -143,11 +143,11 @@ describe('the live check', () => {
         publisher.addVariable(object, `v${number}`, 'u64');
     }
     const line =
-      '  warning: no row is for 4 objects with 6 variables: "Sign" at "Sign", "Desk" at "Desk", "Door" at "Door" and 1 more class';
+      '  warning: no row reads 4 objects with 6 variables: "Sign" at "Sign", "Desk" at "Desk", "Door" at "Door" and 1 more class';
     expect(check(target())).to.include(line);
     const shown = check(target('show_uncatalogued = true\n'));
     expect(shown.filter((each) => each.includes('no row'))).to.deep.equal([]);
-    expect(shown.filter((each) => each.includes('no object fits'))).to.have.lengthOf(2);
+    expect(shown.filter((each) => each.includes('no object matches'))).to.have.lengthOf(2);
   });
 
   it('reports no class if every object below the root has rows', () => {
@@ -159,8 +159,8 @@ describe('the live check', () => {
     expect(check(target()).filter((line) => line.includes('fits'))).to.deep.equal([]);
     publisher.addObject(root, 'h.1.shop.stores', 'Shelf');
     expect(check(target()).slice(4, 6)).to.deep.equal([
-      '  warning: shop.toml: no object fits "shelf", which selects class Shelf at store.{shelf}',
-      '  warning: no row is for 1 object with 0 variables: "Shelf" at "stores"',
+      '  warning: shop.toml: no object matches "shelf", which selects class Shelf at store.{shelf}',
+      '  warning: no row reads 1 object with 0 variables: "Shelf" at "stores"',
     ]);
   });
 
@@ -173,10 +173,10 @@ describe('the live check', () => {
     const warnings = check(target(filters) + scopes).slice(4, 9);
     expect(warnings).to.deep.equal(
       [
-        'c.toml:6:20: targets[0].classes[1]: no object fits "shelf", which selects class Shelf at store.{shelf}',
+        'c.toml:6:20: targets[0].classes[1]: no object matches "shelf", which selects class Shelf at store.{shelf}',
         'c.toml:7:30: targets[0].seed_path_groups[1]: no object is in the group "back"',
         'c.toml:8:15: targets[0].seed_paths[0]: no object is at "flor" (did you mean "floor"?)',
-        'c.toml:9:12: targets[0].variable: nothing is at "floor.t1.sale" (did you mean "floor.t1.sales"?)',
+        'c.toml:9:12: targets[0].variable: no variable is at "floor.t1.sale" (did you mean "floor.t1.sales"?)',
         'metric scope "s" selects nothing of this target',
       ].map((line) => `  warning: ${line}`),
     );
@@ -195,7 +195,7 @@ describe('the live check', () => {
       '  root h.1.mine of server key 1',
       '  tracks 0 of 1 object, 0 variables, 0 metrics',
       '  warning: c.toml:6:12: targets[0].classes[0]: no object is of class "Rot" (did you mean "Root"?)',
-      '  warning: the filters together leave no object',
+      '  warning: the filters together select no object',
       '  warning: metric scope "s" selects nothing of this target',
       'target mine on 1:',
       '  server key 1: live: publisher is live',
@@ -228,7 +228,7 @@ describe('the live check', () => {
       'target shop on 1, 2, 3:',
       '  server key 1: live: publisher is live',
       '  server key 2: live: publisher is live',
-      '  root h.1.shop of server key 1; not taken: h.2.shop',
+      '  root h.1.shop of server key 1; not selected: h.2.shop',
     ]);
   });
 

@@ -98,13 +98,13 @@ describe('a tree query', () => {
         'no series if its type does not fit the row',
         row('a', 'var = "v"'),
         { type: 'string', value: 'x' },
-        'shop_a: its type is string, and the row shows i64, u64, f64 or bool',
+        'shop_a: its type is string, but the row reads i64, u64, f64 or bool',
       ],
       [
         'no series if the row cannot show a histogram',
         row('a', 'var = "v", states = ["open", "closed"]', 'stateset'),
         { type: 'histogram', schema: [1], value: histogram },
-        'shop_a: its type is histogram, and the row shows string, u64, i64, f64 or bool',
+        'shop_a: its type is histogram, but the row reads string, u64, i64, f64 or bool',
       ],
       [
         'no series if the target has too many series',
@@ -198,9 +198,7 @@ describe('a tree query', () => {
       const base = shopCatalogue(row('b', 'var = "w"'));
       const both = { ...base, classes: [...base.classes, ...other] };
       const { part } = shown({ catalogue: both, filters: { classes: ['shop'] } });
-      expect(metricsOf(part())).to.equal(
-        'only rows of other classes than those of the target read it',
-      );
+      expect(metricsOf(part())).to.equal('only rows of classes that the target excludes read it');
     });
   });
 
@@ -218,12 +216,12 @@ describe('a tree query', () => {
     };
 
     for (const [what, path, className, wanted] of [
-      ['explains that its class has no row', 'floor.1.2', 'Lamp', 'no row is for its class'],
+      ['explains that its class has no row', 'floor.1.2', 'Lamp', 'its class has no row'],
       [
         'explains that its class has rows only for other paths',
         'cellar',
         'Till',
-        'the rows for its class are for objects at other places',
+        'its class has rows only for objects at other paths',
       ],
       ['explains nothing if a row is for its class and path', 'floor.1.2', 'Till', ''],
     ] as const)
@@ -235,11 +233,11 @@ describe('a tree query', () => {
       });
 
     for (const [what, options, wanted] of [
-      ['the class filter', { filters: { classes: ['shop'] } }, 'not read: classes leaves it out'],
+      ['the class filter', { filters: { classes: ['shop'] } }, 'not read: classes excludes it'],
       [
         'the seed path filter',
         { filters: { seedPaths: ['@root'] } },
-        'not read: seed_paths leaves it out',
+        'not read: seed_paths excludes it',
       ],
       ['a limit on objects', { limits: { objects: 1 } }, 'left out: target_max_objects is 1'],
     ] as const)

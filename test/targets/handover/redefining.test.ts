@@ -84,7 +84,7 @@ describe('a target that is redefined', () => {
     expect(names(target)).to.equal('demo_root_x');
     expect(target.internal(LEFT_OUT)).to.equal((before ?? 0) + 2);
     expect(warnings().map(({ message }) => message)).to.deep.equal([
-      'target demo on 82 left out series demo_root_lag{object="@root"}: target_max_series is 1; further ones are counted',
+      'target demo on 82 left out series demo_root_lag{object="@root"}: target_max_series is 1; further omissions are counted, not logged',
     ]);
   });
 

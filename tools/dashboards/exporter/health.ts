@@ -41,7 +41,7 @@ export const health: readonly Drawing[] = [
   }),
   stat('none', {
     title: 'License',
-    description: 'What a start would make of the license now.',
+    description: 'Whether the exporter would start with the license now.',
     queries: { [OF_EXPORTER]: license },
     mappings: stateMappings(LICENSE_STATES),
   }),
