@@ -51,7 +51,7 @@ describe('shm_bridge', function () {
     return { status, stdout: bridge.stdout, stderr: bridge.stderr };
   };
 
-  it('logs in the configured format, from the configured level on, with the component as a field', async () => {
+  it('logs in the configured format, at the configured level and above, with the component as a field', async () => {
     const config = file(component('a', await deadUrl()));
     const words = ['--config', config, '--log-format', 'json', '--log-level', 'warning'];
     const bridge = programs.start('bridge', words);

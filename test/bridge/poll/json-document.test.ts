@@ -57,7 +57,7 @@ describe('The reader of JSON documents', () => {
   it('reads a number with a million digits in linear time', () =>
     expect(read(`[${'9'.repeat(1_000_000)}]`)).to.deep.equal([Infinity]));
 
-  it('reads any output of JSON.stringify, divided into pieces anywhere', () => {
+  it('reads any output of JSON.stringify, however it is divided into pieces', () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 8 }),
@@ -74,7 +74,7 @@ describe('The reader of JSON documents', () => {
     );
   });
 
-  it('keeps integers of any size exact, divided into pieces anywhere', () => {
+  it('keeps integers of any size exact, however the document is divided into pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt(-(2n ** 64n), 2n ** 64n)), fc.nat(30), (values, pieces) => {
         const text = `[${values.join(',')}]`;
@@ -84,7 +84,7 @@ describe('The reader of JSON documents', () => {
     );
   });
 
-  it('keeps every character of a text, even byte order marks, divided into pieces anywhere', () => {
+  it('keeps every character of a text, even byte order marks, however the document is divided into pieces', () => {
     const text = fc.string({
       unit: fc.constantFrom('\ufeff', 'a', '\n', 'ä', '\u2028', '"', '\u{1f600}'),
     });

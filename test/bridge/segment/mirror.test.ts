@@ -195,7 +195,7 @@ describe('The mirror of a component', () => {
     }
   });
 
-  it('reserves space for growing texts, up to the longest text of a segment', () => {
+  it('reserves space for growing texts, up to the maximum length of a text', () => {
     const { mirror, readBack } = mirrored({ ...CAPACITY, frameBytes: 1 << 20 });
     for (const length of [0, 1, 40, 41, 1000, 30_000, 5]) {
       const text = 'ä'.repeat(length);
