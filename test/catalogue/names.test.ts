@@ -86,7 +86,7 @@ describe('declaredName', () => {
     it(`appends the base unit ${unit}`, () =>
       expect(named(['x', 'Y', 'z'], 'gauge', unit)).to.equal(`x_y_z_${unit}`));
 
-  it('returns a name that begins with the application and ends with the variable, without words twice in a row', () => {
+  it('returns a name that begins with the application, ends with the variable, and repeats no words in a row', () => {
     const part = fc
       .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 4 })
       .map((each) => each.join('_'));
