@@ -204,7 +204,7 @@ describe('a component that does not answer for a long time', function () {
     await pair.bridge?.line(/info twin: received its tree after \d+ s/);
   });
 
-  it('has no segment any more when the bridge ends, so that no reader waits for the segment', async () => {
+  it('disappears from shared memory when the bridge ends, so that no reader waits for it', async () => {
     const ended = await pair.bridge?.stop();
     expect(ended).to.deep.equal({ status: 0, signal: null });
     const { body } = await bridged(({ status }) => status === 503, '503');

@@ -231,7 +231,7 @@ describe('an exporter with web_config_file', function () {
     });
   });
 
-  it('admits only clients whose certificate has an allowed name, also after a change of the names', async () => {
+  it('admits only clients whose certificate has an allowed name, even after the allowed names change', async () => {
     const verified = `${SERVER}  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n`;
     const named = (names: string) => `${verified}  client_allowed_sans: ${names}\n`;
     const started = await start(named('[other.example, prometheus.example.com]'));
