@@ -76,7 +76,7 @@ describe('a target view', () => {
     expect(view.progress).to.deep.equal(progress([2, 2], [1, 1]));
   });
 
-  it('is not synced while its root is gone', () => {
+  it('is not synced while its root is missing', () => {
     const { source, root } = shop();
     const { view, render } = testView(source, root, { catalogue: CATALOGUE });
     render();
@@ -231,7 +231,7 @@ describe('a target view', () => {
     expect(lines().filter(isTillLine)).to.deep.equal([]);
   });
 
-  it('binds a large subtree in parts, and adds each object once if it arrives meanwhile', () => {
+  it('binds a large subtree in parts, and an object that is added meanwhile only once', () => {
     const { source, root, till } = shop();
     for (let i = 0; i < 6000; i++) till(`floor.1.t${i}`, i);
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
