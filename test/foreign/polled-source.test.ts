@@ -39,7 +39,7 @@ const wordOf = (slots: Slots, slot: number): number => {
 
 describe('A slot table of a polled source', () => {
   for (const block of [4, 32, 256])
-    it(`with blocks of ${block} slots: a copy refreshes each owner of copied slots once`, () => {
+    it(`refreshes each owner of copied slots once per copy (blocks of ${block} slots)`, () => {
       const slots = new Slots(block);
       const [a, b, c] = [countingOwner(), countingOwner(), countingOwner()];
       for (const owner of [a, b, c]) for (let slot = 0; slot <= block; slot++) slots.take(owner);
