@@ -66,7 +66,7 @@ function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
       expect(open('82').read(into, 6, 2 ** 40)).to.equal(0);
     });
 
-    it('reports the current size of a segment, also after a truncation', () => {
+    it('reports the current size of a segment, even after a truncation', () => {
       fixture.put('82', Buffer.alloc(5000, 1));
       const file = open('82');
       expect(file.size()).to.equal(5000);

@@ -173,7 +173,7 @@ describe('A publisher with a limited capacity (segment format, section 8)', () =
   };
 
   for (const [what, capacity, add] of EXHAUSTED)
-    it(`counts in the header what it drops for lack of ${what}, and reuses the space of removed items`, () => {
+    it(`counts in the header the items that it drops for lack of ${what}, and reuses the space of removed items`, () => {
       const publisher = segments.publish('82', { capacity: { ...TINY, ...capacity } });
       const root = publisher.addRoot('r', 'C');
       const branch = publisher.addObject(root, 'r.branch', 'C');
@@ -263,7 +263,7 @@ describe('A publisher on a full /dev/shm (segment format, section 8)', () => {
     ['frames', [frames], addText],
   ] as const;
   for (const [what, regions, add] of FULL)
-    it(`counts what it drops for lack of memory for ${what}, and reuses the space of removed items`, () => {
+    it(`counts the items that it drops for lack of memory for ${what}, and reuses the space of removed items`, () => {
       const publisher = segments.publish('82', { capacity: ROOMY });
       const root = publisher.addRoot('r', 'C');
       const branch = publisher.addObject(root, 'r.branch', 'C');

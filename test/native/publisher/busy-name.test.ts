@@ -75,7 +75,7 @@ describe('A publisher whose server key another publisher uses', () => {
     expect(publisher.holdsKey).to.equal(true);
   });
 
-  it('takes the key of a killed process, which the warning names', async () => {
+  it('takes the key of a killed process, whose PID is in the warning', async () => {
     const child = await children.ready('churning-publisher', segments.contextId, '82');
     await children.go(child);
     const { publisher, warnings } = waiting();
@@ -171,7 +171,7 @@ describe('A publisher whose segment file belongs to another user', () => {
     };
   };
 
-  it('reports the key as busy while its publisher runs, and then names file, user and remedy', async () => {
+  it('reports the key as busy while the publisher of that user runs, and later names file, user and remedy', async () => {
     const child = await children.ready('churning-publisher', segments.contextId, '82');
     await children.go(child);
     expect(placeAsOrdinaryUser())
