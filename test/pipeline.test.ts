@@ -243,7 +243,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('restarts after an unexpected failure, and reports the reason meanwhile', () => {
+  it('restarts after an unexpected failure, and reports the reason until then', () => {
     publishers.withRoot('82', 'H.1.demo');
     let failures = 1;
     const { clock, seen, refresh, subscription } = run(new Kernel(), (view) => {
@@ -264,7 +264,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('creates a new view for each generation and closes the former one', () => {
+  it('creates a new view for each generation, and closes the previous view', () => {
     const publisher = publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
     const { clock, seen, subscription } = run(kernel);
@@ -282,7 +282,7 @@ describe('hostingPipeline', () => {
     expect(kernel.arena.used).to.equal(without);
   });
 
-  it('releases its refreshes, its segment and its memory when its subscriber leaves', () => {
+  it('releases its refreshes, its segment and its memory on unsubscription', () => {
     publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
     const before = kernel.arena.used;
