@@ -72,7 +72,7 @@ for (const program of PROGRAMS)
       if (program.operand !== undefined) expect(usage).to.match(/ <\w+>$/);
     });
 
-    it('has help with an example, the exit statuses, and further documents', () => {
+    it('has help with an example, the exit statuses, and a reference to the documentation', () => {
       const end = /\n\nExamples:\n {2}.+:\n {4}\S.*\n[^]*\nExit status:\n {2}0 {2}\S/;
       for (const text of [help, all]) {
         expect(text).to.match(end);
