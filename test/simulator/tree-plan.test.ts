@@ -28,7 +28,7 @@ describe('planTree', () => {
         });
     });
 
-    it(`plans objects of one class at each seed path of ${app}`, () => {
+    it(`plans objects of only one class at each seed path of ${app}`, () => {
       const classes = new Map<string, string>();
       for (const { seedPath, className } of objects) {
         expect(classes.get(seedPath) ?? className, seedPath).to.equal(className);
