@@ -372,7 +372,7 @@ describe('the HTTP responder', () => {
     /** Far more than sockets take in on their own. */
     const HUGE = 'demo_value 1\n'.repeat(2_000_000);
 
-    it('serves other clients while a client reads nothing, and releases the page of that client when it leaves', async () => {
+    it('serves other clients while a client reads nothing, and releases its page when it disconnects', async () => {
       const slow = new FakeTarget('ads', ['82']);
       slow.text = HUGE;
       const http = await serve([slow, new FakeTarget('adh', ['80'])]);

@@ -110,7 +110,7 @@ describe('route (spec 4.3)', () => {
     expect(textFor('server_key=1&serverkey=2&collect%5B%5D=cpu')).to.equal(undefined);
   });
 
-  it('matches only one server key of a target, the one with the root, once a root is selected', () => {
+  it('matches a target only by the server key of its root once a root is selected', () => {
     const target = new FakeTarget('ads', ['82', '456'], 'H.1.ads');
     expect(routed([target], 'server_key=456')).to.equal('404');
     target.root = '';

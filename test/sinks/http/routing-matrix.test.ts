@@ -135,8 +135,7 @@ const CASES = Object.entries(SETS).flatMap(([name, targets]) =>
         target: { ...target, value: index + 1 },
         standing: index === 0 ? first : others,
       }));
-      const rest =
-        first === others ? `all ${first}` : `the first ${first}, each further target ${others}`;
+      const rest = first === others ? `all ${first}` : `the first ${first}, the others ${others}`;
       return {
         title: `${name} (${targets.length > 1 ? rest : first})`,
         configured,
