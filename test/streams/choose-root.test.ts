@@ -18,44 +18,49 @@ const polled = (serverKey: string, ...roots: readonly (string | ManagedObject)[]
     source: sourceOf(...roots.map((each) => (typeof each === 'string' ? root(each) : each))),
   });
 
-describe('the choice of a root', () => {
+describe('choose', () => {
   /** The title, the hint, the roots of each server key in order, and the id of the root to choose. */
   const table: readonly (readonly [string, string, readonly (readonly string[])[], string])[] = [
-    ['takes the root whose full id is the hint', 'H.2.ads', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
+    ['selects the root whose full id is the hint', 'H.2.ads', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'takes the root whose full id is the hint, even if another root has fewer segments',
+      'selects the root whose full id is the hint, even if another root has fewer segments',
       'a.b.2.ads',
       [['H.1.ads', 'a.b.2.ads']],
       'a.b.2.ads',
     ],
     [
-      'takes the root whose full id is the hint, even if it is the instance of another root',
+      'selects the root whose full id is the hint, even if it is the instance of another root',
       'H.1.ads',
       [['x.H.1.ads.ads', 'H.1.ads']],
       'H.1.ads',
     ],
-    ['takes the root whose instance number is the hint', '2', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'takes only a root of the application if the hint is an instance number',
+      'selects the root whose instance number is the hint',
+      '2',
+      [['H.1.ads', 'H.2.ads']],
+      'H.2.ads',
+    ],
+    [
+      'selects only a root of the application if the hint is an instance number',
       '2',
       [['H.2.adh', 'G.2.ads']],
       'G.2.ads',
     ],
     [
-      'takes a root of the application if the hint is empty',
+      'selects a root of the application if the hint is empty',
       '',
       [['H.1.adh', 'H.1.ads']],
       'H.1.ads',
     ],
-    ['does not take a root of another application', '', [['H.1.adh']], 'none'],
+    ['does not select a root of another application', '', [['H.1.adh']], 'none'],
     [
-      'does not take a root of another application, even if the hint is its full id',
+      'does not select a root of another application, even if the hint is its full id',
       'H.1.adh',
       [['H.1.adh']],
       'none',
     ],
-    ['takes no root whose instance differs from the hint', '3', [['H.1.ads', 'H.2.ads']], 'none'],
-    ['takes no root whose id differs from the hint', 'H.3.ads', [['H.1.ads']], 'none'],
+    ['selects no root whose instance differs from the hint', '3', [['H.1.ads', 'H.2.ads']], 'none'],
+    ['selects no root whose id differs from the hint', 'H.3.ads', [['H.1.ads']], 'none'],
     [
       'compares the application with the whole last segment',
       '',
@@ -63,7 +68,7 @@ describe('the choice of a root', () => {
       'none',
     ],
     [
-      'does not take an object below a root of the application',
+      'does not select an object below a root of the application',
       '',
       [['H.1.ads.1.sourceThread', 'H.9.ads']],
       'H.9.ads',
@@ -107,7 +112,7 @@ describe('the choice of a root', () => {
     expect(nameOf(choose([polled('82', denied)], ADS))).to.equal('none');
   });
 
-  it('names the other roots, best first', () => {
+  it('returns the other roots, best first', () => {
     const choice = choose(
       [polled('82', 'H.3.ads', 'H.1.adh', 'H.1.ads'), polled('9', 'H.2.ads')],
       ADS,
@@ -168,7 +173,7 @@ describe('the choice of a root', () => {
     ],
   ] as const;
   for (const [what, formerRoot, wanted] of formers)
-    it(`takes ${what}`, () => {
+    it(`selects ${what}`, () => {
       const seen = [polled('82', 'H.1.adh', 'H.1.ads'), polled('456', 'H.2.ads', 'a.b.9.ads')];
       expect(nameOf(choose(seen, { ...ADS, formerRoot }))).to.equal(wanted);
     });
