@@ -220,7 +220,7 @@ describe('a served target', () => {
       expect(target.series()).to.deep.equal([x(2)]);
     });
 
-    it('waits after the removal of its root, and takes the next root', () => {
+    it('waits after the removal of its root, and selects the next root', () => {
       const { publisher, root } = showing(1);
       const target = serve();
       target.ask();
@@ -231,7 +231,7 @@ describe('a served target', () => {
       expect(target.series()).to.deep.equal([]);
     });
 
-    it('takes a root of another server key in its list', () => {
+    it('selects a root on another of its server keys', () => {
       const { publisher } = showing(1);
       showing(5, '456', 'H.5.demo');
       const target = serve({ serverKeys: ['82', '456'] });
@@ -484,7 +484,7 @@ describe('a served target', () => {
   describe('logs', () => {
     const messages = (target: Served) => target.events.map(({ message }) => message);
 
-    it('the root that it takes and its readiness', () => {
+    it('the root that it selects, and its readiness', () => {
       showing(1);
       const target = serve();
       target.ask();
@@ -494,7 +494,7 @@ describe('a served target', () => {
       ]);
     });
 
-    it('the roots that it does not take, as a warning', () => {
+    it('the other matching roots as a warning', () => {
       const { publisher } = showing(1);
       publisher.addRoot('H.2.demo', 'Root');
       const target = serve();

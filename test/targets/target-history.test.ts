@@ -72,7 +72,7 @@ describe('the history of a target', () => {
       undefined,
     ],
     [
-      'takes the time of the first notification',
+      'dates the first notification to the first report that includes it',
       [
         [{ ...ready, ...notified(0) }, 3000],
         [{ ...ready, ...notified(1) }, 4000],

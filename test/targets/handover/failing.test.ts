@@ -175,7 +175,7 @@ describe('a target whose old or new partition fails', () => {
     expect(target.target.assignment.definition).to.equal(definition);
   });
 
-  it('takes its previous root even if the partition fails again before the target has a root', () => {
+  it('selects its previous root even if the partition fails again before the target has a root', () => {
     const { target, publisher, partition, moved } = serve();
     const home = moved(partition(1));
     target.ask();

@@ -373,7 +373,7 @@ describe('a partition whose thread has ended', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  it('restarts, and its targets report the reason while they wait and then take the same roots', async function () {
+  it('restarts, and its targets report the reason until they have the same roots again', async function () {
     const publisher = publishers.make('82');
     publisher.addVariable(publisher.addRoot('H.1.demo', 'Root'), 'x', 'u64').set(1);
     publisher.place();

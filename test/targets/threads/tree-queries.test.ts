@@ -46,7 +46,7 @@ describe('a tree query to a worker thread', () => {
     subscription.unsubscribe();
   });
 
-  it('is cancelled in the thread when its subscriber leaves before the answer', () => {
+  it('is cancelled in the thread if its subscriber unsubscribes before the answer', () => {
     const { run, ask, received, answer } = setUp();
     const { subscription } = run();
     const [first, second] = [ask(), ask()];
