@@ -299,6 +299,19 @@ describe('a target that moves to another partition', () => {
     expect(target.target.status().isReady).to.equal(true);
   });
 
+  it('answers an open demand from the new partition, even if it was not ready in the old partition', () => {
+    const target = serve();
+    // The tasks of this partition never run.
+    expect(moveByHand(target).moving.subscription.closed).to.equal(true);
+    publish();
+    target.clock.advance(1000);
+    const { seen } = follow(target.target.demand());
+    target.clock.advance(0);
+    expect(seen).to.have.length(0);
+    moveAtOnce(target, target.partition(2));
+    expect(seen.map(({ kind, status }) => [kind, status.partition])).to.deep.equal([['ready', 2]]);
+  });
+
   it('completes a move at once when it is no longer ready', () => {
     const { publisher } = publish();
     const target = serve();
