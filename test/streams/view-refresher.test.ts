@@ -197,6 +197,16 @@ describe('a view refresher', () => {
     expect(partial).to.deep.equal([false, false, true, false]);
   });
 
+  it('reports an incomplete page again once its directory is no longer unstable', () => {
+    const refresher = new ViewRefresher(new RecordingView(), FRESH);
+    const unstable = change({ hasMore: true, isUnstable: true });
+    const partial = [inputs.c, unstable, inputs.m].map((input) => {
+      runToEnd(refresher.process(input));
+      return refresher.isPageIncomplete;
+    });
+    expect(partial).to.deep.equal([false, false, true]);
+  });
+
   it('is not ready while changes are queued', () => {
     const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const arrived = [1, 2, 3].map(() => refresher.pollInput(pollResult({ changes: [added] })));
