@@ -23,7 +23,7 @@ export function metricsMarkdown(): string {
     'Each section starts with the published classes of the objects and their paths. ' +
       'Names in braces in a path, such as `{transport}`, are labels of all metrics below; ' +
       'the braces of a metric contain its other labels, with their values if these are fixed. ' +
-      'A metric in `_total` is a counter, one in `_info` an info metric, any other a gauge unless its type follows.',
+      'Names in `_total` are counters, names in `_info` info metrics; any other metric is a gauge unless its type follows.',
   ];
   const applications = [...loadCatalogues().values()].flatMap((catalogue) =>
     application(catalogue, firstApps),
@@ -52,7 +52,9 @@ const classSection = (
 ): readonly string[] => [
   `### ${code(owner.alias)}`,
   `${codes(owner.classIds)} at ${codes(owner.paths.map(({ text }) => text))}.`,
-  ...(owner.isDescribed ? ['Other variables are shown as their publisher describes them.'] : []),
+  ...(owner.isDescribed
+    ? ['The exporter shows other variables as their publisher describes them.']
+    : []),
   ...metricList(owner.rows, app, firstApps),
 ];
 
