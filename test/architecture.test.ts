@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { forbiddenImports, importCycle, importRules, importsOf } from './support/import-rules.js';
 
-/** Words that only some files may contain, each with the remedy. */
+/** Words that only some files may contain. The remedy says what to use elsewhere. */
 const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   {
     word: /from '(ffi|ref)-napi\b/,
@@ -28,7 +28,8 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   },
   {
     word: /\bconsole\./,
-    // The publisher library warns in programs whose logger it does not know.
+    // The publisher library runs in other programs and does not know their logger, so it warns on the
+    // console.
     only: /(^|\/)cli\.ts$|^native\/publisher\/publisher\.ts$/,
     remedy: 'emit an event or throw a Fault',
   },
@@ -48,7 +49,7 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   { word: /from 'prom-client'/, only: /^sinks\/self-metrics\.ts$/, remedy: 'only self-metrics' },
 ];
 
-/** Both are built into the same folder, so the path of a file below them is unique. */
+/** Both folders are built into the same folder, so the path of a file below them must be unique. */
 const FOLDERS = ['src', 'tools'];
 
 const files = FOLDERS.flatMap((folder) =>
@@ -97,7 +98,7 @@ describe('the source code', () => {
     const visit = (file: string): void => {
       if (reached.has(file)) return;
       reached.add(file);
-      // Imports of types do not exist at run time.
+      // Ignore type imports, which do not exist at run time.
       const code = source(file).replaceAll(/^(import|export) type [^;]+;/gm, '');
       for (const [, path = ''] of code.matchAll(/from '(\.[^']+)\.js'/g))
         visit(relative('src', resolve('src', dirname(file), `${path}.ts`)));

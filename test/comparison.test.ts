@@ -1,17 +1,17 @@
-// Each feature that docs/comparison.md claims for this exporter has a test.
+// Tests that each feature which docs/comparison.md claims for this exporter has a test.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const page = readFileSync('docs/comparison.md', 'utf8');
-/** The cells of each row of the tables of general exporters. */
+/** The cells of each row in the tables below "General exporters". */
 const ROWS = page
   .slice(page.indexOf('## General exporters'))
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| |'))
   .map((line) => line.slice(2, -2).split(' | '));
 
-/** For each feature that the exporter has: the file of its test, and how the title of the test begins. */
+/** For each feature of this exporter, the file that tests it and the beginning of the test's title. */
 const TESTS: Readonly<Record<string, readonly [file: string, title: string]>> = {
   'several listen addresses, IPv6': ['end-to-end/listening.test.ts', 'can have several addresses'],
   'socket activation by systemd': [

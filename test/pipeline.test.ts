@@ -1,4 +1,4 @@
-// The pipelines of one target, from shared memory to reports, with real segments in virtual time.
+// Tests the pipelines of one target, from shared memory to reports, on real segments in virtual time.
 import { expect } from 'chai';
 import { BehaviorSubject, Subject, asyncScheduler, map } from 'rxjs';
 import { compileFilters } from '#app/catalogue/match/filters.js';
@@ -26,7 +26,7 @@ describe('hostingPipeline', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  /** A short text for an update. */
+  /** Describes an update in a short text. */
   const worded = (update: HostingUpdate): string => {
     if (update.kind === 'root')
       return update.choice.kind === 'none'
@@ -253,7 +253,7 @@ describe('hostingPipeline', () => {
         };
       return view;
     });
-    // The failed refresh has an answer without a text.
+    // The answer to the failed refresh has no text.
     expect(refresh()).to.equal(
       'waiting on a restart after a failure: out of memory, refresh without a root',
     );

@@ -1,4 +1,4 @@
-// Numbers of things in logs and messages.
+// Tests how logs and messages write numbers of things.
 import { expect } from 'chai';
 import { pluralize } from '#app/pluralize.js';
 

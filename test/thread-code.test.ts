@@ -1,4 +1,4 @@
-// Threads whose code is read at the start.
+// Tests threads whose code the program reads when it starts.
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import { startThread } from '#app/thread-code.js';

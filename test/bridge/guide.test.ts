@@ -80,7 +80,7 @@ describe('The deploy folder', () => {
     it(`has ${unit}, which refers to a program and a page of the package`, () => {
       const paths = [...text.matchAll(/\/opt\/shm_exporter\/(\S+)/g)].map(([, path = '']) => path);
       expect(paths).to.have.lengthOf(2);
-      // The programs of a release are in bin, each a wrapper of a script here.
+      // In a release, the programs are in bin. Each wraps a script, which here is in dist/bin.
       for (const path of paths)
         expect(existsSync(path.replace(/^bin\/(.*)/, 'dist/bin/$1.js')), path).to.equal(true);
     });

@@ -44,7 +44,7 @@ describe('a catalogue file', () => {
   const number = { types: NUMBERS, pattern: undefined, conversion: unchanged, unit: '' };
   const published = { conversion: unchanged, unit: '' };
   const METHODS = new Set(['linesOf', 'series', 'ofState', 'labelProblem']);
-  /** The plain fields of a row, and its number of series for a variable without a schema. */
+  /** Returns the plain fields of a row, and how many series it has for a variable without a schema. */
   const fieldsOf = (row: Row) => ({
     ...Object.fromEntries(Object.entries(row).filter(([name]) => !METHODS.has(name))),
     lines: row.linesOf(),

@@ -22,7 +22,7 @@ describe('the built-in catalogue', () => {
   });
 
   for (const [app, catalogue] of loadCatalogues()) {
-    // The names of jvm are those of its publisher and of client_java.
+    // The jvm catalogue uses the names of its publisher and of client_java, not drafted ones.
     if (app === 'jvm') continue;
     const counts = (names: readonly string[]) =>
       Object.fromEntries(names.map((name) => [name, names.filter((one) => one === name).length]));

@@ -1,7 +1,7 @@
-// placed(): objects with a path and ancestors, for tests without a tree.
+// placed() returns the path of an object with its ancestors, for tests that need no tree.
 import type { ObjectPath } from '#app/catalogue/match/row-index.js';
 
-/** An object with these ancestors, given as class by seed path. */
+/** @param ancestors the class of each ancestor by its seed path */
 export const placed = (
   className: string,
   seedPath: string,

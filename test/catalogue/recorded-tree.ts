@@ -1,10 +1,10 @@
-// The recorded object tree of a real ADH, if present: the file is not part of the project.
+// The recorded object tree of a real ADH. It may be missing, because it is not part of the project.
 import { existsSync, readFileSync } from 'node:fs';
 import type { ObjectPath } from '#app/catalogue/match/row-index.js';
 
 const FOLDER = new URL('../../../shared/data/', import.meta.url);
 
-/** The text of a file beside the project; undefined where it is absent. */
+/** Returns the text of a file beside the project, or undefined if it does not exist. */
 export function sharedText(name: string): string | undefined {
   const file = new URL(name, FOLDER);
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;

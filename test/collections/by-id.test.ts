@@ -92,7 +92,7 @@ describe('IdRanges', () => {
           for (let step = 0; step < 1200; step++) {
             const owner = all[(isUnstable ? next() : Math.floor(step / 7)) % owners];
             if (owner === undefined) continue;
-            // An owner sometimes loses all its ids, and their ranges become unused.
+            // Sometimes an owner loses all its ids, so that their ranges become unused.
             if (next() % 3 === 0) owner.ids.clear();
             id += 1 + (next() % 3);
             runs.add(id, owner);

@@ -49,7 +49,7 @@ describe('LargeMap', () => {
 });
 
 describe('NumberSet', () => {
-  // Few hashes with equal low bits, so that all kinds of collisions occur.
+  // Only a few different low bits, so that hashes collide in every possible way.
   const hash = fc.oneof(
     fc.nat(40).map((n) => n * 16),
     fc.nat(40).map((n) => n * 4096 + 7),

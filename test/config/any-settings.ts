@@ -7,7 +7,7 @@ import { flag } from '#app/rules/rule.js';
 import type { Field } from '#app/rules/table.js';
 import { anyCharacter } from '../support/any-character.js';
 
-/** Any character but a control character. */
+/** Any character except control characters. */
 const printable = anyCharacter.filter((character) => !/\p{Cc}/u.test(character));
 const line = fc.string({ unit: printable, maxLength: 40 });
 const word = fc.string({ unit: printable, minLength: 1, maxLength: 40 });
@@ -16,7 +16,7 @@ const address = fc
   .tuple(fc.constantFrom('', '127.0.0.1', '[::1]', 'h.example'), fc.nat(65_535))
   .map(([host, port]) => `${host}:${port}`);
 
-/** Values of a rule, by its `allowed` text. */
+/** Generators of valid values for each rule, by the rule's `allowed` text. */
 const BY_RULE = new Map<string, fc.Arbitrary<unknown>>([
   [flag.allowed, fc.boolean()],
   [formats.name.allowed, name],

@@ -1,4 +1,4 @@
-// The settings that changed in a reload and take effect only at the next start.
+// Tests the warning about settings that changed in a reload but take effect only at the next start.
 import { expect } from 'chai';
 import { changedSettings } from '#app/config/changed-settings.js';
 import { checked } from '#app/rules/problems.js';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const settings = (toml: string) => checked(parseToml('c.toml', toml), CONFIG_FILE);
 const DEFAULTS = settings('');
 
-/** For each key, a value other than its default, and whether a reload applies the key. */
+/** For each key, a value other than its default, and whether a reload applies it. */
 const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolean]>> = {
   context_id: ['"x"', false],
   pool_name: ['"x"', false],

@@ -1,4 +1,4 @@
-// Mistakes of people who write a configuration or a command line, and the messages that correct them.
+// Tests typical mistakes in configuration files and on command lines, and the messages that correct them.
 import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { ConfigProblems } from '#app/config/config-problems.js';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 describe('the message for the user', () => {
   const folder = temporaryFolder();
 
-  /** The first line of the problems of a file, without its position and without what is allowed. */
+  /** Returns the first line of a file's errors, without the position and the allowed values. */
   function found(toml: string): string {
     const problems = new ConfigProblems();
     const given = { configFile: folder.write('c.toml', toml), overrides: {} };

@@ -1,4 +1,4 @@
-// Any mixture of valid and invalid values is accepted completely or rejected key by key.
+// Tests arbitrary mixtures of valid and invalid values: each is accepted as a whole or rejected key by key.
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { SCOPE, TARGET } from '#app/config/file-rule.js';
@@ -8,7 +8,7 @@ import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { settings } from './any-settings.js';
 
-/** A line of TOML, and the key path that its error must name; undefined for a valid line. */
+/** A line of TOML. `broken` is the key path that its error must name; undefined if the line is valid. */
 interface Line {
   readonly text: string;
   readonly broken?: string;
@@ -16,14 +16,16 @@ interface Line {
   readonly mended: string;
 }
 
-/** TOML values that every key rejects; the error names the item of a list. */
+/** TOML values that every key rejects. For a list, the error names the item. */
 const BROKEN = ['1979-05-27', 'inf', '[[]]', '-1.5', '"\\u0000"'];
-/** A value that every key rejects except the settings of a format. */
+/** A value that every key rejects, except the settings of a format. */
 const TABLE = '{ a = 1 }';
 
 const toml = (value: unknown): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 
-/** The key with a valid value, with an invalid one, or missing, which is an error for a required key. */
+/**
+ * Lines for a key: with a valid value, with an invalid one, and without the key, an error if it is required.
+ */
 const line = (path: string, key: string, value: unknown, isRequired: boolean) => {
   const mended = `${key} = ${toml(value)}`;
   const whole: Line = { text: mended, mended };

@@ -1,4 +1,4 @@
-// What the packages are licensed under, and what is done about their known weaknesses.
+// Tests the licenses of the packages, and the check of their known vulnerabilities.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,9 +8,9 @@ interface Locked {
   readonly dev?: boolean;
 }
 
-/** Each asks for its text beside a copy, and for nothing else. */
+/** Licenses that only require a copy of their text with each copy of the software. */
 const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
-/** For what nobody gets with the exporter. */
+/** Licenses for packages that are not delivered with the exporter. */
 const FOR_DEVELOPMENT = [...PERMISSIVE, 'BlueOak-1.0.0', 'MPL-2.0', 'PSF-2.0'];
 
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
@@ -26,7 +26,7 @@ describe('The license of the locked package', () => {
 });
 
 describe('scripts/audit.js', () => {
-  /** What it makes of a report of npm. */
+  /** Returns the verdict of the script on a report of `npm audit`. */
   const verdict = (report: object): { readonly passes: boolean; readonly lines: string[] } => {
     const script = `import { verdict } from './scripts/audit.js'; console.log(JSON.stringify(verdict(process.argv[1])));`;
     const { stdout, stderr } = spawnSync(

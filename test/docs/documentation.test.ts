@@ -1,11 +1,11 @@
-// The documentation as a site: its index lists every page once, and no link is broken.
+// Tests the documentation as a site: its index lists every page once, and no link is broken.
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { linksOf } from '../support/page-links.js';
 import { INDEX, listedPages } from './documentation.js';
 
-/** Folders whose pages users read, and the others that have pages. */
+/** Folders with pages for users, and other folders with pages. */
 const FOR_USERS = ['docs', 'sdk', 'examples'];
 const OTHERS = ['deploy', 'bench', 'src', 'test'];
 

@@ -4,11 +4,11 @@ import { dirname, join, relative } from 'node:path';
 
 export const INDEX = 'docs/README.md';
 
-/** A page as the index lists it; `path` is relative to the project. */
+/** A page in the index. `path` is relative to the project. */
 export interface ListedPage {
   readonly title: string;
   readonly path: string;
-  /** What the page has, in one line. */
+  /** What the page contains, in one line. */
   readonly contents: string;
 }
 
@@ -20,7 +20,10 @@ export function listedPages(): readonly ListedPage[] {
   });
 }
 
-/** Text of a listed page, with the way back to the index as its first line, and on to the next page as its last. */
+/**
+ * Returns the text of a listed page with a link to the index as its first line, and a link to the next page
+ * as its last.
+ */
 export function withNavigation(page: ListedPage, text: string): string {
   const pages = listedPages();
   const link = (title: string, path: string) => `[${title}](${relative(dirname(page.path), path)})`;

@@ -1,4 +1,5 @@
-// The page that compares the publisher libraries: its names exist, and its defaults are those of real segments.
+// Tests the page that compares the publisher libraries: its names exist, and its defaults are those of real
+// segments.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
@@ -21,10 +22,10 @@ const PUBLIC = [
   /^ {2}(?:get )?([a-z]\w+)(?:<[^(]*>)?\((?:.*\).* \{$|$)/gm,
   /^ {4}def ([a-z]\w+)\(self/gm,
 ];
-/** Names that match `PUBLIC`, but are internal or belong to all objects of their language. */
+/** Names that match `PUBLIC` but are internal, or exist on every object of the language. */
 const NOT_CALLS = [
   /^shm_(?:text_count|\w+_code|set_names|set_bits|add_bits|add_bits_shared|add_record|add_tombstone|remove)$|_shared$/,
-  // The last four are of allocators.
+  // The last four belong to allocators.
   /^(?:constructor|setDropped|allocate|free|reserve|top)$/,
   /^(?:name|remap|leave_file)$/,
 ];
@@ -40,7 +41,7 @@ const rows = read('docs/publisher-libraries.md')
   );
 const namesIn = (cell: string): string[] =>
   [...cell.matchAll(/`([a-zA-Z]\w*)`/g)].map(([, name = '']) => name);
-/** The number of a cell, such as 1,000 in "`heartbeatMs`: 1,000 ms". */
+/** Returns the number in a cell, such as 1,000 in "`heartbeatMs`: 1,000 ms", without commas. */
 const numberOf = (what: string, language: number): string => {
   const cell = rows.find(([first]) => first === what)?.[language + 1] ?? '';
   return (/(?:^|: )([\d,]+)/.exec(cell)?.[1] ?? cell).replaceAll(',', '');

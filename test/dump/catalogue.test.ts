@@ -1,4 +1,5 @@
-// Tests that the exporter accepts the drafts of shm_dump --catalogue, and Prometheus their pages.
+// Tests that the exporter accepts the drafts of shm_dump --catalogue, and that Prometheus accepts the
+// resulting pages.
 import { expect } from 'chai';
 import { isInstalled } from '../support/processes.js';
 import { applicationPart, promtoolLines, readyPage, samplesOf } from '../end-to-end/page.js';
@@ -43,9 +44,9 @@ const ODD_SHOP = {
 describe('shm_dump --catalogue', function () {
   this.slow(15_000);
   const { programs, dump, run } = dumps();
-  /** The server key of each drafted application. */
+  /** The server key of each application for which a draft is made. */
   const APPS = { ads: 'ads', plant: 'plant', shop: 'odd' };
-  /** The URL of one exporter, which accepted a draft for each of these applications. */
+  /** The URL of an exporter that uses the draft of each of these applications. */
   let url: string;
   before(async () => {
     for (const app of ['ads', 'plant'])

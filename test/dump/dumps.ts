@@ -53,7 +53,7 @@ export interface DumpOutput {
   readonly stderr: string;
 }
 
-/** Returns what shm_dump prints with these arguments, without a process of its own. */
+/** Runs shm_dump inside this process and returns what it prints. */
 export function dumpOf(...argv: readonly string[]): DumpOutput {
   try {
     return { status: 0, stdout: textOf(argv), stderr: '' };
@@ -79,9 +79,9 @@ function textOf(argv: readonly string[]): string {
 
 export interface Dump {
   readonly programs: TestPrograms;
-  /** Returns the output of shm_dump with the context of the suite and the given arguments, from this process. */
+  /** Runs shm_dump inside this process with the context of the suite, and returns its output. */
   readonly dump: typeof dumpOf;
-  /** Starts shm_dump with the context of the suite and the given arguments. */
+  /** Starts shm_dump as a process with the context of the suite. */
   readonly run: (...args: readonly string[]) => DumpOutput;
 }
 

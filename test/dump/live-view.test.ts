@@ -1,4 +1,4 @@
-// The live view of shm_dump: which lines it shows as changed.
+// Tests which lines the live view of shm_dump shows as changed.
 import { expect } from 'chai';
 import { FollowedSegment } from '#app/dump/segment/followed-segment.js';
 import { LiveView } from '#app/dump/watch/live-view.js';

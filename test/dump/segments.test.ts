@@ -56,7 +56,7 @@ describe('shm_dump of a segment', function () {
     });
 
     it('does not modify the segment, and needs no write permission', () => {
-      // Without a heartbeat, the segment no longer changes by itself.
+      // The publisher has no heartbeat, so only shm_dump could change the segment.
       const bytes = readFileSync(fileOf('dead'));
       chmodSync(fileOf('dead'), 0o444);
       expect(run('--server-key', 'dead').status).to.equal(0);
@@ -135,7 +135,7 @@ describe('shm_dump of a large tree', function () {
   before(() => {
     programs.simulate('--app', 'big', '--server-key', 'big', '--objects', '5000', '--rate', '0');
   });
-  /** Runs shm_dump in a shell, followed by `rest`, with the pipefail option. */
+  /** Runs shm_dump in a shell with the option pipefail. `rest` follows the command. */
   const shell = (rest: string) => {
     const words = `--context-id ${programs.contextId} --server-key big`;
     const line = `"$0" dist/bin/shm_dump.js ${words} ${rest}`;

@@ -64,7 +64,7 @@ describe('shm_dump', function () {
     const simulator = join(PROJECT, 'dist/bin/shm_simulator.js');
     const words = ['--app', 'shop', '--server-key', 'box', '--context-id', programs.contextId];
     const program = programs.command([process.execPath, simulator, ...words], {
-      // Process 1 of the host may be hidden even from root.
+      // On the host, process 1 may be invisible even to root, so the publisher runs in its own PID namespace.
       under: ['unshare', ...namespaces, 'sh', '-c', '"$@" & wait', 'sh'],
     });
     await program.line(/^ready$/m);

@@ -31,7 +31,7 @@ describe('shm_dump --watch', function () {
   };
 
   it('shows a change with its age, and redraws without clearing the screen', async () => {
-    // A change is highlighted until the next draw, which is long enough for this test.
+    // A change stays highlighted until the next draw. That is long enough for this test to see it.
     const { published, words } = shop('1');
     const terminal = new Terminal(programs, command(words));
     const first = await terminal.shows('the tree', hasTree);
@@ -77,7 +77,8 @@ describe('shm_dump --watch', function () {
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     it(`restores the terminal after ${signal}`, async () => {
-      // A background job of a shell cannot read from the terminal, so no keys arrive.
+      // Run in the background of a shell, from where a program cannot read the terminal, so that no keys
+      // arrive.
       const line = `${command(shop().words)} & echo pid=$!; wait $!`;
       const terminal = new Terminal(programs, line);
       await terminal.shows('the tree', hasTree);

@@ -1,4 +1,4 @@
-// All mistakes for which a start is rejected are found together, in all files.
+// Tests that a rejected start reports all mistakes in all files together.
 import { expect } from 'chai';
 import type { Arguments } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
@@ -25,7 +25,7 @@ describe('the configuration check', () => {
       }),
     );
 
-  /** Codes and lines of all faults. */
+  /** Returns the codes and lines of all faults. */
   function refusals(files: Partial<Arguments>) {
     const start = check(files);
     if (start.kind === 'accepted') return [];
@@ -51,7 +51,7 @@ describe('the configuration check', () => {
     const configFile = folder.write(
       'c.toml',
       'debug = 1\nlicense_file = "license.json"\ncatalogue_files = ["own.toml", "none.toml"]\n' +
-        '[[targets]]\napp = "ads"\n' + // It lacks a server key, so nothing more is said of it.
+        '[[targets]]\napp = "ads"\n' + // It lacks a server key, so its other keys are not checked.
         '[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["servr", 5]\nseed_paths = ["a{"]\n',
     );
     const [config, refused, ...more] = refusals({ configFile });
@@ -95,7 +95,7 @@ describe('the configuration check', () => {
     expect(refusals({ configFile: config('"keys"') })).to.deep.equal([]);
     const [unknown] = refusals({ configFile: config('"none"') });
     expect(unknown?.lines[0]).to.match(/names the unknown key "acme"; the trusted keys are: eval/);
-    // The license is not judged without the keys.
+    // Without the keys, the license cannot be checked, so there is no error about it.
     const [invalid, ...more] = refusals({ configFile: config('1') });
     expect({ code: invalid?.code, more }).to.deep.equal({ code: 'CONFIG_INVALID', more: [] });
   });

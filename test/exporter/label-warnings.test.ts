@@ -1,4 +1,4 @@
-// Labels that the scraper sets as well are named with their place and a remedy.
+// Tests the warnings about labels that the scraper also sets: they name the place and a remedy.
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { labelWarnings } from '#app/exporter/label-warnings.js';

@@ -50,7 +50,7 @@ describe('the listen address', () => {
     readonly host: string | undefined;
     readonly port: number;
   }
-  /** The expected parts of a text, or what is wrong with the text. */
+  /** The expected parts of an address, or the message about an invalid one. */
   const table: readonly (readonly [text: string, expected: Parts | string])[] = [
     ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
     [':0', { host: undefined, port: 0 }],
@@ -92,7 +92,7 @@ describe('the listen address', () => {
       it(`"${text}" means ${expected.host ?? 'all addresses'} and port ${expected.port}`, () =>
         expect(hostAndPort(text)).to.deep.equal(expected));
 
-  /** What follows the text in the message about an invalid address. */
+  /** Invalid addresses, and what the message adds after the address. */
   const guesses = [
     ['[fe80::1]:80', ' (a zone such as %eth0 is missing: "[fe80::1%eth0]:80")'],
     ['[FE80::1%]:80', ' (a zone such as %eth0 is missing: "[FE80::1%eth0]:80")'],
@@ -144,7 +144,7 @@ describe('the sockets from systemd', () => {
   });
 });
 
-// With a low limit of open files, targets get descriptors before connections.
+// If the limit of open files is low, targets get descriptors first, and connections get the rest.
 describe('the limit of open files', function () {
   this.slow(5000);
   const programs = testPrograms();
@@ -186,7 +186,7 @@ describe('the limit of open files', function () {
   });
 });
 
-// Personal data that would be served to everybody is warned of.
+// There is a warning if personal data would be served to everybody.
 describe('warnings about exposed metrics', () => {
   const config = loadConfig({ overrides: { metricsHttpEnabled: true } });
   const warnings = (settings: Partial<Settings>, web?: WebConfig) => {

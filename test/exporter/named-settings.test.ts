@@ -1,4 +1,4 @@
-// Messages at the start name both the option and the setting; the source of the value comes first.
+// Tests that messages at the start name both the option and the setting, the source of the value first.
 import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { OPTIONS } from '#app/config/options.js';
@@ -13,7 +13,7 @@ const IN_GRACE = new Date('2026-02-01T10:00:00Z');
 describe('a message at the start', () => {
   const folder = temporaryFolder();
 
-  /** All that a start says: warnings, then why it is refused. */
+  /** Returns all messages of a start: the warnings, then the reasons why it is rejected. */
   function said(toml: string, ...argv: readonly string[]): string[] {
     folder.write('license.json', signedLicense());
     const configFile = folder.write('c.toml', toml);

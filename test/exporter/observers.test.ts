@@ -22,7 +22,7 @@ describe('the log of omissions', () => {
   const watching = (...targets: readonly FakeTarget[]) => {
     const clock = new VirtualClock();
     const { seen, subscription } = follow(watchLosses({ targets }, clock));
-    /** What is reported when the next look finds these metrics on the first target. */
+    /** Sets the metrics of the first target, and returns the events of the next check. */
     const look = (metrics?: InternalMetric[]): readonly TargetEvent[] => {
       const before = seen.length;
       if (metrics !== undefined && targets[0] !== undefined) targets[0].metrics = metrics;
@@ -117,7 +117,7 @@ describe('the log of omissions', () => {
   });
 });
 
-// What the log says of targets that take long to become ready.
+// The log reports targets that take long to become ready.
 describe('the log of waiting targets', () => {
   const watching = (...targets: FakeTarget[]) => {
     const clock = new VirtualClock();
@@ -193,7 +193,7 @@ describe('the log of waiting targets', () => {
   });
 });
 
-// The line of `systemctl status`.
+// systemd shows this line in `systemctl status`.
 describe('the status line for systemd', () => {
   it(
     'shows the number of ready targets at the start and after each change',
@@ -211,11 +211,11 @@ describe('the status line for systemd', () => {
   );
 });
 
-// What the log says of a sink: when snapshots are skipped, each reason, and when they are written again.
+// The log reports when a sink begins to skip snapshots, each new reason, and when it writes snapshots again.
 const served: SinkEvent = { kind: 'served', bytes: 7, outcome: 'delivered' };
 const skipped = (reason: string): SinkEvent => ({ kind: 'skipped', reason });
 
-/** What is logged for some events. */
+/** Returns the lines that are logged for some events. */
 function linesFor(...events: readonly SinkEvent[]): string[] {
   const lines: string[] = [];
   const tell = sinkLog(({ message }) => lines.push(message));

@@ -1,4 +1,5 @@
-// Checks of the applications, classes, groups and catalogue files that a configuration names, before the start.
+// Tests the checks, before the start, of the applications, classes, groups and catalogue files that a
+// configuration names.
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';

@@ -1,4 +1,4 @@
-// The time zone that TZ denotes in each of its forms, and the warnings about an unknown zone.
+// Tests which time zone each form of TZ denotes, and the warnings about unknown zones.
 import { expect } from 'chai';
 import { copyFileSync, existsSync, symlinkSync } from 'node:fs';
 import { loadConfig } from '#app/config/resolve.js';

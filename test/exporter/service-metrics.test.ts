@@ -129,7 +129,7 @@ describe('the configuration hash', () => {
     });
 });
 
-// The process returns unused memory.
+// The process returns unused memory to the operating system.
 const MB = 1_000_000;
 
 describe('the exporter process', () => {

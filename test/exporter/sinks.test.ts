@@ -1,4 +1,4 @@
-// The sink that the settings select, and its options.
+// Tests which sink the settings select, and its options.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -88,7 +88,7 @@ describe('the selected sink', () => {
     ]);
   });
 
-  /** Opens HTTP with these limits; returns what sends bytes and shows what came back. */
+  /** Opens HTTP with these limits. Returns a function that sends bytes to it and records the answer. */
   const http = async (limits: string, target: Target) => {
     const toml = `metrics_http_enabled = true\nmetrics_bind_address = "127.0.0.1"\nmetrics_port = 0\n`;
     const { seen, subscription } = follow(sinkOf(toml + limits)({ targets: [target] }));
@@ -147,7 +147,7 @@ describe('the selected sink', () => {
       for (const document of written) expect(document.startsWith(start)).to.equal(true);
     });
 
-  /** The failure of a listener at a port that is taken. */
+  /** Returns the error of a listener whose port is already in use. */
   async function refusal(toml: (port: number) => string, overrides: (port: number) => Overrides) {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

@@ -1,4 +1,4 @@
-// A third kind of sink needs its own file and one row, and no change of the service.
+// Tests that a new kind of sink needs only its own file and one table row, and no change of the service.
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { EMPTY } from 'rxjs';

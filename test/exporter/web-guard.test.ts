@@ -1,4 +1,4 @@
-// A listener with a web configuration, in this process: which clients it admits.
+// Tests which clients a listener with a web configuration admits. The listener runs in this process.
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -217,7 +217,7 @@ describe('a listener with a web configuration', () => {
 
 const TOTAL = 'shm_exporter_tls_handshake_errors_total';
 
-/** Resolves at the end of a connection, with or without an error. */
+/** Resolves when a connection closes, with or without an error. */
 const closed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     socket.on('error', () => undefined);

@@ -129,7 +129,7 @@ describe('a view of a changing tree', () => {
     source.remove(till);
     const next = source.addObject(`${ROOT}.next`, 'Till', { parent: root, slot: till.slot });
     source.addVariable(next, 'later', { type: 'u64', value: 99n, slot: sales.slot });
-    // The tree is bound before the view absorbs these changes.
+    // The view finishes binding the tree before it gets these changes.
     const { changes } = source.readChanges();
     steps = 1000;
     while (view.bindMore());

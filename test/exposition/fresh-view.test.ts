@@ -1,4 +1,4 @@
-// A view that lives through random changes, compared with a fresh view of the same source.
+// Tests a view that lives through random changes: its page equals that of a fresh view of the same source.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Budget } from '#app/budget.js';
@@ -12,7 +12,7 @@ import { shopCatalogue, testView } from './test-view.js';
 const row = (name: string, type: string, rest: string): string =>
   `{ name = "shop_${name}", type = "${type}", help = "H.", ${rest} },`;
 
-/** Each kind of row whose series follow from the current values alone. */
+/** Rows of each kind whose series depend on the present values only. */
 const EVERY_KIND = (prefix: string): string =>
   [
     row(`${prefix}_state`, 'stateset', 'var = "@state"'),
@@ -41,7 +41,7 @@ const summary = (n: number): Frame => ({
 });
 const bools = (n: number): FakeValue => n % 2 === 0;
 
-/** The names of variables with their types. There are few values, so many changes lead back to a former value. */
+/** The variables by name. They have few different values, so that many changes return to an earlier value. */
 const VARIABLES: Readonly<
   Record<
     string,
@@ -66,14 +66,14 @@ const VARIABLES: Readonly<
 const NAMES = Object.keys(VARIABLES);
 const VALUES = 3;
 
-/** Slots per page of the reader, and the number of adjacent pages of the publisher. */
+/** The slots of one page that the reader copies, and the number of adjacent pages with slots of the tree. */
 const PAGE_SLOTS = 512;
 const PAGES = 8;
 
-/** A tree that random steps change. Its objects and variables take slots on random pages. */
+/** A tree that random steps change. Its objects and variables have slots on random pages. */
 class RandomTree {
   readonly source = new FakeSource();
-  /** Slots of removed nodes, for reuse, and the number of slots that were never used. */
+  /** The slots of removed nodes, for reuse, and a counter for slots that were never used. */
   readonly #free: number[] = [];
   #fresh = 0;
   #count = 0;
@@ -131,7 +131,7 @@ class RandomTree {
 
   #addObject(pick: number): void {
     const name = this.#count++;
-    // A till is below the floor, a drawer below the root or a till.
+    // Tills are below the floor. Drawers are below the root or a till.
     if (pick % 3 > 0) {
       const id = `h.1.shop.floor.${pick % 3}.t${name}`;
       this.#objects.push(this.#add(id, 'Till', { parent: this.#floor, pick }));
@@ -163,7 +163,7 @@ class RandomTree {
     return this.source.addObject(name, className, { ...(parent && { parent }), ...options });
   }
 
-  /** A free slot: mostly one that a removed node had, or else a new one on a random page. */
+  /** Returns a free slot: usually that of a removed node, otherwise a new one on a random page. */
   #slot(pick: number): number {
     const freed = pick % 4 === 3 ? undefined : this.#free.shift();
     return freed ?? (pick % PAGES) * PAGE_SLOTS + this.#fresh++;
@@ -182,7 +182,7 @@ class RandomTree {
   }
 }
 
-/** Picks any of the items, but mostly one of the last five, since faults concern nodes that are not yet bound. */
+/** Picks any item, but usually one of the last five, because faults concern nodes that are not yet bound. */
 const pickNew = <T>(from: readonly T[], pick: number): T | undefined =>
   pick % 3 === 0
     ? from[Math.floor(pick / 3) % from.length]
@@ -220,7 +220,7 @@ const someSteps = fc.array(
   { minLength: 20, maxLength: 150, size: 'max' },
 );
 
-/** Makes a change of the tree; does nothing for the steps of a view. */
+/** Changes the tree. Ignores steps that concern only the view. */
 function change(tree: RandomTree, action: Action, pick: number, value: number): void {
   if (action === 'add') tree.add(1, pick);
   else if (action === 'add many') tree.add(5 + (pick % 20), pick);

@@ -6,7 +6,7 @@ import { SampleWindow } from '#app/exposition/sample-window.js';
 const NEWEST = 512;
 const QS = [0, 0.5, 0.95, 0.99, 1];
 
-/** Nearest ranks of the newest samples. */
+/** Returns the quantiles of the newest samples by the nearest-rank method. */
 function ranks(samples: readonly number[]): number[] {
   const sorted = samples.slice(-NEWEST).toSorted((a, b) => a - b);
   return QS.map((q) => sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? 0);

@@ -5,7 +5,7 @@ import { testView } from './test-view.js';
 import type { TestViewOptions } from './test-view.js';
 
 describe('the limits of a target', () => {
-  /** A root, three objects below it and one below the first of these, each with two variables. */
+  /** A root with three child objects, and one object below the first of them. Each has two variables. */
   function setUp(limits: TestViewOptions['limits']) {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', '');

@@ -1,4 +1,4 @@
-// TargetView: the items that it tracks, the items that it waits for, and the series that it shows.
+// TargetView: the items that it tracks and waits for, and the series that it shows.
 import { expect } from 'chai';
 import type { ObjectState } from '#app/model.js';
 import { pluralize } from '#app/pluralize.js';
@@ -16,7 +16,7 @@ const CATALOGUE = shopCatalogue(
   `{ name = "shop_sales_total", type = "counter", help = "Sales.", var = "sales" },`,
 );
 
-/** A shop with its variable `tills`, and a function that adds tills. */
+/** Returns a shop with the variable `tills`, and a function that adds tills. */
 function shop() {
   const source = new FakeSource();
   const root = source.addObject('h.1.shop', 'Shop');
@@ -69,7 +69,7 @@ describe('a target view', () => {
     for (const variable of kept.variables) moveOn(variable);
     expect(lines().filter(isTillLine)).to.deep.equal([]);
     expect(view.progress).to.deep.equal(progress([2, 2], [1, 1]));
-    // The late removals change nothing.
+    // Removing the items afterwards changes nothing.
     source.remove(left);
     for (const variable of kept.variables) source.remove(variable);
     lines();
@@ -201,7 +201,7 @@ describe('a target view', () => {
     const slots = new Set(dead.map(({ slot }) => slot));
     const reusing = tillsIn('normal').filter(({ slot }) => slots.has(slot));
     expect(reusing, 'objects in slots of dead objects').to.have.lengthOf.above(4);
-    // They are bound, and their first values copied, between two scrapes.
+    // Between two scrapes, the objects are bound and their first values copied.
     view.applyChanges(source.readChanges().changes);
     while (view.bindMore());
     for (const each of reusing) source.setState(each, 'dead');

@@ -1,4 +1,4 @@
-// testView(): a target view of a source in memory, and its text as a scrape shows it.
+// testView() returns a target view of a source in memory, and its text as a scrape would show it.
 import type { Budget } from '#app/budget.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
@@ -29,7 +29,7 @@ export interface TestViewOptions {
 
 const NO_FILTERS: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
 
-/** A catalogue with these rows for the class `shop` of the root and the class `till` below it. */
+/** Returns a catalogue with these rows for class `shop`, the root, and class `till` below it. */
 export const shopCatalogue = (rootRows: string, tillRows = ''): Catalogue =>
   parseCatalogue(
     `app = "shop"
@@ -77,7 +77,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
     runToEnd(view.copyingValues());
     return runToEnd(view.rendering());
   };
-  /** The page of the application in a format. */
+  /** Returns the application's page in this format. */
   const page = (format: Format): string => {
     const snapshot = render();
     const status = new FakeTarget(app).status();
@@ -90,7 +90,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
     view,
     kernel,
     clashes,
-    /** The items that a limit omitted, each after the name of the limit. */
+    /** The omitted items, each after the name of the limit that omitted it. */
     omitted,
     render,
     /** The series lines, without headers. */

@@ -13,7 +13,7 @@ import { temporaryFolder } from './temporary-folder.js';
 const HOUR_MS = 3_600_000;
 const at = (hours: number) => new Date(hours * HOUR_MS);
 
-/** A license from the start of virtual time, 1970, that expires two hours later. */
+/** A license from 1970, the start of virtual time. It expires two hours later. */
 const known: License = {
   id: 'old',
   licensee: 'A',
@@ -36,7 +36,7 @@ const lost = (hour: number) => ({
 });
 const VALID = statusOf(known, at(0));
 
-/** Creates a load function that runs the given functions in turn, then always the last one. */
+/** Creates a load function that runs the given functions in turn, and then always the last one. */
 function loader(...loads: readonly [() => License, ...(() => License)[]]) {
   let calls = 0;
   const load = () => (loads[Math.min(calls++, loads.length - 1)] ?? loads[0])();
@@ -187,7 +187,7 @@ describe('The license at startup', () => {
     return readLicense(inFolder('license.json'), now, keys);
   }
 
-  /** Returns the sentence of the refusal that `act` throws. */
+  /** Returns the message of the refusal that `act` throws. */
   function refusal(act: () => unknown): string {
     const { code, message } = faultOf(act);
     expect(code).to.equal('LICENSE_REJECTED');

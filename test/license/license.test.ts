@@ -1,4 +1,4 @@
-// Tests the advice for a license in the message of a refused start.
+// Tests the advice in the message when the start is refused because of the license.
 import { expect } from 'chai';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -6,7 +6,7 @@ readsPage('docs/bridge.md', {
   words: async () => ({
     ...otherKeys('82'),
     ...(await otherPorts('8080', '9464')),
-    // In place of the editor.
+    // A command that takes the place of the editor.
     'vi try/ads.key': "printf 's3cret\\n' > try/ads.key",
   }),
   stays: {

@@ -3,7 +3,7 @@ import { testPrograms } from '../support/processes.js';
 import { readsPage } from '../support/page-reader.js';
 
 const programs = testPrograms();
-/** A table of targets is one that the exporter takes, without a warning. */
+/** Fails unless the exporter accepts a table of targets without a warning. */
 const isTaken = (tables: string): void => {
   const config = programs.config({}, tables);
   const { stdout, stderr } = programs.run('exporter', '--config', config, '--check-config');

@@ -4,7 +4,7 @@ import { readsPage } from '../support/page-reader.js';
 
 const programs = testPrograms();
 
-/** Checks a part of a configuration file. */
+/** Checks an excerpt of a configuration file. */
 function checkPart(text: string): void {
   const file = programs.config({}, text);
   const { stdout } = programs.run('exporter', '--config', file, '--check-config');

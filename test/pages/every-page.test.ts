@@ -1,9 +1,9 @@
-// Every page with commands or programs has a test that runs them.
+// Tests that every page with commands or programs has a test that runs them.
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { pageBlocks } from '../support/page-blocks.js';
 
-/** Pages of other folders, beside those of docs. */
+/** Pages outside of docs. */
 const OTHERS = [
   'README.md',
   'CONTRIBUTING.md',

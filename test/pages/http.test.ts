@@ -7,7 +7,7 @@ import { testPrograms } from '../support/processes.js';
 
 const programs = testPrograms();
 
-/** Fails unless the exporter takes a configuration without a warning. */
+/** Fails unless the exporter accepts a configuration without a warning. */
 function checkTaken(config: string): void {
   const { stdout, stderr } = programs.run('exporter', '--config', config, '--check-config');
   expect({ stdout, stderr }).to.deep.equal({ stdout: 'configuration is valid\n', stderr: '' });

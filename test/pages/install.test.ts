@@ -3,7 +3,7 @@ import { otherKeys, otherPorts } from './page-words.js';
 
 readsPage('docs/install.md', {
   words: async () => ({
-    // The folder of the sources is installed and built here.
+    // The source folder is already installed and built here.
     'npm ci': 'npm --version',
     ...otherKeys('82'),
     ...(await otherPorts('9464')),

@@ -1,4 +1,4 @@
-// `make install` of the C publisher: its files, pkg-config and a compiler that uses them.
+// Tests `make install` of the C publisher: its files, pkg-config, and a compiler that uses them.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';

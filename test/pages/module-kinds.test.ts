@@ -1,4 +1,4 @@
-// The module kinds and type checks in docs/publish-typescript.md: each compiles and runs.
+// Tests the module kinds and type checks in docs/publish-typescript.md: each compiles and runs.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
@@ -8,11 +8,14 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 const IMPORT = "import { Publisher } from 'shm-exporter/publisher';\n";
 const REQUIRE = "const { Publisher } = require('shm-exporter/publisher');\n";
-/** Checked by the compiler, and never run. */
+/** Code that is compiled but never run. */
 const WRONG = `// @ts-expect-error: a number has no observations
 export const wrong = () => publisher.addVariable(root, 'wrong', 'u64').observe(1);
 `;
-/** Every type that the package exports has a part in it; it neither places nor leaves a segment. */
+/**
+ * A program that uses every type that the package exports. It does not place its segment, so it leaves no
+ * file.
+ */
 const PROGRAM = `
 const publisher = new Publisher({ serverKey: 'modules', contextId: 'pages_${process.pid}' });
 const root = publisher.addRoot('host.1.shop', 'Shop', { state: 'init', identity: { instance: '2' } });
@@ -32,7 +35,7 @@ describe('a program that imports the publisher', function () {
     symlinkSync(PROJECT, folder.path('node_modules/shm-exporter'));
   });
 
-  /** Type-checks all declarations, the package's too, with no types but those of the language. */
+  /** Type-checks all declarations, including the package's, with no types except those of the language. */
   function compiled(files: readonly string[], text: string, ...options: readonly string[]) {
     for (const file of files) folder.write(file, text);
     const tsc = join(PROJECT, 'node_modules/typescript/bin/tsc');

@@ -1,14 +1,14 @@
-// Words of the pages that only one program of a machine can use at a time, such as ports, and their replacements.
+// Replaces words of the pages that only one program of a machine can use at a time, such as ports.
 import { freePort } from '../support/free-port.js';
 import { uniqueName } from '../support/test-run.js';
 
-/** A free port for each port. */
+/** Returns a free port to replace each port. */
 export async function otherPorts(...ports: readonly string[]): Promise<Record<string, string>> {
   const free = await Promise.all(ports.map(() => freePort()));
   return Object.fromEntries(ports.map((port, i) => [port, String(free[i])]));
 }
 
-/** A server key that nobody else has for each server key. */
+/** Returns a unique server key to replace each server key. */
 export function otherKeys(...keys: readonly string[]): Record<string, string> {
   return Object.fromEntries(keys.map((key) => [key, `${key}_${uniqueName()}`]));
 }

@@ -1,4 +1,4 @@
-// The page of the programs: its commands, and each exit status of its table.
+// Tests the page about the programs: its commands, and each exit status in its table.
 import { expect } from 'chai';
 import { FAULTS } from '#app/errors.js';
 import { createServer } from 'node:net';
@@ -29,7 +29,10 @@ describe('the exit statuses of docs/programs.md', function () {
     [...names.matchAll(/`shm_(\w+)`/g)].map(([, name = '']) => `${name} ${status}`),
   );
 
-  /** A command line for each status, except unexpected failures, and those that tests of the bridge show. */
+  /**
+   * A command line for each exit status. Unexpected failures are left out, and so are those that tests of the
+   * bridge cover.
+   */
   const COMMANDS: Readonly<Record<string, () => Promise<readonly string[]> | readonly string[]>> = {
     'exporter 0': () => ['--check-config', '--config', programs.config()],
     'exporter 1': async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { PROJECT } from '../support/processes.js';
 import { TYPESCRIPT_PAGE, readsTypeScriptPage } from './typescript-page.js';
 
-/** A link to the sources; test/release/machine installs the package itself. */
+/** Links the sources as the package; test/release/machine installs the package itself. */
 const LINKED = [
   'mkdir -p node_modules/.bin',
   `ln -s '${PROJECT}' node_modules/shm-exporter`,

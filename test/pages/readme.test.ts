@@ -9,7 +9,7 @@ readsPage('README.md', {
   words: async () => {
     const ports = await otherPorts('9464');
     return {
-      // The folder of the sources is installed and built here.
+      // The source folder is already installed and built here.
       'npm ci && npm run demo': `npm run demo -- --port ${ports['9464'] ?? ''}`,
       ...ports,
       ...otherKeys('shop-1'),

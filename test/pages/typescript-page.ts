@@ -1,4 +1,4 @@
-// The page for publishers in TypeScript, read with one way or another of installing the npm package.
+// Tests the page for publishers in TypeScript, with different ways to install the npm package.
 import { join } from 'node:path';
 import { readsPage } from '../support/page-reader.js';
 import { PROJECT } from '../support/processes.js';
@@ -8,7 +8,7 @@ export const TYPESCRIPT_PAGE = 'docs/publish-typescript.md';
 
 const link = (from: string, to: string): string => `ln -s '${join(PROJECT, from)}' ${to}`;
 
-/** @param install puts the npm package into the folder `node_modules` */
+/** @param install a command that puts the npm package into the folder `node_modules` */
 export function readsTypeScriptPage(install: string, npx: 'real' | 'links'): void {
   readsPage(TYPESCRIPT_PAGE, {
     npx,
@@ -16,7 +16,7 @@ export function readsTypeScriptPage(install: string, npx: 'real' | 'links'): voi
     folder: 'empty',
     words: async () => ({
       'npm install ./shm-exporter-0.1.0.tgz': install,
-      // The versions of the sources, without a registry.
+      // Links the installed versions, because there is no registry.
       'npm install --save-dev typescript @types/node': [
         link('node_modules/typescript', 'node_modules'),
         link('node_modules/@types', 'node_modules'),

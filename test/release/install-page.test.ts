@@ -1,4 +1,4 @@
-// The command lines in docs/install.md.
+// Tests the command lines in docs/install.md.
 import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArguments } from '#app/config/arguments.js';
@@ -8,11 +8,11 @@ import { readCommandLine } from '#app/rules/command-line.js';
 const PAGE = 'docs/install.md';
 const page = readFileSync(PAGE, 'utf8');
 
-/** The words of a command line, with quotes taken off. */
+/** Splits a command line into words, without their quotes. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 
-/** The arguments of each line of the page that runs a program, the program's name left out. */
+/** Returns the arguments of each line of the page that runs this program. */
 const runs = (program: string): string[][] =>
   [...page.matchAll(new RegExp(`^[$#] (?:npx )?${program} (.*)$`, 'gm'))].map(([, line = '']) =>
     wordsOf(line),

@@ -1,4 +1,4 @@
-// Manual pages and completions have the options of --help.
+// Tests that manual pages and completions have the options of --help.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { suiteFolder } from '../support/suite-folder.js';
 
 const PROGRAMS: readonly Program<CommandOptions>[] = [EXPORTER, BRIDGE, LICENSE, SIMULATOR, DUMP];
 
-/** Whether --help leaves options to --help-all. */
+/** Whether the program has options that only --help-all shows. */
 const isLong = ({ options }: Program<CommandOptions>): boolean =>
   Object.values(options).some(({ isRare }) => isRare);
 
@@ -82,7 +82,7 @@ describe('the pages of a release', function () {
     });
   }
 
-  /** What bash offers for the last of these words. */
+  /** Returns the completions that bash offers for the last word. */
   function offered(...words: readonly string[]): string[] {
     const script =
       'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "_$1"; printf "%s\\n" "${COMPREPLY[@]}"';

@@ -1,4 +1,4 @@
-// The common rules for the command lines and the help of all programs.
+// Tests the common rules for the command lines and help texts of all programs.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { PROGRAM as BRIDGE } from '#app/bridge/settings/options.js';
@@ -33,7 +33,7 @@ const SCRIPTS = {
   demo: 'demo/cli.js',
 };
 
-/** The arguments of a line of a shell, as far as the examples need one. */
+/** Splits a shell line into arguments, as far as the examples need it. */
 const argumentsOf = (line: string): string[] =>
   [...line.replace(/ [>&].*$/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, bare]) => quoted ?? bare ?? '',
@@ -115,7 +115,7 @@ describe('every program', function () {
     it(`prints the version of the package: ${name}`, () =>
       expect(run('--version')).to.include({ status: 0, stdout: `${packageVersion()}\n` }));
 
-    // The tests of the other programs have an example of such a mistake.
+    // For the other programs, their own tests cover this mistake.
     if (!['shm_exporter', 'shm_dump'].includes(name)) continue;
     it(`exits with status 2 and one line for an unknown option: ${name}`, () => {
       const { status, stdout, stderr } = run('--hlep');

@@ -1,4 +1,4 @@
-// The report of `npm test`: failed tests and reasons for skips at its end.
+// Tests the report at the end of `npm test`: failed tests, and reasons for skipped tests.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { temporaryFolder } from '../support/temporary-folder.js';

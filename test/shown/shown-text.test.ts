@@ -83,7 +83,7 @@ describe('The display of times and counts', () => {
   });
 });
 
-// The list of existing names in a message about a missing name.
+// A message about a name that does not exist lists the names that do.
 describe('A message about a missing name', () => {
   for (const [what, names, wanted] of [
     ['states that no name exists', [], ' (there is none)'],

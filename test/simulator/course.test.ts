@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { Random, RandomWalk, courseOf } from '#app/simulator/course.js';
 
-/** Returns the course of the variable that a metric of a built-in application reads. */
+/** Returns the simulated course of values for the variable that a built-in application's metric reads. */
 function course(name: string, variable: string) {
   const catalogue = loadCatalogues().get(name.slice(0, 3));
   const rows = catalogue?.classes.flatMap((each) => each.rows) ?? [];

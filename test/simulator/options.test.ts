@@ -1,4 +1,4 @@
-// Tests the command line of the simulator, with shared memory.
+// Tests the command line of the simulator when it publishes in shared memory.
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
 import { parseOptions } from '#app/simulator/options.js';

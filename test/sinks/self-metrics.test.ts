@@ -1,4 +1,4 @@
-// `/-/metrics`: the internal metrics of all targets, labelled with their identity.
+// `/-/metrics` has the internal metrics of all targets, with labels that identify each target.
 import { expect } from 'chai';
 import type { InternalMetric } from '#app/model.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';

@@ -4,7 +4,7 @@ import { ServiceManager } from '#app/systemd/service-manager.js';
 import type { ServiceManagerOptions } from '#app/systemd/service-manager.js';
 import { marbles } from '../support/marbles.js';
 
-/** Creates a manager, and records its messages with their address and its warnings. */
+/** Creates a manager, and records its messages, their address, and its warnings. */
 function recordedManager(
   environment: Readonly<Record<string, string>>,
   more: Partial<ServiceManagerOptions> = {},

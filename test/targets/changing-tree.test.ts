@@ -1,4 +1,4 @@
-// A tree that grows and shrinks over many polls while its target's task is divided into slices.
+// Tests a tree that grows and shrinks over many polls while the target's task is divided into slices.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { map } from 'rxjs';
@@ -22,11 +22,11 @@ import type { TreeStep } from '../support/random-tree.js';
 import { runToEnd } from '../support/run-to-end.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-/** The time between two slices: several polls take place during a task. */
+/** The time between two slices. It is long enough for several polls during one task. */
 const TURN_MS = 30;
-/** The longest time of a task here. */
+/** No task in this test takes longer. */
 const SETTLED_MS = 30_000;
-/** All targets and views render in it, since a new one takes longer than a script. */
+/** All targets and views share this kernel, because creating one takes longer than a script. */
 const KERNEL = new Kernel();
 
 type Action = TreeStep[0] | 'notify' | 'wait' | 'demand' | 'compare';
@@ -40,10 +40,13 @@ const scripts = fc.record({
     maxLength: 200,
     size: 'max',
   }),
-  /** The number of steps before the target starts, and whether it is ready before the others. */
+  /**
+   * The number of steps before the target starts. `isReady` says whether it becomes ready before the
+   * remaining steps.
+   */
   start: fc.nat(60),
   isReady: fc.nat(3).map((number) => number > 0),
-  /** The steps of each slice, and the changes of each poll. */
+  /** The number of steps in each slice, and the number of changes in each poll. */
   slice: fc.integer({ min: 1, max: 24 }),
   portion: fc.constantFrom(2, 5, 1000),
   renderMinIntervalMs: fc.constantFrom(0, 1),
@@ -57,7 +60,7 @@ function pageOf(answer: DemandAnswer): string {
   return text;
 }
 
-/** The page of a view that binds the whole tree at once. */
+/** Returns the page of a view that binds the whole tree at once. */
 function freshPage(source: FakeSource, root: ManagedObject): string {
   const { view } = testView(source, root, { kernel: KERNEL });
   while (view.bindMore());
@@ -69,7 +72,7 @@ function freshPage(source: FakeSource, root: ManagedObject): string {
   return text;
 }
 
-/** A served target on a random tree, in a partition whose tasks have one step a slice. */
+/** Serves a random tree in a partition whose time slices have only a few steps. */
 function serve(
   { source }: RandomTree,
   {
@@ -114,9 +117,11 @@ describe('a target on a tree that changes during its tasks', () => {
         const open: { readonly seen: readonly string[] }[] = [];
         const demand = () => follow(target.demand().pipe(map(pageOf)));
         const compare = (): void => {
-          // The interval begins at the end of a render: within it, a demand gets values from the begin of the render.
+          // Let the minimum interval pass: until then, a demand gets values from the beginning of the last
+          // render.
           if (given.renderMinIntervalMs > 0) clock.advance(SETTLED_MS);
-          // A refresh that polls for more than a second shows a part of the tree.
+          // Remove the limit on changes per poll: a refresh that polls for more than a second shows only a
+          // part of the tree.
           poller.portion = Infinity;
           const last = demand();
           for (let ms = 0; last.seen.length === 0 && ms < SETTLED_MS; ms += TURN_MS)

@@ -1,4 +1,4 @@
-// The notifications of a publisher reach the state of a target, but cause no report each.
+// Tests that a publisher's notifications reach the state of a target, but do not each cause a report.
 import {
   asyncScheduler,
   filter,
@@ -46,7 +46,7 @@ describe('the notifications of a publisher', () => {
         ignoreElements(),
         takeUntil(timer(2500)),
       );
-      // A count is that of the last poll. Every fourth report is unconditional.
+      // A report has the count at the last poll. Every fourth report is sent even if nothing changed.
       const counts = '(nn) 996ms a 999ms b 999ms c 999ms d 999ms d 3999ms d';
       const leaves = '9500ms !';
       const values = { n: 0, a: 100, b: 1000, c: 2000, d: 2499 };

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { hashPartition, leastLoaded, partitionCount } from '#app/targets/placement.js';
 
 describe('the number of partitions (spec 8)', () => {
-  /** The configured count, the mode, the number of targets, and the partitions on four cores. */
+  /** The configured number, the mode, the number of targets, and the number of partitions on four cores. */
   const table = [
     [0, 'logical', 0, 1],
     [0, 'logical', 1, 1],

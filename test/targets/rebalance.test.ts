@@ -1,10 +1,10 @@
-// The moves of targets that even out the loads of partitions. Spec 1.10.
+// Tests the moves of targets that balance the loads of partitions. Spec 1.10.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { planMoves } from '#app/targets/placement.js';
 import type { TargetLoad } from '#app/targets/placement.js';
 
-/** Targets from the loads in each partition. */
+/** Creates targets from the loads in each partition. */
 const targets = (...partitions: readonly (readonly number[])[]): TargetLoad[] =>
   partitions.flatMap((loads, partition) => loads.map((load) => ({ partition, load })));
 

@@ -8,14 +8,14 @@ import { iterationSteps } from '../support/iteration-steps.js';
 import { freshServed, seriesOf } from '../support/served.js';
 import type { Served } from '../support/served.js';
 
-/** The status text of an answer. */
+/** Returns the readiness of an answer as text. */
 const readinessOf = (answer: DemandAnswer): string =>
   answer.kind === 'waiting' ? notReadyText(answer.status.progress) : 'ready';
 
 describe('a served target', () => {
   const { publishers, serve } = freshServed();
 
-  /** A placed publisher whose root has the variable `x` with that value. */
+  /** Returns a placed publisher whose root has the variable `x` with this value. */
   const showing = (value: number, serverKey = '82', name = 'H.1.demo') => {
     const publisher = publishers.make(serverKey);
     const root = publisher.addRoot(name, 'Root');
@@ -36,7 +36,7 @@ describe('a served target', () => {
       target.pool.poll('82');
       publisher.addObject(root, 'H.1.demo.b', 'Part');
       target.pool.poll('82');
-      // From here on the pool does not poll before the task that copies the values.
+      // From here on, the pool does not poll until the task that copies the values has run.
       const late = publisher.addObject(root, 'H.1.demo.c', 'Part');
       const x = publisher.addVariable(late, 'x', 'u64');
       publisher.setSynced(root);
@@ -284,7 +284,7 @@ describe('a served target', () => {
 
     it('renders every encoding that a client has requested', () => {
       const shown = showing(0);
-      // The kernel compresses families with more than 32 KiB in a block line by line.
+      // If a block of a family has more than 32 KiB, the kernel compresses the family line by line.
       for (let i = 0; i < 2000; i++) {
         const id = `H.1.demo.client-${i}-${'x'.repeat(100)}`;
         const child = shown.publisher.addObject(shown.root, id, 'Client');
@@ -301,7 +301,7 @@ describe('a served target', () => {
       };
       expect([
         formsOf('text', 100),
-        // Too early for another render.
+        // This is too early for another render.
         formsOf('deflated', 10),
         formsOf('deflated', 100),
         formsOf('text', 100),
@@ -321,7 +321,7 @@ describe('a served target', () => {
       (_, target) => {
         target.clock.advance(ms);
       };
-    /** Steps, and for each demand the shown value with `hit` or `miss`. */
+    /** The steps, and for each demand the value on the page and `hit` or `miss`. */
     const scripts: readonly {
       readonly title: string;
       readonly renderMinIntervalMs: number;

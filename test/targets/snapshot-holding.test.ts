@@ -1,4 +1,4 @@
-// Pages of snapshots: a page keeps its bytes while it is sent, during further renders.
+// Tests that a page keeps its bytes while it is sent, even during further renders.
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -19,7 +19,7 @@ describe('a page of a snapshot', () => {
     publishers.closeAll();
   });
 
-  /** Enough lines for buffers that are sent from the kernel's memory without a copy. */
+  /** Enough lines for buffers that are sent directly from the kernel's memory. */
   const LINES = 900;
   const publish = (serverKey: string) => {
     const publisher = publishers.make(serverKey);
@@ -83,7 +83,7 @@ describe('a page of a snapshot', () => {
     );
     expect(new Set(unzipped).size).to.equal(8);
     expect(unzipped).to.deep.equal(texts);
-    // None of the pages is held any more, though none was sent.
+    // No page is held any longer, although none was sent.
     expect(kernel.arena.used).to.be.at.most(used);
   });
 
@@ -143,7 +143,7 @@ describe('a page of a snapshot', () => {
   });
 
   it('frees the memory of a stopped target when it is released', () => {
-    // Targets of other tests may still be freeing their memory.
+    // Use a separate kernel, because targets of other tests may still be freeing their memory.
     const own = new Kernel();
     const before = own.arena.used;
     publish('82');
@@ -152,7 +152,7 @@ describe('a page of a snapshot', () => {
     served.leave();
     expect(own.arena.used).to.be.greaterThan(before);
     page.release();
-    // The target is closed in slices, of which there are many on a busy machine.
+    // The target is closed in slices. On a busy machine there are many of them.
     served.clock.advance(0);
     expect(own.arena.used).to.equal(before);
   });

@@ -14,7 +14,10 @@ describe('the history of a target', () => {
     ...{ rowsWithoutVariable: 0, variablesWithoutRow: 0, filtersUnmatched: 0, rowsOfWrongType: 0 },
     missing: { clashingSeries: 0, omittedSeries: 0, omittedObjects: 0, omittedVariables: 0 },
   };
-  /** The ages at 10 s, after these states. The target was made at 1 s; the Unix time is 100 s later. */
+  /**
+   * Returns the ages at 10 s, after these states. The target was created at 1 s, and the Unix time is 100 s
+   * ahead of this clock.
+   */
   const agesAfter = (states: readonly (readonly [object, number])[]) => {
     const history = new TargetHistory(1000);
     for (const [each, nowMs] of states) history.note({ ...unknown, ...each }, nowMs);

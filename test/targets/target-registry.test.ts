@@ -44,7 +44,7 @@ describe('a target registry', () => {
       ).subscription;
     const keys = () => registry.targets.map(({ serverKeys }) => serverKeys.join());
     const places = () => registry.targets.map(({ assignment }) => assignment.partition.number);
-    /** Reports that each target was refreshed for this number of milliseconds in the last second. */
+    /** Reports how many milliseconds the refreshes of each target took in the last second. */
     const work = (ms: readonly number[]) => {
       clock.advance(1000);
       registry.targets.forEach(({ serverKeys: [key = ''], assignment }, index) => {
@@ -156,7 +156,7 @@ describe('a target registry', () => {
       update(['1', '2', '3'], 3);
       work([500, 100, 300]);
       update(['1', '2', '3', '4', '5'], 3);
-      // The first new one counts as an average target until it is measured.
+      // Until it is measured, the first new target counts as an average one.
       expect(places()).to.deep.equal([0, 1, 2, 1, 2]);
     });
 

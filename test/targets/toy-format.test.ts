@@ -1,4 +1,4 @@
-// A second format: its own Poller, and one entry in the list of formats.
+// Tests that a new format needs only its own Poller and one entry in the list of formats.
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TaskQueue } from '#app/streams/task-queue.js';
@@ -15,7 +15,10 @@ import { schedulerOf } from '../support/scheduler-of.js';
 import { seriesOf } from '../support/served.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-/** Toy format: each server key is a list of numbers, live while it is not empty. No notifications, no lock. */
+/**
+ * A toy format. Each server key is a list of numbers, and is live unless the list is empty. It has no
+ * notifications and no lock.
+ */
 class ToyPoller implements Poller {
   readonly #serverKey: string;
   readonly #numbers: readonly number[];
@@ -53,7 +56,7 @@ class ToyPoller implements Poller {
     this.#source = undefined;
   }
 
-  /** The root has a variable for each number. */
+  /** The root has one variable per number. */
   #take(source: FakeSource): void {
     if (source.roots.size === 0) this.#root = source.addObject('toys.1.demo', 'Toy');
     const root = this.#root;

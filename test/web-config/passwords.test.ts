@@ -13,7 +13,7 @@ const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('Passwords', () => {
   const users = new Map([['alice', 'hash of s:cret']]);
-  /** Compares as bcrypt would, and counts. */
+  /** Compares passwords as bcrypt would, and counts the comparisons. */
   const counting = () => {
     const compared: string[] = [];
     const passwords = new Passwords((password, hash) => {
@@ -154,7 +154,7 @@ describe('passwordThread', () => {
   });
 });
 
-// How many requests a rate limit lets in.
+// A rate limit admits a certain number of requests.
 describe('TokenBucket', () => {
   let nowMs = 0;
   const bucket = (intervalMs: number, burst: number) =>

@@ -1,4 +1,4 @@
-// Which client certificates a `client_ca_file` admits, and that node_exporter admits the same.
+// Tests which client certificates a `client_ca_file` admits, and that node_exporter admits the same ones.
 import { expect } from 'chai';
 import { request } from 'node:https';
 import type { RequestOptions } from 'node:https';
@@ -15,7 +15,7 @@ import { freshServing } from '../support/serving-http.js';
 
 const CLIENT = 'subjectAltName=DNS:prometheus.example';
 
-/** What the client has: the names of its own certificate and of those that it sends with it. */
+/** The certificates that a client sends: the name of its own certificate, and the names of the others. */
 type Chain = readonly [own: string, ...others: string[]];
 
 interface Case {
@@ -176,7 +176,7 @@ describe('a client_ca_file', function () {
     );
   };
 
-  /** Serves in this process. */
+  /** Starts a listener in this process. */
   const serve = async (anchors: readonly string[], more = '', selfMetrics = new SelfMetrics()) => {
     const file = programs.write('web.yml', yaml(anchors) + more);
     const config = new WatchedWebConfig(file, Date.now, () => undefined);
@@ -239,7 +239,7 @@ describe('a client_ca_file', function () {
     ]);
     const [, port = ''] = await node.line(/127\.0\.0\.1:(\d+)/);
     for (const { title, anchors, admits, refuses } of CASES) {
-      // node_exporter reads its files at each connection.
+      // node_exporter reads its files again at each connection.
       programs.write('node.yml', yaml(anchors));
       const results = await admitted(`https://127.0.0.1:${port}`, [...admits, ...refuses]);
       expect(results, title).to.deep.equal([

@@ -62,7 +62,7 @@ describe('polling', () => {
     'runs one poll at a time, and counts the polls that are skipped during a slow poll',
     marbles(({ expectObservable, flush }) => {
       const { poll, begun } = scripted([9, 'a'], [4, 'b'], [0, 'c']);
-      //                   ^         a at 9: 4 and 8 are skipped, the next is at 12
+      //                   ^         poll a ends at 9: those at 4 and 8 are skipped, the next is at 12
       const skips = '      ---------a------b---c--';
       const leaves = '     ^---------------------!';
       const polled$ = polling(poll, hasFailed, pace).pipe(map(({ skipped }) => skipped));
@@ -88,7 +88,7 @@ describe('polling', () => {
     'uses a monotonic clock if one is given',
     marbles(({ expectObservable, flush }) => {
       const { poll, begun } = scripted([1, 'a'], [1, 'b'], [1, 'c']);
-      // The clock of the scheduler advances. For this one, polls take no time.
+      // The scheduler's clock advances during a poll, but this clock does not, so polls seem to take no time.
       expectObservable(
         polling(poll, hasFailed, pace, asyncScheduler, () => 0),
         '^ 12ms !',

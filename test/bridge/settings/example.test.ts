@@ -22,7 +22,7 @@ describe(EXAMPLE, () => {
 
   it('loads unchanged, and has the same meaning with all comment signs removed', () => {
     const bare = text.replace(/^(#.*)?\n/gm, '');
-    expect(bare.split('\n')).to.have.lengthOf(5); // What is needed, and the end.
+    expect(bare.split('\n')).to.have.lengthOf(5); // The required lines, and the end.
     expect(plain(text)).to.deep.equal(plain(bare));
     expect(plain(text.replace(/^#(?=\S)/gm, ''))).to.deep.equal(plain(bare));
     expect(plain(text).warnings).to.deep.equal([]);

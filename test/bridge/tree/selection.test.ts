@@ -205,7 +205,7 @@ describe('A selection', () => {
           const roots = nodes.map((each, index) => withIds(`h.${index}.r`, each));
           const found = compileSelection(wanted)(treeOf(...roots));
           const expected: string[] = [];
-          /** Whether anything at or below the object is selected. */
+          /** Whether the object or any object below it is selected. */
           const walk = (
             { Instance, Class, Variables, Children }: Sample,
             root: string,

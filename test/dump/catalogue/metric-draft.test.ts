@@ -15,7 +15,7 @@ const asCounter = 'a counter, by its name';
 const asGauge = 'a gauge, by its name';
 
 const ROWS: readonly Row[] = [
-  // Declared facts are not guesses.
+  // What the publisher declares is not a guess.
   ['sold', { kind: 'counter' }, 'sold_total', 'counter'],
   ['soldTotal', { kind: 'counter' }, 'sold_total', 'counter'],
   ['totalSold', { kind: 'counter' }, 'sold_total', 'counter'],
@@ -70,7 +70,7 @@ const ROWS: readonly Row[] = [
     'gauge seconds * 3600',
     ['seconds, converted from hours, by its name'],
   ],
-  // Undeclared facts are guessed from the name.
+  // What the publisher does not declare is guessed from the name.
   ['clientDisconnects', {}, 'client_disconnects_total', 'counter', [asCounter]],
   ['messages', {}, 'messages_total', 'counter', [asCounter]],
   ['queuedMessages', {}, 'queued_messages', 'gauge', [asGauge]],
@@ -80,7 +80,7 @@ const ROWS: readonly Row[] = [
   ['temperature', { type: 'f64' }, 'temperature', 'gauge', [asGauge]],
   ['totalSales', { type: 'f64' }, 'sales_total', 'counter', [asCounter]],
   ['whatever', {}, 'whatever', 'gauge', [asGauge]],
-  // Words with another meaning for promtool, and characters that are not allowed in metric names.
+  // Words that have another meaning for promtool, and characters that are not allowed in metric names.
   ['# managed objs', {}, 'managed_objs', 'gauge', [asGauge]],
   ['count', { kind: 'gauge' }, 'number', 'gauge'],
   ['gaugeLevel', { kind: 'gauge' }, 'level', 'gauge'],

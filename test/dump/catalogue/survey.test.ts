@@ -21,7 +21,7 @@ const ROWS: readonly (readonly [paths: readonly string[], pattern: string, guess
   [[`${'x'.repeat(2000)}.b`], '{part_1}.{part_2}', 1],
 ];
 
-/** The quoted paths; a long segment is shortened. */
+/** Returns the quoted paths, with long segments shortened. */
 const pathsText = (paths: readonly string[]): string =>
   paths.map((path) => `"${path.replace(/x{9,}/, 'x…x')}"`).join(' and ') || 'the root';
 

@@ -43,7 +43,7 @@ describe('the live check', () => {
   }
   const target = (more = '') => `[[targets]]\napp = "shop"\nserver_key = "1"\n${more}`;
 
-  /** Two tills with what rows read, misspell and leave out. */
+  /** Publishes two tills, with variables that rows read, misspell and omit. */
   function open(publisher: Publisher): void {
     const root = publisher.addRoot('h.1.shop', 'Root');
     for (const number of [1, 2]) {

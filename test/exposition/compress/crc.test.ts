@@ -1,4 +1,4 @@
-// The CRC-32 of a text, combined from those of its parts, compared with zlib.
+// Tests the CRC-32 of a text that is combined from the CRCs of its parts, against zlib.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';

@@ -1,4 +1,4 @@
-// Pages whose deflate stream the kernel writes, decompressed by gzip, Python and zlib.
+// Tests pages whose deflate stream the kernel writes. gzip, Python and zlib decompress them.
 import { spawnSync } from 'node:child_process';
 import { deflateRawSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -48,7 +48,10 @@ class Fleet {
       }
   }
 
-  /** A random value: an integer in three of five families, otherwise with 3 decimals or 53 bits. */
+  /**
+   * A random value: in three of five families an integer, otherwise a number with 3 decimals or 53 random
+   * bits.
+   */
   #next(family: number): number {
     this.#seed = (Math.imul(this.#seed, 1664525) + 1013904223) >>> 0;
     const random = this.#seed / 2 ** 32;
@@ -76,7 +79,7 @@ const gzipOf = (page: Page): Buffer => {
   return Buffer.concat(gzip.buffers);
 };
 
-/** The header of the first block, with the code. */
+/** Returns the header of the first block, which contains the Huffman code. */
 const codeOf = ({ families: [family] }: Snapshot): string =>
   Buffer.from(family?.deflateBlocks?.[0]?.data.subarray(0, 40) ?? []).toString('hex');
 
@@ -156,7 +159,7 @@ describe('a page of compressed lines', () => {
     const cells = new Cells(kernel, ENTITIES);
     const metadata = { name: 'ups', type: 'gauge', unit: '', help: '' } as const;
     for (let nodeId = 0; nodeId < ENTITIES; nodeId++) {
-      // Labels without digits, and always the same value.
+      // Labels have no digits, and the value is always the same.
       const labels = `city="${'abc'.repeat(1 + (nodeId % 9))}",x="${'y'.repeat(nodeId % 7)}"`;
       text.put(
         metadata,
@@ -181,7 +184,8 @@ describe('a page of compressed lines', () => {
       every: fc.integer({ min: 1, max: 400 }),
       digits: fc.integer({ min: 1, max: 17 }),
     });
-    // Repeated labels, so that lines refer back over several others; some are too long for one reference.
+    // Labels repeat, so that lines refer back beyond several other lines. Some labels are too long for one
+    // reference.
     for (const [round, filler] of [
       [8, ''],
       [40, 'x'.repeat(150)],

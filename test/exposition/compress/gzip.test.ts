@@ -1,4 +1,4 @@
-// Pages as gzip: one member for each page, and one compression of the text that pages share.
+// Tests pages as gzip: each page is one member, and text that pages share is compressed once.
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
@@ -9,7 +9,7 @@ import type { Body } from '#app/model.js';
 import { needsPrograms } from '../../support/needs.js';
 
 describe('a gzip page', () => {
-  /** A release function, with a state that shows its call. */
+  /** Returns a release function and a state that shows whether it has been called. */
   const holding = () => {
     const state = { isHeld: true };
     const release = () => {
@@ -20,10 +20,10 @@ describe('a gzip page', () => {
   const text = (word: string, times: number) => Buffer.from(`${word}\n`.repeat(times));
   const bytesOf = async (made: Body | Promise<Body>): Promise<Buffer> =>
     Buffer.concat((await made).buffers);
-  /** The gzip bytes of a page with shared buffers at the start and own buffers at the end. */
+  /** Returns the gzip bytes of a page that begins with shared buffers and ends with its own. */
   const gzipOf = (start: readonly Uint8Array[], ...end: readonly Uint8Array[]): Promise<Buffer> =>
     bytesOf(new GzipText({ buffers: start }).body(end, () => undefined));
-  /** Counts compressions; each ends at a call of `finish`. */
+  /** Counts compressions. Each ends when the test calls `finish`. */
   const counting = (buffers: readonly Uint8Array[], deflated?: DeflateStream) => {
     const running: (() => void)[] = [];
     const made: (readonly Uint8Array[])[] = [];
@@ -36,7 +36,7 @@ describe('a gzip page', () => {
     return { gzip, made, finish: () => running.shift()?.() };
   };
 
-  /** Strict readers: they reject bytes behind the first member. */
+  /** Strict readers: they reject bytes after the first member. */
   const readers = [
     ['gzip', ['-dc']],
     [
@@ -188,7 +188,7 @@ describe('a gzip page', () => {
   });
 
   it('waits for all compressing threads before it reports a failure, and frees their places in the queue', async function () {
-    // Without its place, a later text would wait for ever.
+    // If a failed text kept its places in the queue, a later text would wait forever.
     this.timeout(20_000);
     let running = 0;
     const compress = async (part: Uint8Array) => {

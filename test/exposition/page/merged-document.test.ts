@@ -1,11 +1,11 @@
-// mergedDocument: one document of all targets, with labels that identify each target.
+// mergedDocument: one document with the pages of all targets, in which labels identify each target.
 import { expect } from 'chai';
 import { mergedDocument } from '#app/exposition/page/merged-document.js';
 import type { IdentifiedAnswer } from '#app/exposition/page/merged-document.js';
 import type { MetricType } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
-/** A target of this application whose only family has these lines. */
+/** Returns a target of this application whose only family has these lines. */
 const identified = (
   app: string,
   text: string,

@@ -54,7 +54,7 @@ describe('the scope pattern (spec 2.3)', () => {
     it(`"${pattern}" ${wanted ? 'selects' : 'does not select'} the metric ${name} (${type})`, () =>
       expect(compilePattern(pattern)({ name, type })).to.equal(wanted));
 
-  /** Tries every split: a `*` is nothing, or a character and a `*`. */
+  /** Tries every split: a `*` matches nothing, or one character followed by another `*`. */
   const fits = (pattern: string, name: string): boolean => {
     if (pattern === '') return name === '';
     if (pattern.startsWith('*'))

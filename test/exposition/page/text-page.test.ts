@@ -1,4 +1,4 @@
-// Pages of a snapshot: their buffers, their sizes, and the hold on the snapshot.
+// Tests the pages of a snapshot: their buffers, their sizes, and how long they hold the snapshot.
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ describe('a page of text 0.0.4', () => {
   const status = new FakeTarget().status();
   const own = (value: number) =>
     internalFamilies([{ name: 'own', type: 'gauge', help: 'Own.', value }], status);
-  /** An exposition of families with these buffers, and the number of holds on its snapshot. */
+  /** Returns an exposition of families with these buffers, and a count of the holds on its snapshot. */
   const exposing = (...families: readonly (readonly string[])[]) => {
     const held = { count: 0 };
     const texts = families.map((buffers, index) =>
@@ -109,7 +109,7 @@ describe('a page of text 0.0.4', () => {
     expect(buffers[1]).to.equal(answer.snapshot.families[0]?.buffers[2]);
   });
 
-  /** Families in one memory, each after its header, with these gaps in bytes between them. */
+  /** Families in one memory, each after its header. `gaps` are the numbers of bytes between them. */
   const familiesInMemory = (texts: readonly (readonly string[])[], gaps: readonly number[]) => {
     const memory = new SharedArrayBuffer(4 * 65_536);
     let at = 16;

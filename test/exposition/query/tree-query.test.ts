@@ -22,7 +22,7 @@ const row = (name: string, rest: string, type = 'gauge'): string =>
 
 const ROOT = 'h.1.shop';
 
-/** A shop with these variables at its root and the items that `add` adds, after the first render. */
+/** Renders a shop whose root has these variables, then adds the items of `add`. */
 function shop(
   variables: Readonly<Record<string, VariableOptions>>,
   options: TestViewOptions = {},
@@ -50,7 +50,7 @@ const objectsOf = ({ rows }: TreePart): readonly TreeObject[] =>
   rows.filter((each) => each.kind === 'object');
 const names = ({ rows }: TreePart): readonly string[] => rows.map(({ name }) => name);
 
-/** The metrics of a variable and the reasons for missing ones, as one text. */
+/** Returns the metrics of a variable, and the reasons for missing ones, as one text. */
 const metricsOf = (part: TreePart, index = 0): string => {
   const { metrics, why } = variablesOf(part)[index] ?? { metrics: [], why: 'no row' };
   const each = metrics.map(({ name, labels, series, why: reason }) =>
@@ -128,7 +128,7 @@ describe('a tree query', () => {
     it('a series with the name and labels of another series', () => {
       const twice = row('a', 'var = "v"');
       const { part } = shop({}, { catalogue: shopCatalogue('', twice) }, (source, root) => {
-        // Both objects have the same id, and so their series the same labels.
+        // Both objects have the same id, so their series have the same labels.
         for (const parent of [root, root]) {
           const till = source.addObject(`${ROOT}.floor.1.2`, 'Till', { parent });
           source.addVariable(till, 'v', { type: 'i64', value: 1n });

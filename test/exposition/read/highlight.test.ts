@@ -1,4 +1,4 @@
-// The highlighted variable: the variable that a path names, and its value while the tree changes.
+// The highlighted variable: the one at a configured path, and its value while the tree changes.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Highlight } from '#app/exposition/read/highlight.js';
@@ -34,7 +34,7 @@ function applyChanges(highlight: Highlight, changes: readonly StructureChange[])
     else for (const each of treeOf(change.object)) highlight.named.removeObject(each);
 }
 
-/** A root and a highlight, with a function that applies pending changes and reads the highlight. */
+/** Returns a root, a highlight, and a function that applies pending changes and reads the highlight. */
 function live(path: string) {
   const source = new FakeSource();
   const root = source.addObject(ROOT, 'Ads');
@@ -48,7 +48,7 @@ function live(path: string) {
 }
 
 describe('the variable of a target (spec 2.1 `variable`)', () => {
-  /** A tree in which the value of each variable is its object id, a bar and its own name. */
+  /** A tree in which each variable has the value `<object id>|<own name>`. */
   const tree = (): { source: FakeSource; root: FakeObject } => {
     const source = new FakeSource();
     const root = source.addObject(ROOT, 'Ads');

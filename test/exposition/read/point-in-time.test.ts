@@ -1,4 +1,4 @@
-// PointInTime: texts with an offset of their own or in the time zone of their publisher.
+// PointInTime reads texts that have their own offset, or are in the time zone of their publisher.
 import { expect } from 'chai';
 import { PointInTime } from '#app/exposition/read/time.js';
 import { FakeSource } from '../../support/fake-source.js';
@@ -25,7 +25,7 @@ describe('the time text', () => {
     ['November 19, 2026 08:00:00', local],
     ['19 nov 2026 08:00', local],
     ['2026/11/19 08:00:00', local],
-    // The day may be the first number or the second, so no time is shown.
+    // In these formats either number may be the day, so no time is shown.
     ['03/04/2026 08:00:00', undefined],
     ['11/19/2026 08:00:00', undefined],
     ['19.11.2026 08:00:00', undefined],
@@ -50,7 +50,7 @@ describe('the time text of a publisher', () => {
     ['Pacific/Kiritimati', 'Thu Jan 1 00:00:00 2026', '2025-12-31T10:00:00Z'],
     ['Pacific/Pago_Pago', 'Wed Dec 31 23:59:59 2025', '2026-01-01T10:59:59Z'],
     ['UTC', 'Thu Nov 19 08:00:00 2026', '2026-11-19T08:00:00Z'],
-    // Texts with an offset of their own.
+    // Texts that have their own offset.
     ['Asia/Kolkata', '2026-11-19T08:00:00Z', '2026-11-19T08:00:00Z'],
     ['Asia/Kolkata', '2026-11-19T08:00:00-05:00', '2026-11-19T13:00:00Z'],
     ['Asia/Kolkata', '2026-11-19 08:00:00+0100', '2026-11-19T07:00:00Z'],
@@ -60,11 +60,12 @@ describe('the time text of a publisher', () => {
     ['Asia/Kolkata', 'Thu Nov 19 08:00:00 UTC 2026', '2026-11-19T08:00:00Z'],
     ['Asia/Kolkata', 'Thu Nov 19 2026 08:00:00 GMT+0100', '2026-11-19T07:00:00Z'],
     ['Asia/Kolkata', '1795075200', '2026-11-19T08:00:00Z'],
-    // A skipped local time, 02:30 when 02:00 becomes 03:00: read with the offset before the change.
+    // A local time that is skipped, such as 02:30 when 02:00 becomes 03:00, gets the offset before the
+    // change.
     ['Europe/Berlin', 'Sun Mar 29 01:59:59 2026', '2026-03-29T00:59:59Z'],
     ['Europe/Berlin', 'Sun Mar 29 02:30:00 2026', '2026-03-29T01:30:00Z'],
     ['Europe/Berlin', 'Sun Mar 29 03:00:00 2026', '2026-03-29T01:00:00Z'],
-    // A repeated local time, 02:30 when 03:00 becomes 02:00: read as the first one.
+    // A local time that occurs twice, such as 02:30 when 03:00 becomes 02:00, means the first occurrence.
     ['Europe/Berlin', 'Sun Oct 25 01:59:59 2026', '2026-10-24T23:59:59Z'],
     ['Europe/Berlin', 'Sun Oct 25 02:30:00 2026', '2026-10-25T00:30:00Z'],
     ['Europe/Berlin', 'Sun Oct 25 03:00:00 2026', '2026-10-25T02:00:00Z'],

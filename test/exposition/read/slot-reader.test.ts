@@ -9,7 +9,10 @@ import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { runToEnd } from '../../support/run-to-end.js';
 
-/** How many nodes a random test tracks, each at a slot on one of eight adjacent pages or on a distant one. */
+/**
+ * The number of nodes that a random test tracks. Each has a slot on one of eight adjacent pages or on a
+ * distant page.
+ */
 const TRACKED = 6;
 const someSlots = fc.uniqueArray(
   fc
@@ -18,7 +21,7 @@ const someSlots = fc.uniqueArray(
   { minLength: TRACKED, maxLength: TRACKED },
 );
 
-/** A probe that records its notifications, as `synced name`. */
+/** A probe that records its notifications as, for example, `synced name`. */
 function probeOf(source: FakeSource, kernel = new Kernel()) {
   const notifications: string[] = [];
   const react: Partial<Record<keyof SlotListener, (item: TreeNode) => void>> = {};
@@ -36,11 +39,11 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     kernel,
     probe,
     react,
-    /** Tracks an item; records `synced` at once if the item already has a value. */
+    /** Tracks an item. If the item already has a value, records `synced` at once. */
     track: (item: TreeNode): void => {
       if (probe.track(item)) listen('synced')(item);
     },
-    /** Reads once; returns the notifications since the last read. */
+    /** Reads once and returns the notifications since the last read. */
     read: (): string[] => {
       runToEnd(probe.reading());
       while (probe.reportUnsynced() || probe.reportSynced());
@@ -173,7 +176,7 @@ describe('a slot reader', () => {
     for (let round = 0; round < 60; round++) {
       const [tracked, index] = [owner, reused];
       track(tracked);
-      // The slot is reused during the read in one round of three, and between reads in another.
+      // In one of three rounds, the slot is reused during the read; in another, between two reads.
       if (round % 3 === 0) source.afterCopy = reuse;
       read();
       expect(valueOf(tracked)).to.equal(round % 3 === 0 ? undefined : BigInt(index));
@@ -191,7 +194,7 @@ describe('a slot reader', () => {
     read();
     expect(probe.bytesRead).to.equal(0);
     for (const variable of [0, 511, 20_000].map(at)) track(variable);
-    // New words make the probe copy their page twice, when the first item of the page is tracked.
+    // When the first item of a page is tracked, the page's words are new, so the probe copies the page twice.
     expect(probe.bytesRead).to.equal(4 * PAGE);
     const pages: [number, number][] = [
       [0, 512],
@@ -210,7 +213,8 @@ describe('a slot reader', () => {
     source.setSynced(asOf, false);
     const { probe, track, read } = probeOf(source);
     let copies = 0;
-    // The timestamp moves during the first copies, and is set after the second copy of the slots.
+    // The timestamp moves to another slot during the first copies. It is set there after the slots were
+    // copied twice.
     source.afterCopy = () => {
       copies++;
       if (copies === 1) source.setSynced({ slot: asOf.slot, incarnation: 2 }, true);
@@ -249,12 +253,12 @@ describe('a slot reader', () => {
               fc.record({ copy: fc.nat(6), what: fc.nat(3), slot: fc.nat(TRACKED - 1) }),
               { maxLength: 6 },
             ),
-            /** A bit mask of the slots whose owners are tracked in the round. */
+            /** A bit mask of the slots whose owners are tracked in this round. */
             tracks: fc.nat(2 ** TRACKED - 1),
           }),
           { minLength: 1, maxLength: 12 },
         ),
-        // In the order in which they are tracked.
+        // The order in which the slots are tracked.
         someSlots,
         (rounds, slots) => {
           const { source, root } = shop();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { TreeWalk } from '#app/exposition/read/tree-walk.js';
 import { FakeSource } from '../../support/fake-source.js';
 
-/** `a` with a variable and the children `b` (with `c`) and `d`. */
+/** A tree: `a` has a variable and the children `b` and `d`; `c` is a child of `b`. */
 function tree() {
   const source = new FakeSource();
   const a = source.addObject('a', 'A');
@@ -15,7 +15,7 @@ function tree() {
   return { source, a, b, c, d };
 }
 
-/** The names of the items that the walk visits in this number of steps. */
+/** Returns the names of the items that the walk visits in this number of steps. */
 function namesOf(walk: TreeWalk, steps = Infinity): string {
   let names = '';
   for (let i = 0; i < steps; i++) {

@@ -1,4 +1,4 @@
-// The whole text of the built-in applications, for trees with every variable that their rows read.
+// Tests the whole text of the built-in applications, for trees with every variable that their rows read.
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
@@ -11,7 +11,7 @@ import { readOpenMetrics } from '../../support/open-metrics-checker.js';
 import { testView } from '../test-view.js';
 import { needsPrograms } from '../../support/needs.js';
 
-/** A tree of some objects of each class of a built-in catalogue, with every variable it reads. */
+/** A tree with some objects of each class of a built-in catalogue, and every variable that its rows read. */
 function treeOf(app: 'ads' | 'adh' | 'ats', source: FakeSource): FakeObject {
   const catalogue = loadCatalogues().get(app);
   const classes = catalogue?.classes ?? [];

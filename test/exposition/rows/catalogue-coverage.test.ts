@@ -228,7 +228,7 @@ describe('the coverage of a catalogue by a tree', () => {
     fc.nat(20),
   );
 
-  /** The counts that a naive recount of the tree gives. */
+  /** Returns the counts by a naive recount of the tree. */
   function expected(tills: readonly FakeObject[]) {
     const reads = [['a'], ['a', 'b'], ['b']] as const;
     const numbers = ['u64', 'i64', 'f64', 'bool'];

@@ -1,4 +1,4 @@
-// Labels that a format states for its objects, and self-described classes in a catalogue.
+// Tests labels that a format sets on its objects, and self-described classes in a catalogue.
 import { expect } from 'chai';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import { FakeSource } from '../../support/fake-source.js';
@@ -24,7 +24,7 @@ metrics = []
   'shop.toml',
 );
 
-/** A till whose format states its floor, with a self-described object below it. */
+/** A till on which the format sets the label of its floor. A self-described object is below the till. */
 function shop() {
   const source = new FakeSource();
   const root = source.addObject('h.1.shop', 'Shop');

@@ -291,7 +291,7 @@ describe('an application without a catalogue', () => {
     const third = add('c', 'Third.');
     expect(help()).to.equal('Third.');
     source.remove(third);
-    // Another type, in the same render.
+    // Replaces the family by one of another type, in the same render.
     const counts = BigUint64Array.of(1n, 2n);
     const histogram = {
       type: 'histogram',
@@ -306,7 +306,7 @@ describe('an application without a catalogue', () => {
   });
 
   describe('with random classes, units and names', () => {
-    /** The joins of some of these look alike. */
+    /** Some of these combinations of class, name and unit yield the same metric name. */
     const described = fc.record({
       className: fc.constantFrom('a', 'b', 'a b', ' b', 'b a', 'A', 'a  b', 'seconds'),
       name: fc.constantFrom('a', 'b', 'a b', 'b a', '1', '1 a', 'u64'),
@@ -317,7 +317,9 @@ describe('an application without a catalogue', () => {
     });
     type Described = typeof described extends fc.Arbitrary<infer T> ? T : never;
 
-    /** The lines and metric types of a tree with these variables, each in an object of its own. */
+    /**
+     * Returns the lines and metric types of a tree in which each of these variables has an object of its own.
+     */
     function shown(all: readonly Described[], first = 0) {
       const source = new FakeSource();
       const root = source.addObject('h.1.shop', 'Shop');
@@ -336,7 +338,7 @@ describe('an application without a catalogue', () => {
           const typeOf = (lines: readonly string[]) =>
             lines.find((line) => line.startsWith('# TYPE')) ?? '';
           const alone = all.map((each, index) => shown([each], index));
-          // Of two metrics with one name and different types, the first is shown.
+          // If two metrics have the same name but different types, only the first is shown.
           const types = new Map<string, string>();
           for (const lines of alone) {
             const type = typeOf(lines);

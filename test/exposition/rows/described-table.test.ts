@@ -1,4 +1,4 @@
-// The tables in docs/catalogue.md of metrics without a catalogue, compared with the metrics of the exporter.
+// Compares the tables in docs/catalogue.md about metrics without a catalogue with the exporter's metrics.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { BASE_UNITS } from '#app/catalogue/names.js';

@@ -1,4 +1,4 @@
-// Variables that share a name in one object: the latest is shown.
+// If several variables of an object have the same name, the latest is shown.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Variable } from '#app/model.js';
@@ -9,7 +9,7 @@ const ROWS =
   '{ name = "shop_x", type = "gauge", help = "Help.", var = "v" },' +
   '{ name = "shop_y", type = "gauge", help = "Help.", var = "w" },';
 
-/** A set that counts how often it is iterated over. */
+/** A set that counts how often a loop iterates over it. */
 class CountingSet<T> extends Set<T> {
   walks = 0;
   override [Symbol.iterator]() {

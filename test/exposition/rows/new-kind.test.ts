@@ -1,4 +1,5 @@
-// Row kinds from outside the exporter: each needs only its own module and an entry in the list of kinds.
+// Tests row kinds from outside the exporter: each needs only its own module and an entry in the list of
+// kinds.
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';

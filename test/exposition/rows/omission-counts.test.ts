@@ -88,7 +88,7 @@ describe('the gauges of omitted items', () => {
             if (missing.omittedObjects === 0)
               expect(missing.omittedVariables).to.equal(variables - counts.variables.total);
             expect(missing.clashingSeries).to.equal(0);
-            // The series of an omitted object or variable are not counted.
+            // The series of omitted objects and variables do not count as omitted series.
             if (missing.omittedObjects + missing.omittedVariables > 0)
               expect(missing.omittedSeries).to.be.at.most(all - shown);
             else expect(missing.omittedSeries).to.equal(all - shown);

@@ -110,7 +110,7 @@ describe('texts beyond the text limit of a target', () => {
     const texts = numbers(12).map((i) =>
       source.addVariable(root, `t${i}`, { type: 'string', value: String(i % 10).repeat(LONG) }),
     );
-    // Two bytes per stored character and one per shown character.
+    // A character takes two bytes where it is stored and one byte in each line that shows it.
     const limits = { textBytes: 8 * LONG * 3 };
     const { lines, view, omitted } = testView(source, root, { limits });
     expect(lines().length).to.be.within(6, 8);

@@ -1,4 +1,4 @@
-// The series that catalogue rows make from the variables of one object.
+// Tests the series that catalogue rows make from the variables of one object.
 import { expect } from 'chai';
 import type { Frame, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
@@ -395,7 +395,7 @@ describe('a catalogue row', () => {
     source.restless.add(of('v'));
     const wait = ['shop_wait_bucket{le="+Inf"} 2', 'shop_wait_sum 3', 'shop_wait_count 2'];
     expect(lines()).to.deep.equal(wait);
-    // Once at the bind and once at the refresh.
+    // One copy failed when the object was bound, and one at the refresh.
     expect(view.counters.staleFrames).to.equal(2);
     source.restless.clear();
     expect(lines()).to.deep.equal(['shop_build_info{version="1"} 1', ...wait]);

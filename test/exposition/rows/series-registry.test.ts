@@ -1,4 +1,4 @@
-// SeriesRegister: of several equal series the first is shown, and the others wait until it ends.
+// SeriesRegister: of several equal series, the first is shown, and the others wait until it is removed.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newCounters } from '#app/exposition/counters.js';
@@ -235,7 +235,7 @@ describe('the series registry', () => {
     remove(0);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal(['x{a="1"} 1']);
     expect([counters.omittedSeries, registry.omitted]).to.deep.equal([9, 9]);
-    // The omitted series do not wait any more.
+    // Omitted series no longer wait for the first one to be removed.
     remove(1);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal([]);
     put(2, 'x{a="2"}');

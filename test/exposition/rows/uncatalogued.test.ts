@@ -16,7 +16,7 @@ const counter = (value: number, more: Partial<VariableOptions> = {}): VariableOp
 });
 const gauge = (value: number): VariableOptions => ({ ...counter(value), kind: 'gauge' });
 
-/** A shop with a till; the catalogue reads `open` of the shop and `sales` of the till. */
+/** A shop with a till. The catalogue reads the shop's `open` and the till's `sales`. */
 function shop(options: TestViewOptions = {}, rootRows = row('open', 'gauge', 'var = "open"')) {
   const source = new FakeSource();
   const root = source.addObject('h.1.shop', 'Shop');
@@ -172,7 +172,7 @@ metrics = []`;
 
   describe('with', () => {
     const REGISTER = `{ name = "shop_register_open", type = "gauge", help = "Of a row.", var = "open" }`;
-    /** The lines of a tree whose tills two classes read. */
+    /** Returns the lines of a tree with tills to which two classes apply. */
     function tills(filters: TestViewOptions['filters']) {
       const source = new FakeSource();
       const root: FakeObject = source.addObject('h.1.shop', 'Shop');

@@ -54,7 +54,7 @@ const largeStep = fc.oneof(
   { weight: 1, arbitrary: failure },
 );
 
-/** The node ids of a run: in order, backwards, or scattered. */
+/** Returns the node ids of a run: ascending, descending, or scattered. */
 const nodeIdsOf = ({ from, count, by }: { from: number; count: number; by: number }) =>
   Array.from({ length: count }, (_, i) => from + ((((i * by) % 5003) + 5003) % 5003));
 

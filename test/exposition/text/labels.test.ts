@@ -70,7 +70,7 @@ describe('the text of a family', () => {
         });
         const wellFormed = groups.flat().map((each) => ({
           ...each,
-          // A lone surrogate has no UTF-8.
+          // A lone surrogate has no UTF-8 encoding.
           labels: Object.fromEntries(
             Object.entries(each.labels).map(([key, text]) => [key, text.toWellFormed()]),
           ),

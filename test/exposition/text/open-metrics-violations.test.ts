@@ -1,4 +1,4 @@
-// Renders detect values that OpenMetrics forbids.
+// Tests that renders detect values that OpenMetrics forbids.
 import { expect } from 'chai';
 import { Cost } from '#app/budget.js';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
@@ -10,7 +10,7 @@ import { ENCODINGS } from '../../support/text-pair.js';
 
 const LINES = 5000;
 
-/** A family with many lines, and the cells of their values. */
+/** Returns a family with many lines, and the cells of their values. */
 function numbers(type: MetricType, opcode: number, suffix = '') {
   const kernel = new Kernel();
   const text = new ExpositionText(kernel, new Cost(), () => true);

@@ -1,4 +1,4 @@
-// The text of numbers that the kernel writes, compared with a TypeScript implementation.
+// Tests the text that the kernel writes for numbers, against a TypeScript implementation.
 import { randomFillSync } from 'node:crypto';
 import { expect } from 'chai';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
@@ -18,7 +18,7 @@ const output = kernel.view(at, 64);
 const wide = (bits: bigint): number => new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
 const bitsOf = (x: number): bigint => new BigUint64Array(Float64Array.of(x).buffer)[0] ?? 0n;
 
-/** The number that 8 bytes mean according to the segment format and docs/catalogue.md. */
+/** Returns the number that 8 bytes stand for, according to the segment format and docs/catalogue.md. */
 function numberOf(bits: bigint, kind: OpKind): bigint | number {
   const signed = BigInt.asIntN(64, bits);
   if (kind === 'u64') return bits;
@@ -34,7 +34,7 @@ function expected(bits: bigint, kind: OpKind, { multiply, divide }: Conversion):
   return typeof number === 'bigint' ? String(number) : floatText(number);
 }
 
-/** The first values whose text differs from the expected one. */
+/** Returns the first values whose text differs from the expected one. */
 function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] {
   const held = kernel.scales.acquire(scale) ?? 0;
   const opcode = OPCODE[kind] | held;
@@ -52,7 +52,7 @@ function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] 
 
 const doubles = (...numbers: number[]): bigint[] => numbers.flatMap((x) => [bitsOf(x), bitsOf(-x)]);
 
-/** A double and its three neighbours on each side. */
+/** A double and the three nearest doubles on each side. */
 const around = (x: number): bigint[] =>
   Array.from({ length: 7 }, (_, i) => BigInt.asUintN(64, bitsOf(x) + BigInt(i - 3)));
 

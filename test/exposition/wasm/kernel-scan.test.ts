@@ -1,4 +1,4 @@
-// The differences that the kernel finds in copied values, compared with a loop over plain arrays.
+// Tests the differences that the kernel finds in copied values, against a loop over plain arrays.
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { pluralize } from '#app/pluralize.js';
@@ -8,7 +8,7 @@ import { CHANGED_WORDS_AT } from '#app/exposition/wasm/layout.js';
 const kernel = new Kernel();
 const { run } = kernel;
 
-/** The address of a copy of these numbers in the kernel's memory. */
+/** Copies these numbers into the kernel's memory and returns the address. */
 function u32(numbers: readonly number[]): number {
   const at = kernel.arena.allocate(numbers.length * 4);
   kernel.u32.set(numbers, at / 4);
@@ -21,14 +21,14 @@ function u64(numbers: readonly bigint[]): number {
   return at;
 }
 
-/** Cells without lines, of 16 bytes each. */
+/** Writes cells that have no lines. Each takes 16 bytes. */
 const cells = <T>(all: readonly T[], bytes: (each: T) => readonly bigint[]) =>
   u64(all.flatMap(bytes));
 
 const u32At = (at: number, count: number) => [...kernel.u32.subarray(at / 4, at / 4 + count)];
 const u64At = (at: number, count: number) => [...kernel.u64.subarray(at / 8, at / 8 + count)];
 
-/** Two lists of equal length with some different items. */
+/** Two lists of equal length that differ in some items. */
 const pairsOf = <T>(value: fc.Arbitrary<T>, most: number) =>
   fc.array(fc.tuple(value, fc.option(value, { freq: 3 })), { maxLength: most }).map((pairs) => ({
     current: pairs.map(([now]) => now),

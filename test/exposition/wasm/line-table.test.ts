@@ -6,7 +6,7 @@ import { LineTable, seriesHash } from '#app/exposition/wasm/line-table.js';
 import { StoredText, hashOf } from '#app/exposition/wasm/memory.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
-/** The number of bytes after the buffer of a text that must stay unchanged. */
+/** The number of bytes after a text's buffer that a write must not change. */
 const CANARY = 64;
 
 function tableOf(kernel: Kernel) {
@@ -21,7 +21,7 @@ function tableOf(kernel: Kernel) {
       cellLine(labels, cells.of(cell), opcode),
       nodeId * 7,
     );
-  // A chunk of one block without a header: see assembly/lines.ts.
+  // A chunk with one block and no header, laid out as in assembly/lines.ts.
   const chunk = kernel.arena.allocate(24);
   kernel.u32.set([1, table.address, 0, 0], chunk >>> 2);
   const text = () => {

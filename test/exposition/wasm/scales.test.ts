@@ -1,4 +1,4 @@
-// The scales of a kernel: reference-counted entries of a table that grows up to a limit.
+// The scales of a kernel: entries with reference counts, in a table that grows up to a limit.
 import { expect } from 'chai';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 

@@ -2,7 +2,10 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 
-/** A program that allocates 60 MB in small blocks, keeps a tenth, and prints its size before and after the call. */
+/**
+ * A program that allocates 60 MB in small blocks and keeps a tenth of them. It prints its size before and
+ * after the call.
+ */
 const FRAGMENTING_PROGRAM = (module: string): string => `
   import { setTimeout } from 'node:timers/promises';
   const { returnFreePages } = await import(${module});

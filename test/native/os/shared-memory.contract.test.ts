@@ -1,4 +1,4 @@
-// Contract tests that POSIX shared memory and the heap memory of the tests both pass.
+// Contract tests for POSIX shared memory and for the heap memory that tests use. Both must pass.
 import { expect } from 'chai';
 import {
   chmodSync,

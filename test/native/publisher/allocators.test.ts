@@ -1,4 +1,4 @@
-// Tests the allocators of slots and frames, and a publisher that runs out of either.
+// Tests the allocators of slots and frames, and a publisher that runs out of slots or frame space.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { statSync } from 'node:fs';
@@ -143,7 +143,7 @@ describe('A frame allocator', () => {
   });
 });
 
-// Capacity is a sparse reservation. Beyond it, the publisher counts dropped items and continues.
+// Capacity is reserved without using memory. Beyond it, the publisher counts dropped items and continues.
 type Add = (
   publisher: Publisher,
   root: PublishedObject,
@@ -236,7 +236,7 @@ describe('A publisher on a full /dev/shm (segment format, section 8)', () => {
   const ROOMY = { records: 1 << 14, stringBytes: 1 << 20, slots: 1 << 14, frameBytes: 1 << 20 };
   const { directories, strings, words, slotValues, frames } = computeLayout(ROOMY);
   const original = Object.getOwnPropertyDescriptor(PublisherFile.prototype, 'reserve') ?? {};
-  /** Offsets of the regions that cannot get any more memory. */
+  /** The offsets of the regions for which no more memory is available. */
   let full: readonly number[] = [];
   before(() => {
     const reserve = original.value as PublisherFile['reserve'];

@@ -1,4 +1,4 @@
-// Tests publishers whose server key another publisher has.
+// Tests publishers whose server key belongs to another publisher.
 import { expect } from 'chai';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { Fault } from '#app/errors.js';
@@ -15,7 +15,7 @@ describe('A publisher whose server key another publisher uses', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
-  /** Returns a publisher that waits for the server key 82, and the sentences that it writes. */
+  /** Returns a publisher that waits for server key 82, and the warnings that it writes. */
   const waiting = () => {
     const warnings: string[] = [];
     const warn = (sentence: string) => warnings.push(sentence);

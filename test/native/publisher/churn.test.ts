@@ -1,4 +1,4 @@
-// Tests slots whose owners change all the time, with a concurrent reader and with SIGKILL.
+// Tests slots that change owners all the time, with a concurrent reader and with SIGKILL.
 import { expect } from 'chai';
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { waitFor } from '../../support/processes.js';
 const SLOTS = 40;
 const POLLS = 1000;
 const KILLS = 8;
-/** Number of processes that start together; the test kills them one after the other. */
+/** The number of processes that start together. The test kills them one after the other. */
 const AT_ONCE = 4;
 const RACES = 2;
 
@@ -31,7 +31,7 @@ function* served(source: Source): Generator<readonly [Variable, string]> {
     const { slot, incarnation, type } = variable;
     const synced = ((incarnation << 1) | 1) >>> 0;
     if (words.readUInt32LE(slot * 4) !== synced) continue;
-    // A value that was synced only after it was copied is not a value yet.
+    // Skip a value that was synced only after its slot was copied: the copy may be older than the value.
     if (wordsBefore.readUInt32LE(slot * 4) !== synced) continue;
     const frame = frames.get(variable);
     if (type === 'u64') yield [variable, `${slots.readBigUInt64LE(slot * 8)}`];

@@ -1,4 +1,4 @@
-// Tests that handles for the hot path of a program stay valid or fail safely.
+// Tests that the handles through which programs store values stay valid or fail safely.
 import { expect } from 'chai';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import { readTree } from '../../support/read-tree.js';
@@ -32,7 +32,7 @@ describe('The handles of published variables (segment format, section 6)', () =>
     };
   }
 
-  /** Stores a value through every handle, and returns their results. */
+  /** Stores a value through every handle and returns the results. */
   function storeAll({ stores, text, histogram, summary }: ReturnType<typeof handlesOf>): boolean[] {
     return [
       ...Object.values(stores).flatMap(([handle, value]) => [
@@ -56,7 +56,7 @@ describe('The handles of published variables (segment format, section 6)', () =>
     expect(new Set(storeAll(handles)), 'before anybody has their slots').to.deep.equal(
       new Set([false]),
     );
-    // All slots are in use again.
+    // New variables take all the freed slots.
     const root = publisher.addRoot('new', 'C');
     const added = Array.from({ length: 10 }, (_, i) => publisher.addVariable(root, `v${i}`, 'u64'));
     added.forEach((handle, index) => handle.set(index));

@@ -1,4 +1,5 @@
-// Tests that a publisher refuses unknown options, and options and arguments of a wrong type, as a JavaScript program may pass.
+// Tests that a publisher refuses unknown options, and options and arguments of a wrong type. A JavaScript
+// program may pass these.
 import { expect } from 'chai';
 import { inspect } from 'node:util';
 import { Publisher } from '#app/native/publisher/publisher.js';

@@ -1,4 +1,4 @@
-// Tests what a publisher refuses, and how it creates a complete, locked and named segment.
+// Tests which arguments a publisher refuses, and that it creates a complete, locked and named segment.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import fs, {
@@ -274,7 +274,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     const before = held();
     expect(() => segments.publisher('82', { heartbeatMs: 2 ** 53 })).to.throw(RangeError);
     expect(() => segments.publisher('82', { mode: -1 })).to.throw(RangeError);
-    // Segments of earlier tests may be closed meanwhile.
+    // The counts may fall, because segments of earlier tests may be closed meanwhile.
     held().forEach((count, index) => expect(count).to.be.at.most(before[index] ?? 0));
   });
 
@@ -306,7 +306,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
   it('gets its name when the previous publisher closes at the same moment', () => {
     const old = segments.publish('82');
     const next = segments.publisher('82');
-    // Another file has the name, but is removed before it can be opened.
+    // Another file has the name, and is removed just before it is opened.
     const { openSync } = fs;
     fs.openSync = (path, ...rest) => {
       if (path === segments.path('82')) old.close();
@@ -426,7 +426,7 @@ describe('A reader of a segment (segment format, section 1)', () => {
       try {
         if (readlinkSync(`/proc/self/fd/${fd}`) !== path) return [];
       } catch {
-        return []; // The descriptor of the listing itself is gone by now.
+        return []; // It was the descriptor of the directory listing, which is closed by now.
       }
       const [, flags = ''] =
         /flags:\s+(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
@@ -476,7 +476,7 @@ describe('A reader of a segment (segment format, section 1)', () => {
       .to.throw(Fault, `another publisher holds ${segments.path('82')}`)
       .with.property('code', 'SEGMENT_BUSY');
     publisher.close();
-    // The reader still has the old file open, which keeps nobody from the name.
+    // The reader still has the old file open, but that does not keep other publishers from using the name.
     segments.publish('82');
   });
 });

@@ -1,4 +1,4 @@
-// Property test: random changes of a publisher, read back after every few steps.
+// Property test: makes random changes to a publisher, and reads the segment back after every few steps.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ManagedObject, StructureChange, Variable } from '#app/model.js';
@@ -51,7 +51,9 @@ function flatten(objects: Iterable<ManagedObject>): (ManagedObject | Variable)[]
   ]);
 }
 
-/** A reader with its applied changes; `check` polls and compares them with the published model. */
+/**
+ * A reader and the changes it has applied. `check` polls and compares the result with the published model.
+ */
 function reader(poller: SegmentPoller) {
   const applied = new AppliedChanges();
   return {

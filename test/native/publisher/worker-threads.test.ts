@@ -6,7 +6,7 @@ import { PROJECT, testPrograms } from '../../support/processes.js';
 
 const PUBLISHER = join(PROJECT, 'dist/native/publisher/publisher.js');
 
-/** Code that ends a worker thread after it has published, by description. */
+/** Code that ends a worker thread after it has published, by a description of the end. */
 const ENDS = {
   'with close()': 'publisher.close()',
   'without close()': '',

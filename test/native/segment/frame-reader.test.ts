@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Budget } from '#app/budget.js';
 import { FrameReader } from '#app/native/segment/frame-reader.js';
 
-/** A histogram with one bound: end, sum, two counts, begin. */
+/** A histogram with one bound takes five 8-byte units: end, sum, two counts, begin. */
 const UNITS = 5;
 
 /** Creates a reader of a file whose reads return the given frames in turn, then the last one. */
@@ -36,8 +36,8 @@ const HISTOGRAM = [
 ] as const;
 
 describe('A frame reader', () => {
-  // Update 4 has sum 1, update 5 sum 2, update 6 sum 1 again. Both copies took the sum beside another
-  // update's counts: the first too early, the second too late.
+  // Updates 4 and 6 have the sum 1, update 5 has the sum 2. Both torn copies combine the counts of update 5
+  // with the sum of another update: the first reads the sum too early, the second too late.
   const torn = [5, 1, 20, 20, 5];
   const whole = [6, 1, 30, 30, 6];
 

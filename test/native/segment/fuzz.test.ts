@@ -1,4 +1,4 @@
-// Fuzz test: a poll of a randomly damaged segment needs a bounded number of reads, and never throws.
+// Fuzz test: a poll of a randomly damaged segment makes a bounded number of reads, and never throws.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { env } from 'node:process';

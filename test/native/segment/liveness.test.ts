@@ -1,4 +1,5 @@
-// Tests the verdict on a publisher for every kind of evidence (format page, section 9).
+// Tests the state that a reader concludes for a publisher from every kind of evidence (format page, section
+// 9).
 import { expect } from 'chai';
 import { judge } from '#app/native/segment/liveness.js';
 import type { Evidence } from '#app/native/segment/liveness.js';
@@ -103,7 +104,7 @@ describe('A publisher (segment format, section 9)', () => {
       expect(judge({ ...LIVE_EVIDENCE, ...evidence }).isServed).to.equal(SERVED.has(state)));
 });
 
-/** The configured seconds to serve a stalled publisher, the evidence, whether it is served, and the reason. */
+/** How many seconds a stalled publisher is served, the evidence, whether it is served, and the reason. */
 const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[] = [
   [2n, { nowNs: 105n * SECOND + 1n }, true, 'no heartbeat from the publisher for 5.0 s'],
   [2n, { nowNs: 107n * SECOND }, true, 'no heartbeat from the publisher for 7.0 s'],

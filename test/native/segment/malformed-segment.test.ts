@@ -1,4 +1,4 @@
-// Tests the verdict on segments that are each damaged in one place.
+// Tests the state and reason that a reader reports for segments that are damaged in one place.
 import { expect } from 'chai';
 import { HEADER, LIMITS, RECORD } from '#app/native/segment/layout.js';
 import { SegmentPoller } from '#app/native/segment/segment-poller.js';
@@ -15,7 +15,7 @@ import {
 } from '../../support/sample-segment.js';
 import { freshSegments } from '../../support/segments.js';
 
-/** The number of value types, which are numbered from 1. */
+/** The number of value types. Their numbers begin at 1. */
 const TYPES = Object.keys(VALUE_TYPES).length;
 
 type Damage = readonly [what: string, damage: (bytes: Buffer) => void, reason: string | RegExp];

@@ -77,7 +77,7 @@ describe('The limit of objects and variables in one segment', () => {
     const add = () => there.push(publisher.addObject(root, `r.c${count++}`, 'C'));
     while (count < 900) add();
     expect(settled().state).to.equal('live');
-    // More records than a directory has room for: the other one is used by then.
+    // More records than a directory can hold, so the publisher must switch to the other directory.
     for (let i = 0; i < 600; i++) {
       const first = there.shift();
       if (first !== undefined) publisher.removeObject(first);

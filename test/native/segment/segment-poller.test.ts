@@ -23,7 +23,7 @@ function beating(seconds: bigint): Buffer {
   return bytes;
 }
 
-/** @param stalledForNs how long a stalled publisher is served; 0 for ever */
+/** @param stalledForNs how long a stalled publisher is served; 0 means forever */
 function polledMemory(stalledForNs = 0n) {
   const memory = new HeapMemory();
   let nowNs = 1n;

@@ -1,4 +1,4 @@
-// Property test: a directory that is read in slices while its publisher changes it.
+// Property test: reads a directory in slices while its publisher changes it.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Budget } from '#app/budget.js';
@@ -48,7 +48,7 @@ describe('A directory that is read in slices', () => {
           else if (what === 'variable') publisher.addVariable(object, `v${pick}`, 'u64').set(1);
           else if (what === 'gone' && object !== keeper) {
             publisher.removeObject(object);
-            objects.splice(0); // some of them were below it
+            objects.splice(0); // some of them were below the removed object
           } else if (what === 'roles')
             for (let record = 0; record < capacity.records; record += 2)
               publisher.removeObject(publisher.addObject(keeper, 'keeper.passing', 'C'));

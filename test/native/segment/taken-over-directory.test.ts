@@ -7,7 +7,7 @@ import { readTree } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
 
 const OBJECTS = 2000;
-/** The most changes of one poll: one slice of records, and one slice of removals. */
+/** The maximum number of changes in one poll: one slice of records and one slice of removals. */
 const MAX_AT_ONCE = 2 * MAX_RECORDS_PER_SLICE;
 const capacity = { records: 1 << 13, slots: 1 << 13, stringBytes: 1 << 20, frameBytes: 4096 };
 
@@ -26,7 +26,7 @@ describe('A directory that becomes active without some of the known items', () =
     const pollAll = () => {
       while (watch.poll().hasMore);
     };
-    /** As many records as the directory holds: one change of roles, or two. */
+    /** Writes as many records as a directory holds, so that the directories change roles once or twice. */
     const changeRoles = () => {
       for (let record = 0; record < capacity.records; record += 2)
         publisher.removeObject(publisher.addObject(root, 'r.passing', 'C'));

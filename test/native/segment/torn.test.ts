@@ -6,10 +6,10 @@ import { freshSegments } from '../../support/segments.js';
 import { textOf } from '../../support/checkable-values.js';
 
 const READS = 4000;
-/** The least number of changes of each variable before the test ends. */
+/** How often each variable must change, at least, before the test ends. */
 const CHANGES = 100;
 
-/** Returns the count that a frame was made from, or undefined for a mixture of counts. */
+/** Returns the count from which a frame was made, or undefined if it mixes several counts. */
 function countOf(frame: Frame): number | undefined {
   if (frame.type === 'string') {
     const count = Number.parseInt(frame.text);

@@ -1,4 +1,4 @@
-// Property test: the tree of a source against plain lists, with added and removed items.
+// Property test: compares the tree of a source with plain lists, while items are added and removed.
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { Budget } from '#app/budget.js';
@@ -14,17 +14,17 @@ const declaration = (name: string): Declaration => ({
   schema: [],
 });
 
-/** Some have a frame. */
+/** Gives some variables a frame. */
 const frameOf = (id: number) =>
   id % 3 === 0 ? { frameOffset: id % 977, frameWords: 5 } : { frameOffset: 0, frameWords: 0 };
 
-/** A tree with its expected content: the variables of each object, by id. */
+/** A tree and its expected content: the variables of each object, by id. */
 class CheckedTree {
   readonly tree = new Tree();
   readonly objects = new Map<number, Variable[]>();
   #lastId = 0;
 
-  /** @param gap ids that are skipped, as others in the directory may have them */
+  /** @param gap how many ids to skip, because other records of the directory may use them */
   addObject(gap: number): void {
     const id = (this.#lastId += 1 + gap);
     const place = { slot: id, incarnation: 1, asOf: undefined };
@@ -64,7 +64,7 @@ class CheckedTree {
     for (const variable of variables) expect(this.tree.remove(variable.id)).to.equal(undefined);
   }
 
-  /** Marks the items that `names` accepts, and sweeps the others. */
+  /** Marks the items for which `names` returns true, and sweeps the others. */
   sweep(names: (id: number) => boolean): void {
     this.tree.beginRound();
     for (const [id, variables] of this.objects)

@@ -1,4 +1,4 @@
-// The bill of materials in the archives of a release.
+// Tests the bill of materials in the archives of a release.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The image of deploy/container: publisher and exporter containers share only memory.
+// Tests the image of deploy/container: publisher and exporter containers share only memory.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { TARBALL, VERSION } from './machine.js';
 const BASE = 'release/machine';
 const IMAGE = `localhost/shm_exporter:${VERSION}`;
 
-/** The libraries that the programs need, and nothing else: an image from scratch can serve as well. */
+/** The programs need no other libraries, so an image without a base image (FROM scratch) works, too. */
 const LIBRARIES = [
   'ld-linux-x86-64',
   'libc',
@@ -23,8 +23,9 @@ const LIBRARIES = [
 ];
 
 /**
- * Its own mounts and network. The container runtime wants one hierarchy of cgroups, may not be allowed
- * to raise limits, and gives /dev/null to the user of the container: it gets one of its own for that.
+ * Sets up mounts and a network of its own. The container runtime needs one cgroup hierarchy, and may not be
+ * allowed to raise limits. It changes the owner of /dev/null to the container's user, so it gets its own
+ * /dev/null.
  */
 const ENTER = `
   ip link set lo up
@@ -147,7 +148,7 @@ function copyLibraries(base: string): void {
   if (status !== 0) throw new Error(stderr.toString());
 }
 
-/** Fields of a license that began yesterday. */
+/** Returns the fields of a license that began yesterday. */
 function lasting(days: number) {
   const day = 86_400_000;
   const iso = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`;

@@ -10,10 +10,10 @@ const NODE = '/usr/lib/shm_exporter/lib/node';
 const AS_USER = 'setpriv --reuid shm_exporter --regid shm_exporter --init-groups';
 const install = (version: string) => `dpkg -i shm-exporter_${version}_amd64.deb`;
 
-/** All files but those that the system keeps of every installation. */
+/** Lists all files except those that the system itself writes at every installation. */
 const FILES = `find / -xdev \\( -path /proc -o -path /dev -o -path /run -o -path /root -o -path /var/lib/dpkg -o -path /var/log \\) -prune -o -print | grep -v -E '^/etc/(passwd|group|shadow|gshadow|subuid|subgid)-$' | sort`;
 
-/** A systemd that notes what it is asked to do. */
+/** Stands in for systemd and records the commands that it is given. */
 const STUBS = `
   mkdir -p /run/systemd/system stubs
   for name in systemctl deb-systemd-invoke; do
@@ -159,7 +159,7 @@ describe('the .deb', function () {
 
   it('passes lintian', function () {
     needsPrograms(this, 'lintian');
-    // It leaves a file among the temporary ones.
+    // lintian leaves a temporary file behind, so it gets a folder that is removed afterwards.
     const folder = mkdtempSync(join(tmpdir(), 'shm-lintian-'));
     const { status, stdout } = spawnSync('lintian', ['--allow-root', debOf(VERSION)], {
       encoding: 'utf8',

@@ -1,10 +1,11 @@
-// A small Debian without Node.js, compiler or network: a folder, entered in namespaces of its own.
+// A small Debian without Node.js, compiler or network. It is a folder that scripts enter in namespaces of
+// their own.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-/** `npm run test:release` makes both. */
+/** `npm run test:release` creates both folders. */
 const BASE = 'release/machine';
 const RELEASE = 'release';
 
@@ -13,7 +14,7 @@ const { version: VERSION } = JSON.parse(readFileSync('package.json', 'utf8')) as
 };
 export { VERSION };
 
-/** The version before, with which upgrades begin. */
+/** The earlier version, from which upgrades begin. */
 export const BEFORE = '0.0.1';
 
 export const TARBALL = join(RELEASE, `shm_exporter-${VERSION}-linux-x64.tar.gz`);
@@ -21,7 +22,7 @@ export const NPM_PACKAGE = join(RELEASE, `shm-exporter-${VERSION}.tgz`);
 export const debOf = (version: string): string =>
   join(RELEASE, version === VERSION ? '' : 'before', `shm-exporter_${version}_amd64.deb`);
 
-/** Skips the tests of a suite where no machine can be made, and says why. */
+/** Skips the tests of a suite if no machine can be created, and prints the reason. */
 export function skipWithout(context: Mocha.Context): void {
   const reason = obstacle();
   if (reason === '') return;
@@ -29,7 +30,7 @@ export function skipWithout(context: Mocha.Context): void {
   context.skip();
 }
 
-/** Why there can be no machine here; empty if there can. */
+/** Returns the reason why no machine can be created here; empty if one can. */
 function obstacle(): string {
   if (process.getuid?.() !== 0) return 'only root can make a machine';
   if (!existsSync(join(BASE, 'usr/bin/dpkg')))
@@ -46,7 +47,10 @@ function obstacle(): string {
 
 const NAMESPACES = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--ipc'];
 
-/** Nothing of this machine but its kernel: no network beside loopback, no processes, no shared memory. */
+/**
+ * Enters the machine. Of the host it sees only the kernel and a few devices: no network except loopback, no
+ * processes, and no shared memory.
+ */
 const ENTER = `
   ip link set lo up
   mount -t proc proc "$0/proc"
@@ -59,7 +63,10 @@ const ENTER = `
   exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot "$0" /bin/sh -eu -c "$1"
 `;
 
-/** What scripts in the machine use; the first argument of \`scrape\` is the Node.js to fetch with. */
+/**
+ * Functions for scripts in the machine, and checks that it is bare. The first argument of `scrape` is the
+ * Node.js that sends the request.
+ */
 const WORDS = `
 scrape() {
   for attempt in $(seq 100); do
@@ -91,7 +98,7 @@ export class Machine {
     writeFileSync(join(this.#root, 'root', name), content);
   }
 
-  /** Runs a script as root, in its home folder; all its processes end with it. */
+  /** Runs a script as root in the home folder. All its processes end with it. */
   run(script: string): Outcome {
     const started = performance.now();
     const args = [...NAMESPACES, 'sh', '-eu', '-c', ENTER, this.#root, `cd; ${WORDS}${script}`];

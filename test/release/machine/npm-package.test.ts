@@ -1,4 +1,5 @@
-// The npm package with each supported Node.js: installed without compiler and scripts, and used.
+// Tests the npm package with each supported Node.js: installs it without a compiler or install scripts, and
+// uses it.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { suiteFolder } from '../../support/suite-folder.js';
 import { NPM_PACKAGE } from './machine.js';
 import { needsPrograms } from '../../support/needs.js';
 
-/** The oldest that is supported, and the newest of each line. */
+/** The oldest supported version, and the newest version of each release line. */
 const RUNTIMES = ['20.19.0', '20.20.2', '22.23.3', '24.21.0', '26.12.1'];
 
 const TRY = `
@@ -29,7 +30,8 @@ describe('the npm package', function () {
     spawnSync('npm', args, { encoding: 'utf8', env: { ...process.env, ...env } });
 
   before(() => {
-    // Neither a compiler nor a registry: a folder with what npm needs is the whole PATH.
+    // The PATH has only what npm needs, so that the installation can use no compiler. There is no registry
+    // either.
     const path = folder('path');
     mkdirSync(path);
     for (const program of ['node', 'npm', 'sh', 'env', 'dirname', 'uname'])

@@ -1,4 +1,4 @@
-// The page for publishers in TypeScript, with the npm package of the release.
+// Tests the page for publishers in TypeScript with the npm package of the release.
 import { resolve } from 'node:path';
 import { readsTypeScriptPage } from '../../pages/typescript-page.js';
 import { NPM_PACKAGE } from './machine.js';

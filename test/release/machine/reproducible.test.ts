@@ -1,4 +1,4 @@
-// A commit gives the same release bytes, whatever the build environment.
+// Tests that a commit always gives the same release bytes, whatever the build environment.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -35,7 +35,7 @@ describe('a release', function () {
   });
 });
 
-/** What a release is made of: the files of the commit, and the build. */
+/** Returns the inputs of a release: the files of the commit, and the build. */
 const sources = (): readonly string[] => [
   ...spawnSync('git', ['ls-files'], { encoding: 'utf8' }).stdout.trim().split('\n'),
   'dist',

@@ -22,7 +22,7 @@ import { anyTree, served } from '../../support/component/any-tree.js';
 
 const ROOM = { records: 1 << 16, slots: 1 << 15, stringBytes: 1 << 22, frameBytes: 1 << 22 };
 
-/** The facts that a segment and a served tree have in common. */
+/** The properties that a segment and a served tree have in common. */
 interface Common {
   readonly id: string;
   readonly className: string;
@@ -79,7 +79,7 @@ describe('ServedTree', () => {
           after_ms: 0,
           set: {
             [`${root}.numbers`]: { zero: 7, 'most of u64': '5', tenth: 'Infinity' },
-            // Longer than the space reserved for a text.
+            // This text is longer than the space reserved for it.
             [`${root}.texts`]: { answer: 'ä'.repeat(100), greek: '\ud800 alone' },
           },
           remove: [`${root}.mount.7`, `${root}.trailing.`],
@@ -222,7 +222,7 @@ describe('The vendor JSON', () => {
         const tree = served(plan);
         const json = text(tree);
         expect(readComponent(json)).to.deep.equal(expectedObjects(tree));
-        // JSON.parse, which rounds integers, has the same members in the same order.
+        // JSON.parse rounds integers, but must find the same members in the same order.
         expect(JSON.parse(json)).to.deep.equal(Array.from(tree.roots, vendorObject).map(rounded));
       }),
       { numRuns: 50 },

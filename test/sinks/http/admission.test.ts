@@ -1,4 +1,4 @@
-// Limits of concurrent requests, for one connection and for all connections.
+// Tests the limits of concurrent requests, per connection and for all connections.
 import { expect } from 'chai';
 import { Socket, connect } from 'node:net';
 import { connect as connectSecurely, createSecureContext } from 'node:tls';
@@ -13,7 +13,10 @@ import { follow } from '../../support/follow.js';
 import { freshServing } from '../../support/serving-http.js';
 
 describe('admission', () => {
-  /** Answers with the refusal, or `taken`; at once, or never. */
+  /**
+   * Returns a handler. It answers with the refusal if there is one, otherwise with `source$`: at once or
+   * never.
+   */
   const at = (source$: Observable<unknown>) => (refusal?: string) =>
     refusal === undefined ? source$ : of(refusal);
   const taken = at(of('taken'));
@@ -61,7 +64,7 @@ describe('admission', () => {
   });
 });
 
-// The listener behind TLS: the same limits, and nothing from strangers stops it.
+// Behind TLS the listener has the same limits, and clients without a certificate cannot stop it.
 describe('a guard', () => {
   const serve = freshServing();
 
@@ -119,7 +122,7 @@ describe('a listener with TLS', () => {
     for (const end of ends.splice(0)) end();
   });
 
-  /** A client that asks once, and what became of it. */
+  /** A client that sends one request and records the answer. */
   const client = (origin: string, bytes = GET) => {
     const seen = { text: '', isOver: false };
     const port = Number(new URL(origin).port);

@@ -120,7 +120,7 @@ describe('the response format that the Accept header selects', () => {
       ));
 });
 
-// Caches the results of the last short headers only.
+// Only the results for the last few short headers are cached.
 describe('cachedByHeader()', () => {
   const counted = () => {
     let calls = 0;

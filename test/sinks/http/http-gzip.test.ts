@@ -23,7 +23,7 @@ describe('the HTTP responder with gzip', () => {
     target.text = lines(count);
     return target;
   };
-  /** An answer as it comes, without anybody who unzips it. */
+  /** Returns the answer as sent, without decompressing it. */
   const raw = (
     { origin }: ServingHttp,
     path: string,
@@ -111,7 +111,8 @@ describe('the HTTP responder with gzip', () => {
     expect(status.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
     const others = [
       ...['/metrics?server_key=80', '/metrics?server_key=82', '/-/targets', '/none'],
-      // It repeats what its address says beside what publishers say: compressed, its length would tell of it.
+      // This page shows both its query and texts of publishers. If it were compressed, its length would
+      // reveal how similar the two are.
       '/tree?server_key=80&q=x',
     ];
     for (const path of others) {
@@ -122,7 +123,7 @@ describe('the HTTP responder with gzip', () => {
   });
 
   it('holds a snapshot only once for fifty concurrent scrapes', async () => {
-    // Too large to be compressed as a whole in the thread that answers.
+    // Too large to be compressed as a whole in the thread that answers requests.
     const target = large(400_000);
     const answer = target.demandAnswer();
     let [asked, most] = [0, 0];

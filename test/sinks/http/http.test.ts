@@ -313,7 +313,7 @@ describe('the HTTP responder', () => {
         input: pages[1]?.text ?? '',
         encoding: 'utf8',
       });
-      // These three names are prom-client's own.
+      // prom-client itself uses these three names.
       const complaints = stderr.split('\n').filter((line) => line !== '');
       expect(complaints).to.deep.equal(
         ['handles', 'requests', 'resources'].map(
@@ -369,7 +369,7 @@ describe('the HTTP responder', () => {
   });
 
   describe('with many or faulty clients', () => {
-    /** Far more than sockets take in on their own. */
+    /** Far more than the buffers of the sockets can hold. */
     const HUGE = 'demo_value 1\n'.repeat(2_000_000);
 
     it('serves other clients while a client reads nothing, and releases its page when it disconnects', async () => {

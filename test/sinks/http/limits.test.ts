@@ -1,4 +1,4 @@
-// Limits on what slow, silent or greedy clients take from others, over real sockets.
+// Tests limits on how much slow, silent or greedy clients can take away from others, over real sockets.
 import { expect } from 'chai';
 import { NEVER, Observable, Subject } from 'rxjs';
 import type { DemandAnswer } from '#app/model.js';
@@ -12,7 +12,7 @@ describe('the HTTP responder with limits', () => {
   const serve = freshServing();
   const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const SLOW_HEAD = 'GET /metrics HTTP/1.1\r\nHost: x\r\nX-Slow: ';
-  /** Far more than sockets take in on their own. */
+  /** Far more than the buffers of the sockets can hold. */
   const HUGE = 'demo_value 1\n'.repeat(2_000_000);
   const statuses = (text: string) =>
     [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
@@ -42,7 +42,7 @@ describe('the HTTP responder with limits', () => {
     afterEach(() => {
       for (const drip of drips.splice(0)) clearInterval(drip);
     });
-    /** Asks for a page and reads a little of it now and then, so that its socket is never idle. */
+    /** Requests a page and reads a little of it at short intervals, so that its socket is never idle. */
     const drip = (http: ServingHttp) => {
       const { socket } = http.send(GET('/metrics'));
       socket.removeAllListeners('data').pause();

@@ -1,4 +1,4 @@
-// HTTP service discovery: a Prometheus that reads `/-/targets` reaches every target, ready or not.
+// Tests HTTP service discovery: a Prometheus that reads `/-/targets` reaches every target, ready or not.
 import { expect } from 'chai';
 import { compileScope } from '#app/exposition/page/scope.js';
 import { eventually } from '../../support/eventually.js';
@@ -12,7 +12,7 @@ interface Group {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The URLs that Prometheus makes of its targets, with the labels that it keeps. */
+/** Returns the URLs that Prometheus builds from its targets, and the labels that it keeps. */
 function scrapesOf(json: string): { readonly url: string; readonly labels: Group['labels'] }[] {
   const groups = JSON.parse(json) as readonly Group[];
   return groups.flatMap(({ targets, labels }) => {
@@ -20,7 +20,7 @@ function scrapesOf(json: string): { readonly url: string; readonly labels: Group
     const query = new URLSearchParams();
     for (const [name, value] of all)
       if (name.startsWith('__param_')) query.set(name.slice('__param_'.length), value);
-    // Prometheus drops empty labels and, after relabelling, those that begin with two underscores.
+    // Prometheus drops labels that are empty and, after relabeling, labels that begin with two underscores.
     const kept = all.filter(([name, value]) => !name.startsWith('__') && value !== '');
     return targets.map((address) => ({
       url: `http://${address}${labels['__metrics_path__'] ?? '/metrics'}?${query.toString()}`,

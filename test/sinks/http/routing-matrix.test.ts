@@ -1,4 +1,5 @@
-// Every combination of routing parameters for every set of targets in every state, over real segments and sockets.
+// Tests every combination of routing parameters for every set of targets in every state, over real segments
+// and sockets.
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { compileScope } from '#app/exposition/page/scope.js';
@@ -39,7 +40,7 @@ const SETS = {
   ],
 };
 
-/** How the first target stands, and how all others do. */
+/** The state of the first target, and the state of all others. */
 const STANDINGS: readonly (readonly [first: Standing, others: Standing])[] = [
   ['ready', 'ready'],
   ['syncing', 'syncing'],
@@ -53,7 +54,7 @@ const SCOPES = { known: ['*_root_load'], nothing: ['other_*'] };
 const compiled = Object.entries(SCOPES).map(([name, metrics]) => compileScope({ name, metrics }));
 const MATCHES = new Map(Object.keys(SCOPES).map((name) => [name, name !== 'nothing']));
 
-/** Scopes in the path, in the query, in both, alike and at odds, given twice, empty. */
+/** Scopes in the path, in the query, or in both; equal or different, repeated, or empty. */
 const SCOPED: readonly Pick<Asking, 'scope' | 'inPath'>[] = [
   { scope: [], inPath: [] },
   ...[...MATCHES.keys(), 'unknown'].flatMap((name) => [
@@ -68,27 +69,30 @@ const SCOPED: readonly Pick<Asking, 'scope' | 'inPath'>[] = [
   { scope: [''], inPath: ['known'] },
 ];
 
-/** Sets of which every scope is asked while all targets are ready; the scope does not change which target it is. */
+/**
+ * Sets of targets for which every scope is requested while all targets are ready. The scope does not affect
+ * which target is selected, so a few sets suffice.
+ */
 const FULLY_SCOPED: readonly string[] = ['one target', 'several targets'];
 
-/** Scopes that suffice for the other cases. */
+/** A few scopes, which suffice for the other cases. */
 const FEW = SCOPED.filter(
   ({ scope, inPath }) => scope.length === 0 && [undefined, 'known', 'unknown'].includes(inPath[0]),
 );
 
-/** No value, each value that some target has, one that none has, an empty one, and one given twice. */
+/** Returns values of a parameter: none, each known one, an unknown one, an empty one, and one given twice. */
 function valuesOf(known: readonly string[]): readonly (readonly string[])[] {
   const [first = ''] = known;
   const once = [...new Set([...known, 'none', ''])].map((value) => [value]);
   return [[], ...once, [first, first]];
 }
 
-/** All ways to ask that make a difference to these targets. */
+/** Returns all requests that these targets may answer differently. */
 function askings(
   targets: readonly Omit<Scraped, 'value'>[],
   scoped: readonly Pick<Asking, 'scope' | 'inPath'>[],
 ): Asking[] {
-  // Of those behind the second, none is anything but one more.
+  // Two targets suffice: any further one would differ from the second only in its number.
   const near = targets.slice(0, 2);
   const keys = valuesOf(near.flatMap(({ serverKeys }) => serverKeys.slice(0, 2)));
   const apps = valuesOf(near.map(({ app }) => app));
@@ -117,7 +121,7 @@ const RULE_1 =
 const NOT_READY =
   /^scrape not ready: objects \d+\/\d+ synced, variables \d+\/\d+ synced, waiting on \S.*\n$/;
 
-/** What an answer says, in the words of the oracle. */
+/** Returns the content of an answer in the oracle's terms. */
 function said({ status, text }: RawAnswer): object {
   if (status === 503) return { status: NOT_READY.test(text) ? 503 : text };
   if (status === 400) return { status, isRule1: text === RULE_1 };
@@ -126,7 +130,7 @@ function said({ status, text }: RawAnswer): object {
   return { status, value: Number(value), isScoped: !text.includes('shm_exporter_target_info{') };
 }
 
-/** A set of targets, how they stand, and all that they are asked. */
+/** Each case is a set of targets, their states, and all requests to them. */
 const CASES = Object.entries(SETS).flatMap(([name, targets]) =>
   STANDINGS.filter(([first, others]) => first === others || targets.length > 1).map(
     ([first, others]) => {

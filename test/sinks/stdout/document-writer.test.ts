@@ -1,4 +1,4 @@
-// Writing to real pipes and files whose readers are slow, stop or disappear.
+// Tests writing to real pipes and files whose readers are slow, stop or disappear.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -55,7 +55,7 @@ describe('documentWriter', () => {
     return fd;
   };
 
-  /** A named pipe with `cat` at its other end, which writes to a file. */
+  /** A named pipe, with `cat` at its other end, which copies it to a file. */
   const toCat = async () => {
     const make = spawn('mkfifo', [join(folder, 'pipe')]);
     await eventually('the pipe is made', () => make.exitCode === 0);
@@ -111,9 +111,9 @@ describe('documentWriter', () => {
     const { seen, subscription } = follow(write({ buffers: buffers(), release: () => undefined }));
     await eventually('the pipe is full', () => made >= 6);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    // The pipe holds six.
+    // Only six buffers fit into the pipe.
     expect(made).to.be.below(10);
-    // What was begun is written to its end, as a reader of whole documents needs it.
+    // A document that was begun is written to its end, because readers need complete documents.
     subscription.unsubscribe();
     cat.kill('SIGCONT');
     await eventually('the reader has all', () => out().length === 1_000_000);
@@ -147,7 +147,7 @@ describe('documentWriter', () => {
 
   it('fails with BrokenPipe for a socket without a peer', async () => {
     const [unix, stream] = [1, 1];
-    // It has no other end: a write fails with ENOTCONN.
+    // The socket has no peer, so a write fails with ENOTCONN.
     const write = writerTo(libc.socket(unix, stream, 0));
     const lost = page('a\n');
     const failure = await firstValueFrom(write(lost), NOTHING).catch((error: unknown) => error);

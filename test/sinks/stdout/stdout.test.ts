@@ -1,4 +1,4 @@
-// The stdout printer: ticks, and readers that are slow or disappear. Spec 1.4, design 3 "Stdout".
+// Tests the stdout printer: ticks, and readers that are slow or disappear. Spec 1.4, design 3 "Stdout".
 import { expect } from 'chai';
 import {
   EMPTY,
@@ -22,7 +22,7 @@ import { marbles } from '../../support/marbles.js';
 
 type EachDocument = Extract<Documents, { readonly kind: 'each' }>['document'];
 
-/** A document with the app of the target, the milliseconds of the time and the metrics of the sink. */
+/** A document that shows the target's application, the time in milliseconds and a metric of the sink. */
 const document: EachDocument = ({ status }, time, [skipped]) => {
   const text = Buffer.from(`${status.app}@${time.getTime()} skipped ${skipped?.value}`);
   return { buffers: [text], release: () => undefined };
@@ -70,7 +70,7 @@ describe('stdoutSink', () => {
     'skips ticks until the reader has taken the last documents, and reports the skipped ticks',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const taken$ = cold('-------(x|)', { x: 7 });
-      //                           -------x  taken 7 ms after its tick
+      //                           -------x  the reader takes the document 7 ms after its tick
       //                                     -------x
       const leaves = '        -----------------------!';
       const printed = '       ----------k-s-------k-s-';
@@ -90,7 +90,7 @@ describe('stdoutSink', () => {
     'starts no document while another target waits for the reader',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const taken$ = cold('--(x|)', { x: 7 });
-      const printed = '              -------s-s-'; // 2 ms each, one after the other
+      const printed = '              -------s-s-'; // each takes 2 ms, one after the other
       const targets = [new FakeTarget('a'), new FakeTarget('b')];
 
       expectObservable(

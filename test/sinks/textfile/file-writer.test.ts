@@ -1,4 +1,4 @@
-// The textfile writer: atomic replacement, and removal at the end.
+// Tests the textfile writer: it replaces files atomically, and removes them at the end.
 import { expect } from 'chai';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import type { Document } from '#app/model.js';
 import { fileWriter, removedAtEnd } from '#app/sinks/textfile/file-writer.js';
 import { waitFor } from '../../support/processes.js';
 
-/** The number of bytes. */
+/** Returns the number of bytes written. */
 const written = (write$: Observable<number>): Promise<number> =>
   lastValueFrom(write$, { defaultValue: 0 });
 

@@ -24,7 +24,7 @@ describe('the counters of a target that moves and is redefined:', () => {
         scheduler: new VirtualClock(),
       });
       const { subscription } = follow(target.run());
-      /** The value of the metric after a report from a partition that counted `counted`. */
+      /** Returns the value of the metric after this partition reported that it counted `counted`. */
       const after = (partition: FakePartition, counted: number) => {
         partition.refresh('82', 0, { [name]: counted });
         return target.internal().find((each) => each.name === metric)?.value;
@@ -38,7 +38,7 @@ describe('the counters of a target that moves and is redefined:', () => {
       expect(target.status().partition).to.equal(1);
       expect(after(second, 1), 'after the move').to.equal(isEvent ? 6 : 4);
 
-      // Another definition may leave out other items, so its conditions count, too.
+      // A new definition may omit other items, so the conditions that its partition reports count again.
       follow(target.change({ partition: third, definition: definitionOf() }));
       expect(after(third, 4), 'before the reload').to.equal(isEvent ? 10 : 8);
       third.isReady = true;

@@ -179,7 +179,7 @@ describe('a target whose old or new partition fails', () => {
     const { target, publisher, partition, moved } = serve();
     const home = moved(partition(1));
     target.ask();
-    // Without a former root, the target would choose this one.
+    // If the target did not know its former root, it would choose this one.
     publisher.addRoot('H.0.demo', 'Root');
     home.trouble = 'out of memory';
     home.fail('it crashed');

@@ -31,13 +31,13 @@ describe('a target that moves to another partition', () => {
   };
   const x = (value: number): string => `demo_root_x{object="@root"} ${value}`;
 
-  /** Moves to partition 1, whose tasks the test runs one by one. */
+  /** Moves a target to partition 1. The test runs the partition's tasks one by one. */
   const moveByHand = (target: Served) => {
     const queue = new StepQueue(target.clock);
     const moving = follow(target.target.change({ partition: target.partition(1, queue) }));
     return { queue, moving };
   };
-  /** The results of `read` before, between and after the tasks of the move. */
+  /** Calls `read` before, between and after the tasks of the move, and returns the results. */
   const duringMove = <T>(target: Served, read: () => T): T[] => {
     const { queue, moving } = moveByHand(target);
     const isOver = () => moving.subscription.closed;
@@ -248,7 +248,7 @@ describe('a target that moves to another partition', () => {
     const fresh = target.answer(pageOf);
     expect(textOf(fresh)).to.contain('demo_root_v899{object="@root"} 7\n');
     fresh.release();
-    // Another target reuses the freed memory.
+    // Another target then reuses the freed memory.
     const neighbour = new Served(publishers, { renderMinIntervalMs: 0 }, { kernel: old });
     neighbour.ask();
     neighbour.leave();

@@ -1,4 +1,5 @@
-// Random moves, redefinitions, failures and publisher losses of one target with slow partitions, checked against the published values.
+// Tests random moves, redefinitions, failures and publisher losses of one target with slow partitions,
+// against the published values.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Observable, finalize, map } from 'rxjs';
@@ -26,12 +27,15 @@ import { Publishers } from '../../support/publishers.js';
 import { Served, seriesOf } from '../../support/served.js';
 
 const SPACING_MS = 50;
-/** The time between two slices of each partition's tasks: demands are open for so long. */
+/** The time between two slices of each partition's tasks. Demands stay open for as long. */
 const TURNS_MS = [0, 7, 40];
-/** The time in which all demands are answered, even if a thread hangs and its partition fails again. */
+/** By this time all demands are answered, even if a thread hangs and its partition then fails again. */
 const SETTLED_MS = 2 * (MAX_SILENCE_MS + PARTITION_RETRY_MS + EXIT_MS);
 
-/** Shared memory that takes each publisher for a live one: a check of its lock takes longer than a step. */
+/**
+ * Shared memory in which every publisher counts as live, because a real check of a lock takes longer than a
+ * step.
+ */
 const UNLOCKED: SharedMemory = {
   open(name) {
     const file = openReadable(name);
@@ -39,7 +43,7 @@ const UNLOCKED: SharedMemory = {
     return file && { ...file, ...rest, wait: () => () => undefined };
   },
 };
-/** All simulations render in it, since a new one takes longer than a simulation. */
+/** All simulations share this kernel, because creating one takes longer than a simulation. */
 const KERNEL = new Kernel();
 const SMALL = definitionOf({ seedPaths: ['@root'], renderMinIntervalMs: SPACING_MS });
 const LARGE = definitionOf({ renderMinIntervalMs: SPACING_MS });
@@ -70,7 +74,7 @@ const scripts = fc.array(
   { minLength: 1, maxLength: 400, size: 'max' },
 );
 
-/** A value or a definition, and the time until which it was current. */
+/** A value or a definition, and the time until which it was in use. */
 interface Past<T> {
   readonly value: T;
   untilMs: number;
@@ -83,7 +87,7 @@ interface Demand {
   hasLeft: boolean;
 }
 
-/** A partition that checks the refreshes of its targets, and records their definitions. */
+/** A partition that checks the refreshes of its targets and records their definitions. */
 class WatchedPartition extends FailingPartition {
   readonly #started: (definition: TargetDefinition) => () => void;
   readonly #report: (wrong: string) => void;
@@ -130,24 +134,27 @@ class WatchedPartition extends FailingPartition {
   }
 }
 
-/** A target, its partitions and its publisher, and the history of values and definitions. */
+/** A target with its partitions and its publisher, and the history of its values and definitions. */
 class Simulation {
   readonly #publishers = new Publishers();
   readonly #served: Served;
   readonly #partitions: readonly WatchedPartition[];
-  /** The last thread of each partition. */
+  /** The latest thread of each partition. */
   readonly #threads = new Map<number, FakeThread>();
   readonly #demands: Demand[] = [];
   readonly #shown: Past<number>[] = [];
   readonly #defined: Past<TargetDefinition>[] = [];
   #publisher: { readonly set: (value: number) => void; readonly made: Publisher } | undefined;
-  /** The rules that an answer or a refresh violated. Thrown there, an error would be taken for a failure of the target. */
+  /**
+   * Violations of the rules by answers and refreshes. They are recorded, because an error thrown there would
+   * count as a failure of the target.
+   */
   readonly #wrong: string[] = [];
-  /** The first value of the publisher. */
+  /** The first value that the present publisher stored. */
   #firstValue = 1;
-  /** Whether the target has been ready since its publisher opened and its partition failed. */
+  /** Whether the target has been ready since its publisher started and since its partition last failed. */
   #wasReady = false;
-  /** Whether the target has shown a value of its present publisher. */
+  /** Whether the target has shown a value of the present publisher. */
   #hasRoot = false;
 
   constructor(private readonly mode: Mode) {
@@ -220,7 +227,7 @@ class Simulation {
     },
     rival: (): void => {
       if (this.#publisher === undefined || !this.#hasRoot) return;
-      // Without a former root, the target would choose this one.
+      // If the target did not know its former root, it would choose this one.
       const root = this.#publisher.made.addRoot('H.0.demo', 'Root');
       this.#publisher.made.addVariable(root, 'x', 'u64').set(1e9);
     },
@@ -241,7 +248,10 @@ class Simulation {
     expect(this.#wrong.join()).to.equal('');
   }
 
-  /** Checks that no answer is missing once nothing is left to do, and that hits and misses add up to the ready answers. */
+  /**
+   * Once nothing is left to do, checks that every demand has an answer, and that hits and misses add up to
+   * the ready answers.
+   */
   end(): void {
     const { clock, target, memory } = this.#served;
     this.steps.repair();
@@ -259,7 +269,7 @@ class Simulation {
     clock.advance(SETTLED_MS);
     this.#checkDemands();
     expect(last.answers).to.deep.equal([this.#publisher === undefined ? 'waiting' : 'ready']);
-    // The target is removed while one demand is open and another one waits.
+    // Remove the target while one demand is in progress and another one waits.
     this.#demand();
     this.#demand();
     this.#wasReady = false;
@@ -275,7 +285,7 @@ class Simulation {
     this.#publishers.closeAll();
   }
 
-  /** A partition whose tasks have slices every `turnMs`. */
+  /** Creates a partition whose tasks run a slice every `turnMs`. */
   #partition(number: number, turnMs: number): Partition {
     const { clock, memory } = this.#served;
     if (this.mode === 'logical')
@@ -292,7 +302,7 @@ class Simulation {
     return new ThreadedPartition({ number, contextId, poolName: 'pool' }, memory, start, clock);
   }
 
-  /** The partition that serves the target, that it moves to, or any. */
+  /** Returns the partition that serves the target, the one that the target moves to, or any. */
   #failing(number: number): WatchedPartition {
     const { target } = this.#served;
     const serving = target.status().partition;
@@ -366,7 +376,7 @@ class Simulation {
     this.#shown.push({ value, untilMs: Infinity });
   }
 
-  /** Notes that a hosting with this definition runs; returns a function for its end. */
+  /** Records that a hosting with this definition runs. Returns a function that records its end. */
   #define(value: TargetDefinition): () => void {
     const defined = { value, untilMs: Infinity };
     this.#defined.push(defined);

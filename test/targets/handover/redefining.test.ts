@@ -1,4 +1,4 @@
-// Changes of the definition of a served target, as a reload makes them.
+// Tests changes of a served target's definition, as a reload makes them.
 import { expect } from 'chai';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
@@ -12,7 +12,7 @@ describe('a target that is redefined', () => {
   const { publishers, serve: serveOne } = freshServed();
   const ROOT = { seedPaths: ['@root'] };
 
-  /** A target on the root `H.1.demo` with the variable `x` and a child `c` with the variable `y`. */
+  /** A publisher with the root `H.1.demo`, its variable `x`, and a child `c` with the variable `y`. */
   const serve = (given: Partial<TargetDefinition>, isSynced = true) => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
@@ -27,7 +27,7 @@ describe('a target that is redefined', () => {
       follow(target.target.change({ definition: definitionOf(next) })).subscription;
     return { publisher, child, lag, target, redefine };
   };
-  /** The names of the series of one demand. */
+  /** Returns the names of the series in the answer to one demand. */
   const names = (target: Served) =>
     target
       .series()

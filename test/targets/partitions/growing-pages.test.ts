@@ -1,4 +1,5 @@
-// Large pages from a thread whose memory grows: they equal those of a partition in the main thread, byte for byte.
+// Tests large pages from a thread whose memory grows: they equal, byte for byte, the pages of a partition in
+// the main thread.
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { map } from 'rxjs';
@@ -17,10 +18,10 @@ import { MODES } from '../../support/modes.js';
 import { Publishers } from '../../support/publishers.js';
 
 const nowMs = () => performance.now();
-/** The numbers of objects, each with two variables; the last page has more than 1 MB. */
+/** The numbers of objects. Each object has two variables, so the last page has more than 1 MB. */
 const SIZES = [100, 3000, 8000];
 
-/** The pages that are requested at each size, in this order. */
+/** The pages to request at each size, in this order. */
 const REQUESTS: readonly { format: Format; encoding: keyof Encodings; scope?: Scope }[] = [
   { format: TEXT, encoding: 'text' },
   { format: TEXT, encoding: 'deflated' },
@@ -42,7 +43,7 @@ describe('large pages of targets in a thread whose memory grows', () => {
     publishers.closeAll();
   });
 
-  /** Two targets in one partition: all objects, and those of one class. */
+  /** Serves two targets in one partition: one has all objects, the other the objects of one class. */
   const serve = (workerExecutionMode: (typeof MODES)[number]): readonly ServedTarget[] => {
     const { contextId } = publishers;
     const settings = { workerExecutionMode, contextId, poolName: 'pool' };
@@ -67,7 +68,7 @@ describe('large pages of targets in a thread whose memory grows', () => {
   };
   const bytesOf = ({ buffers }: Body): Buffer => Buffer.concat(buffers);
 
-  /** Answers the request with its body, which is held, and with the plain text. */
+  /** Requests a page. Returns its body, which stays held, and the plain text. */
   async function ask(target: ServedTarget, request: (typeof REQUESTS)[number]) {
     const { format, encoding, scope } = request;
     const page$ = target.demand(scope, encoding).pipe(map((each) => pageOf(each, format)));

@@ -1,4 +1,4 @@
-// The contract of partitions, in this thread and in a worker thread. Spec 1.10, 3.
+// Tests the contract of partitions, in this thread and in a worker thread. Spec 1.10, 3.
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { map } from 'rxjs';
@@ -23,7 +23,7 @@ import { treeQuery } from '../../support/tree-query.js';
 
 const nowMs = () => performance.now();
 
-/** The result of `use` on the answer to a demand, called while the text is held. */
+/** Calls `use` on the answer to a demand while the text is held, and returns the result. */
 async function ask<T>(target: ServedTarget, use: (answer: DemandAnswer) => T): Promise<T> {
   const { seen } = follow(target.demand().pipe(map(use)));
   await eventually('the demand is answered', () => seen.length > 0);
@@ -222,7 +222,8 @@ for (const mode of ['logical', 'threaded'] as const)
       text.set('a');
       publisher.addVariable(root, 'z', 'u64').set(4);
       publisher.addObject(root, 'H.1.demo.c', 'Child');
-      // X clashes with x. The limits omit the series of y and text, the variable z and the object c.
+      // The series of X clashes with that of x. The limits omit the series of y and text, the variable z and
+      // the object c.
       const { target } = serve({ targetMaxObjects: 1, targetMaxVariables: 4, targetMaxSeries: 1 });
       await eventuallyReady(target);
       const counts = () => {
@@ -233,7 +234,8 @@ for (const mode of ['logical', 'threaded'] as const)
       const before = counts();
       const conditions = { clashes: 1, omittedSeries: 2, omittedObjects: 1, omittedVariables: 1 };
       expect(before).to.deep.include({ ...conditions, staleFrames: 0 });
-      // The publisher stops while it updates the text. Only the new view reads the text, and fails.
+      // The publisher stops in the middle of an update of the text. Only a new view reads the text, and
+      // cannot copy it.
       const stopping = text as unknown as { update(payload: () => never): void };
       const stop = () => {
         throw new Error('stopped');
@@ -403,7 +405,7 @@ describe('a partition whose thread has ended', () => {
       const refreshes = () =>
         Number(target.internal().find(({ name }) => name.endsWith('refresh_total'))?.value);
       const counted = [refreshes()];
-      // Without a root this one would be chosen.
+      // If the target did not know its former root, it would choose this one.
       publisher.addRoot('H.0.demo', 'Root');
       const asked = follow(target.queryTree(treeQuery()));
       await workers[0]?.terminate();

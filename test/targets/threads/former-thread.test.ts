@@ -1,4 +1,4 @@
-// A partition whose former thread is still ending while its next thread runs.
+// Tests a partition whose former thread is still ending while its next thread runs.
 import { expect } from 'chai';
 import { catchError, map, of } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
@@ -61,7 +61,7 @@ describe('the next thread of a partition', () => {
     return { workers, worker, clock, partition, host, report, files, answers };
   };
 
-  /** Each way in which a thread ends, and the reason that its targets report. */
+  /** The ways in which a thread can end, and the reason that its targets then report. */
   const ends: readonly {
     readonly title: string;
     readonly reason: string;
@@ -96,7 +96,7 @@ describe('the next thread of a partition', () => {
       expect(workers).to.have.length(2);
       const { seen } = follow(next.hosted.queryTree(treeQuery()));
 
-      // Messages, the error of `terminate()` and the exit of the former thread are late.
+      // The former thread's messages, the error of `terminate()` and the event `exit` arrive late.
       report(0, 1);
       report(0, 3);
       worker(0).send({ kind: 'failed', target: 3, reason: 'late' });
@@ -132,7 +132,7 @@ describe('the next thread of a partition', () => {
     worker(1).send(OPENED);
     worker(0).emit('exit', 1);
     expect(files.open).to.equal(1);
-    // The former thread's question is answered to that thread only.
+    // The answer to the former thread's question must not reach the new thread.
     answers[0]?.(true);
     expect(worker(1).received.map(({ kind }) => kind)).to.deep.equal(['start']);
     worker(1).send({ kind: 'ask-lock', file: 1 });

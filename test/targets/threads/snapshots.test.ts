@@ -16,7 +16,7 @@ const BYTES_A_TEXT = 64;
 /** Bytes of an allocation that makes a memory grow, after some repetitions. */
 const STEP_BYTES = 65_536;
 
-/** The shared memory of a thread with one text per family and version, a sender and a receiver. */
+/** Creates a thread's shared memory with one text per family and version, a sender and a receiver. */
 class Threads {
   readonly memory = new SharedArrayBuffer(2 ** 16);
   readonly sender = new SnapshotSender();
@@ -39,7 +39,7 @@ class Threads {
     });
   }
 
-  /** Sends a snapshot; returns the message and the received snapshot. */
+  /** Sends a snapshot and returns the message and the received snapshot. */
   send(snapshot: Snapshot) {
     const sent = this.sender.send(TARGET, snapshot);
     const arrived: { snapshot?: Snapshot | undefined } = {};

@@ -1,4 +1,4 @@
-// Reports from a worker thread that arrive after their target has stopped.
+// Tests reports from a worker thread that arrive after their target has stopped.
 import { expect } from 'chai';
 import { map } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
@@ -21,7 +21,7 @@ function answer(worker: FakeWorker, target: number, snapshot: SentSnapshot): voi
 
 const METADATA = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
 
-/** A snapshot of one family in one piece with lines of this length. */
+/** Returns a snapshot with one family. Its lines are one piece of this length. */
 const sent = (at: number, length: number, memory?: SharedArrayBuffer): SentSnapshot => ({
   holders: new Int32Array(new SharedArrayBuffer(4)).fill(1),
   layout: {

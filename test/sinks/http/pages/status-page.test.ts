@@ -28,13 +28,13 @@ const progress = (reason: string, synced = 0, total = 4): SyncProgress => ({
   reason,
 });
 
-/** The rows of the table with the rows of their reasons, as text. */
+/** Returns the rows of the table as text, each with the row of its reason. */
 const rows = (page: string): readonly string[] =>
   [...page.matchAll(/<tr id="target-[^]*?<\/tr>(\s*<tr id="reason-of-[^]*?<\/tr>)?/g)].map(
     ([row]) => textOf(row),
   );
 
-/** The text of the first target's cell below a heading. */
+/** Returns the text in the first target's cell below this heading. */
 const cellOf = (page: string, head: string): string =>
   textOf(new RegExp(`<td role="cell" data-is="${head}">[^]*?</td>`).exec(page)?.[0] ?? '');
 
@@ -326,7 +326,8 @@ describe('the status page', () => {
               scopesFor: () => [compileScope({ name: 's', metrics: ['*'] })],
             },
           );
-          // As many elements of each kind, but for those that texts may have: where they break, and links.
+          // The page must have as many elements of each kind as with harmless texts, except links and line
+          // breaks in texts.
           const count = (text: string, tag: string) => text.split(`<${tag}`).length;
           for (const tag of ['script', 'tr', 'td', 'th', 'p ', 'dl', 'table', 'img', 'iframe'])
             expect(count(page, tag), tag).to.equal(count(harmless, tag));
