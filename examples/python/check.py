@@ -793,8 +793,8 @@ def stderr_of(call):
 
 def waiting(name, pid=None):
     """Returns the line that a publisher writes when it begins to wait for its key."""
-    return (f"shm_publisher: another publisher holds {name} (process {pid or os.getpid()}); this one takes the key when it is "
-            "free (fail_if_busy=True makes that an error)\n")
+    return (f"shm_publisher: another publisher holds {name} (process {pid or os.getpid()}); this publisher takes the key once it is "
+            "free (set fail_if_busy to get an error instead)\n")
 
 
 def later(p):

@@ -722,7 +722,7 @@ class Publisher:
             self._told.add(type(error))
             _say(f"{self.path} cannot be taken: {error.strerror}; the publisher tries again every second"
                  if isinstance(error, OSError) else
-                 f"{error}; this one takes the key when it is free (fail_if_busy=True makes that an error)")
+                 f"{error}; this publisher takes the key once it is free (set fail_if_busy to get an error instead)")
 
     def _restore_name(self):
         if _identity(self.path) != self._file:

@@ -1360,12 +1360,12 @@ static inline const char *shm_code_text(int code) {
   case 0: return "no error";
   case ESTALE: return "the object or variable was removed, or was dropped for lack of room";
   case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
-  case EINVAL: return "an argument is not allowed; only the thread of the call knows which";
+  case EINVAL: return "an argument is not allowed; only the calling thread can learn which";
   case EBUSY: return "another publisher holds the server key";
-  case ECHILD: return "only the process that opened the publisher may use it, no forked child";
+  case ECHILD: return "only the process that opened the publisher may use it, not a forked child";
   case EDEADLK: return "a signal handler interrupted another call or update: nothing was stored";
-  case EAGAIN: return "the segment is larger than memory that may be locked (mlockall, ulimit -l)";
-  case EFBIG: return "the segment is larger than files may be (ulimit -f): lower its capacities";
+  case EAGAIN: return "the segment exceeds the limit on locked memory (mlockall, ulimit -l)";
+  case EFBIG: return "the segment exceeds the limit on file size (ulimit -f): lower its capacities";
   case EPERM: return "the operation is not permitted";
   case EACCES: return "permission denied";
   case ELOOP: return "the name is a symbolic link";
@@ -1421,8 +1421,8 @@ static inline void shm_tell_name(shm_publisher *p, int code) {
   shm_line line = {"", 0};
   shm_write(&line, "shm_publisher: ");
   shm_explain_name(p, code, &line);
-  shm_write(&line, code == -EBUSY ? "; this one takes the key when it is free (fail_if_busy makes that "
-                                    "an error)\n"
+  shm_write(&line, code == -EBUSY ? "; this publisher takes the key once it is free (set fail_if_busy to "
+                                    "get an error instead)\n"
                                   : "; the publisher tries again every second\n");
   shm_tell(&line);
 }
@@ -1620,7 +1620,7 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   *out = NULL;
   shm_begin_call();
   if (options == NULL)
-    return shm_fail(-EINVAL, "shm_publisher_open: options: found NULL, allowed: those of "
+    return shm_fail(-EINVAL, "shm_publisher_open: options: found NULL, allowed: options from "
                              "shm_options_default() with a server_key");
   shm_publisher *p = (shm_publisher *)calloc(1, sizeof *p);
   if (p == NULL) return -ENOMEM;
@@ -1649,7 +1649,7 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
 static inline int shm_publisher_place(shm_publisher *p) {
   shm_begin_call();
   if (p == NULL)
-    return shm_fail(-EINVAL, "shm_publisher_place: publisher: found NULL, allowed: that of "
+    return shm_fail(-EINVAL, "shm_publisher_place: publisher: found NULL, allowed: a publisher from "
                              "shm_publisher_open()");
   if (shm_is_in_child(p)) return -ECHILD;
   shm_publisher_beat(p);
@@ -1803,7 +1803,7 @@ static inline int shm_make_object(const char *function, shm_publisher *p, shm_ob
   if (p == NULL)
     return shm_fail(-EINVAL, "%s: %s of object %q: found none, allowed: %s", function,
                     parent == NULL ? "publisher" : "parent", name,
-                    parent == NULL ? "that of shm_publisher_open()" : "an object that was added");
+                    parent == NULL ? "a publisher from shm_publisher_open()" : "an object that was added");
   out->publisher = p;
   bool is_root = parent == NULL;
   const char *const values[5] = {name, class_name, is_root ? options->host : NULL,
@@ -1899,9 +1899,9 @@ static inline int shm_check_schema(const char *name, int type, const shm_variabl
     if (!shm_is_finite(schema[i]))
       return shm_fail(-EINVAL, at, name, "NaN or infinity in entry", (uint64_t)i, "finite numbers");
     if (i > 0 && schema[i] <= schema[i - 1])
-      return shm_fail(-EINVAL, at, name, "no larger number in entry", (uint64_t)i, "ascending numbers");
+      return shm_fail(-EINVAL, at, name, "no ascending number in entry", (uint64_t)i, "ascending numbers");
     if (type == SHM_SUMMARY && (schema[i] < 0 || schema[i] > 1))
-      return shm_fail(-EINVAL, at, name, "another number in entry", (uint64_t)i, "quantiles from 0 to 1");
+      return shm_fail(-EINVAL, at, name, "a number outside 0 to 1 in entry", (uint64_t)i, "quantiles from 0 to 1");
   }
   return 0;
 }

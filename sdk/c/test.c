@@ -424,8 +424,8 @@ static void test_refused_options(void) {
   REFUSED(code_of(options), "shm_publisher_open: frame_bytes: found 12, allowed: multiples of 8");
   shm_publisher *p;
   REFUSED(shm_publisher_open(&p, NULL),
-          "shm_publisher_open: options: found NULL, allowed: those of shm_options_default() with a server_key");
-  REFUSED(shm_publisher_place(p), "shm_publisher_place: publisher: found NULL, allowed: that of shm_publisher_open()");
+          "shm_publisher_open: options: found NULL, allowed: options from shm_options_default() with a server_key");
+  REFUSED(shm_publisher_place(p), "shm_publisher_place: publisher: found NULL, allowed: a publisher from shm_publisher_open()");
   shm_publisher_beat(p);
   shm_publisher_notify(p);
   CHECK(!shm_publisher_holds_key(p));
@@ -447,7 +447,7 @@ static void test_refused_objects(void) {
           "shm_set_state: state of object \"host.1.app\": found -1, allowed: SHM_STATE_INIT to SHM_STATE_INVALID "
           "(0 to 5)");
   REFUSED(shm_add_root(NULL, &made, "x", "C", NULL),
-          "shm_add_root: publisher of object \"x\": found none, allowed: that of shm_publisher_open()");
+          "shm_add_root: publisher of object \"x\": found none, allowed: a publisher from shm_publisher_open()");
   REFUSED(shm_add_object(&none, &made, "x", "C", NULL),
           "shm_add_object: parent of object \"x\": found none, allowed: an object that was added");
   REFUSED(shm_add_object(NULL, &made, "x", "C", NULL),
@@ -537,13 +537,13 @@ static void test_refused_variables(void) {
   o.schema = falling;
   REFUSED(add_code(&root, SHM_U64, o), "shm_add_variable: schema of variable \"v\": found 2 entries for type u64, allowed: none");
   REFUSED(add_code(&root, SHM_HISTOGRAM, o),
-          "shm_add_variable: schema of variable \"v\": found no larger number in entry 1, allowed: ascending numbers");
+          "shm_add_variable: schema of variable \"v\": found no ascending number in entry 1, allowed: ascending numbers");
   o.schema = endless;
   REFUSED(add_code(&root, SHM_HISTOGRAM, o),
           "shm_add_variable: schema of variable \"v\": found NaN or infinity in entry 1, allowed: finite numbers");
   o.schema = beyond;
   REFUSED(add_code(&root, SHM_SUMMARY, o),
-          "shm_add_variable: schema of variable \"v\": found another number in entry 1, allowed: quantiles from 0 to 1");
+          "shm_add_variable: schema of variable \"v\": found a number outside 0 to 1 in entry 1, allowed: quantiles from 0 to 1");
   o.schema_entries = 513;
   REFUSED(add_code(&root, SHM_SUMMARY, o), "shm_add_variable: schema of variable \"v\": found entries: 513, allowed: at most 512");
   CHECK(read_directory(&r) && count_live(&r) == 1 && word_at(&r, 1472) == 0);
@@ -1609,8 +1609,8 @@ static const char *waiting_line(const char *key) {
   char path[256];
   path_of(path, sizeof path, key);
   snprintf(line, sizeof line,
-           "shm_publisher: another publisher holds %s (process %ld); this one takes the key when it is free "
-           "(fail_if_busy makes that an error)\n",
+           "shm_publisher: another publisher holds %s (process %ld); this publisher takes the key once it is free "
+           "(set fail_if_busy to get an error instead)\n",
            path, (long)getpid());
   return line;
 }

@@ -72,11 +72,11 @@ export class VerifiedFile {
     const stat = fstatSync(this.#fd, { bigint: true });
     const uid = Number(stat.uid);
     if (!stat.isFile()) throw refused('is not a regular file');
-    if (stat.nlink !== 1n) throw refused(`has ${stat.nlink} names`);
+    if (stat.nlink !== 1n) throw refused(`has ${stat.nlink} hard links`);
     if (uid !== directoryUid)
-      throw refused(`belongs to user ${uid}, its directory to ${directoryUid}`);
+      throw refused(`belongs to user ${uid}, but its directory to user ${directoryUid}`);
     if ((Number(stat.mode) & GROUP_OR_OTHERS_WRITE) !== 0)
-      throw refused('may be written by others');
+      throw refused('is writable by other users');
     if (stat.size > maxBytes) throw refused(`has ${stat.size} bytes`);
     const { type } = statfsSync(`/proc/self/fd/${this.#fd}`);
     const device = TYPES_WITHOUT_DEVICE.has(type) ? undefined : deviceText(stat.dev);
@@ -122,7 +122,7 @@ export function withDirectory<T>(
   try {
     const { uid, mode } = fstatSync(fd);
     if (!isShared && (mode & GROUP_OR_OTHERS_WRITE) !== 0)
-      throw new Fault('NATIVE_FAILED', `directory ${pathOf(place)} may be written by others`);
+      throw new Fault('NATIVE_FAILED', `directory ${pathOf(place)} is writable by other users`);
     return use({ path: `/proc/self/fd/${fd}`, uid });
   } finally {
     closeSync(fd);

@@ -106,7 +106,7 @@ export class HostFileFinder {
         const wanted = names.filter((name) => fitsAny(userOf(name), this.#users));
         if (wanted.length > MAX_DIRECTORIES)
           truncations.push(
-            `${parent} has ${wanted.length} directories of counter files, and only ${MAX_DIRECTORIES} are read: remove those of users who are gone`,
+            `${parent} has ${wanted.length} directories of counter files, and only ${MAX_DIRECTORIES} are read: remove the directories of former users`,
           );
         for (const name of wanted.slice(0, MAX_DIRECTORIES)) {
           const path = `${parent}/${name}`;

@@ -245,7 +245,7 @@ export class JvmTracker {
     const { pid, name } = found;
     const { source, root, isWanted, isTrusted, nowMs, proc } = this.#options;
     if (startTicks !== undefined && this.#trackedJvms.size >= MAX_FILES)
-      throw refused(`is one more than ${MAX_FILES} files`);
+      throw refused(`exceeds the limit of ${MAX_FILES} counter files`);
     const file = withDirectory(
       found.place,
       ({ path, uid }) => new CounterFile(`${path}/${name}`, uid),
@@ -270,7 +270,7 @@ export class JvmTracker {
         if (isIts === 'no' || unowned?.isChanged !== true) return unowned;
       }
       if (isShown && !source.hasRoom(data.entries.size))
-        throw refused('is one too many: segment_max_items are shown already');
+        throw refused('would exceed segment_max_items');
       const jvm = isShown ? new Jvm(source, root, pid, data) : undefined;
       isKept = true;
       return { pid, ...its, file, jvm, checkedAtMs: nowMs() };
@@ -316,7 +316,7 @@ export class JvmTracker {
 
 /** The remedy if a mount option of /proc hides processes. */
 const UNHIDE =
-  'give the exporter CAP_SYS_PTRACE or the group of the mount option gid= of /proc, and its unit ProtectProc=default';
+  'give the exporter CAP_SYS_PTRACE or the group in the mount option gid= of /proc, and set ProtectProc=default in its unit';
 
 /** Whether an ended JVM left the file, and another process has reused its PID. */
 const isLeftBy = (ended: JvmIdentity | undefined, now: JvmIdentity): boolean =>

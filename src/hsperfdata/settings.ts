@@ -9,7 +9,7 @@ export const HSPERFDATA_APP = 'jvm';
 
 const directory = text(
   /^(?=.{2,1024}$)\/(?:[^*\p{Cc}/]+\/)*[^\p{Cc}/]+$/u,
-  'an absolute path whose last part may hold *',
+  'an absolute path whose last part may contain *',
 );
 
 export const HSPERFDATA_SETTINGS = {

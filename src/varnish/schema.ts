@@ -60,15 +60,18 @@ function fieldOf(key: string, raw: unknown): SchemaField {
   if (!NAME.test(key)) throw corrupt('has a value without a name');
   if (!isTable(raw) || raw['name'] !== key) throw corrupt(`describes ${key} under another name`);
   const { type, ctype, format, oneliner, index: at } = raw;
-  if (ctype !== 'uint64_t') throw corrupt(`has no integer at ${key}`);
+  if (ctype !== 'uint64_t') throw corrupt(`has a value ${key} that is not an integer`);
   const kind = lookUp(KINDS, type);
   if (kind === undefined)
     throw corrupt(`has a type other than counter, gauge and bitmap at ${key}`);
   const unit = lookUp(UNITS, format);
   if (unit === undefined)
     throw corrupt(`has a format other than integer, bytes, bitmap and duration at ${key}`);
-  if (typeof oneliner !== 'string') throw corrupt(`does not say what ${key} is`);
-  if (!isOffset(at)) throw corrupt(`has ${key} at no multiple of ${VALUE_BYTES} in a segment`);
+  if (typeof oneliner !== 'string') throw corrupt(`has no description of ${key}`);
+  if (!isOffset(at))
+    throw corrupt(
+      `has ${key} at an offset that is not a multiple of ${VALUE_BYTES} within a segment`,
+    );
   return { name: key, kind, unit, help: oneliner.slice(0, MAX_HELP), at };
 }
 

@@ -228,7 +228,7 @@ export class SegmentDirectory {
 
   #json(entry: IndexEntry, { bodyOffset, schemaId }: VarnishSegmentHeader, id: bigint): string {
     const refuse = (what: string) => new Fault('SEGMENT_CORRUPT', what);
-    if (schemaId !== id) throw refuse('has another id in its file than in the index');
+    if (schemaId !== id) throw refuse('has different ids in its file and in the index');
     if (entry.length > LIMITS.schemaBytes) throw refuse(`has ${entry.length} bytes`);
     if (bodyOffset < HEADER.bytes || bodyOffset >= entry.length)
       throw refuse(`begins at byte ${bodyOffset}`);

@@ -150,7 +150,8 @@ export class VarnishInstance {
     this.#headers.startPoll();
     for (const directory of this.#directories()) {
       const { entries, leftOut } = directory.index;
-      if (leftOut > 0) this.#refusals.push(`${directory.path} has ${leftOut} segments too many`);
+      if (leftOut > 0)
+        this.#refusals.push(`${directory.path} has ${leftOut} segments beyond the limit`);
       for (const entry of entries) {
         if (entry.className !== 'Stat') continue;
         const header = this.#headerOf(directory, entry);
@@ -186,7 +187,7 @@ export class VarnishInstance {
       const schema = directory.schema(header.schemaId);
       if (schema === undefined) return;
       if (!source.hasRoom(1 + schema.fields.length)) {
-        this.#refusals.push(`${ident} is one too many: segment_max_items are shown already`);
+        this.#refusals.push(`${ident} would exceed segment_max_items`);
         return;
       }
       const values = new SegmentValues(directory, entry, header, schema);

@@ -190,7 +190,7 @@ export class VarnishPoller implements Poller {
     const path = this.#path;
     if (isGone(error)) return { state: 'absent', reason: whyAbsent(path, this.#serverKey) };
     if (isForbidden(error)) {
-      const reason = `${path} may not be read by this user: it needs the group of ${path}/${MANAGER}, mostly varnish`;
+      const reason = `${path} may not be read by this user: add the user to the group of ${path}/${MANAGER}, usually varnish`;
       return { state: 'absent', reason };
     }
     const reason = `${path}: ${unreadableReason(error)}`;
@@ -218,6 +218,6 @@ function whyAbsent(path: string, serverKey: string): string {
   const rule = `server key ${NAMELESS} means the instance without a name (varnishd -n), whose folder is named after the host`;
   const hasOwn = existsSync(`${dirname(path)}/${NAMELESS}`);
   return hasOwn
-    ? `${missing}: ${rule}, and not the folder ${NAMELESS}: give that instance another name`
+    ? `${missing}: ${rule}; the folder ${NAMELESS} is another instance, so give it another name`
     : `${missing}: ${rule}`;
 }

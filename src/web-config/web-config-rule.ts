@@ -129,7 +129,7 @@ const TLS = {
     'client_ca_file',
     '',
     path,
-    'Certificates of the authorities that sign those of clients, in PEM',
+    'Certificates of the authorities that sign client certificates, in PEM',
   ),
   clientAllowedSans: optional(
     'client_allowed_sans',
@@ -141,13 +141,13 @@ const TLS = {
     'min_version',
     'TLS12',
     oneOf(...namesOf(TLS_VERSIONS)),
-    'Least version of TLS',
+    'Lowest version of TLS',
   ),
   maxVersion: optional(
     'max_version',
     'TLS13',
     oneOf(...namesOf(TLS_VERSIONS)),
-    'Newest version of TLS',
+    'Highest version of TLS',
   ),
   cipherSuites: optional(
     'cipher_suites',
@@ -208,7 +208,7 @@ const HTTP = {
     yesOrNo,
     'Accepted without effect: pages are served over HTTP/1.1',
   ),
-  headers: optional('headers', NO_MAP, headers, 'Headers of every answer'),
+  headers: optional('headers', NO_MAP, headers, 'Headers of every response'),
 };
 
 /** The name of a user. In basic authentication, a colon ends it. */
@@ -266,7 +266,7 @@ const webConfig = table('a table', {
     'basic_auth_users',
     NO_MAP,
     mapOf('a table of names and bcrypt hashes', userName, hash),
-    'Users and the hashes of their passwords; with any, every page asks for one',
+    'Users and the hashes of their passwords; with any user, every page requires a password',
   ),
   rate: optional<RateLimit>(
     'rate_limit',

@@ -66,7 +66,7 @@ describe('The program of the TypeScript page', function () {
     await waitFor('the segment of the new worker', () => holder() === next || undefined);
     expect(cluster.stderr.match(/shm-exporter: .*/g)).to.deep.equal([
       `shm-exporter: another publisher holds /dev/shm/${programs.contextId}.pool.shop-1 (process ${old}); ` +
-        'this one takes the key when it is free (failIfBusy: true makes that an error)',
+        'this publisher takes the key once it is free (set failIfBusy to get an error instead)',
     ]);
     cluster.type('end');
     await cluster.ended;

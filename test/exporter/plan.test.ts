@@ -167,7 +167,7 @@ describe('the target check', () => {
     ).to.deep.equal([
       `c.toml:4:10: targets[0].format: found "hsperfdat" (did you mean "hsperfdata"?), allowed: ${[...FORMATS.keys()].join(' or ')}`,
       'c.toml:9:21: targets[1].format_settings.user: unknown key (did you mean "users"?)',
-      'c.toml:9:50: targets[1].format_settings.directories[0]: found "tmp", allowed: an absolute path whose last part may hold *',
+      'c.toml:9:50: targets[1].format_settings.directories[0]: found "tmp", allowed: an absolute path whose last part may contain *',
       'c.toml:9:71: targets[1].format_settings.containers: found 1 (write true), allowed: true or false',
     ]));
 

@@ -50,15 +50,17 @@ describe('A file of another program', () => {
     mkdirSync(folder.path('folder'));
     expect(refusal('folder')).to.equal('is not a regular file');
     linkSync(folder.write('a', ''), folder.path('b'));
-    expect(refusal('a')).to.equal('has 2 names');
+    expect(refusal('a')).to.equal('has 2 hard links');
     symlinkSync('a', folder.path('link'));
     expect(refusal('link')).to.equal('is a link');
     folder.write('large', 'x'.repeat(101));
     expect(refusal('large')).to.equal('has 101 bytes');
     chmodSync(folder.write('shared', ''), 0o620);
-    expect(refusal('shared')).to.equal('may be written by others');
+    expect(refusal('shared')).to.equal('is writable by other users');
     folder.write('own', '');
-    expect(refusal('own', UID + 1)).to.equal(`belongs to user ${UID}, its directory to ${UID + 1}`);
+    expect(refusal('own', UID + 1)).to.equal(
+      `belongs to user ${UID}, but its directory to user ${UID + 1}`,
+    );
     expect(refusal('own')).to.equal('');
   });
 
@@ -70,6 +72,6 @@ describe('A file of another program', () => {
     expect(reach('real')).to.equal(UID);
     expect(() => reach('link')).to.throw();
     chmodSync(folder.path('real'), 0o770);
-    expect(() => reach('real')).to.throw(Fault, /may be written by others$/);
+    expect(() => reach('real')).to.throw(Fault, /is writable by other users$/);
   });
 });

@@ -360,14 +360,14 @@ describe('A JVM poller', () => {
           (path) => {
             chmodSync(path, 0o622);
           },
-          /may be written by others/,
+          /is writable by other users/,
         ],
         [
           'a file with a second name',
           (path) => {
             linkSync(path, `${path}x`);
           },
-          /has 2 names/,
+          /has 2 hard links/,
         ],
         [
           'a file of the wrong kind',
@@ -412,7 +412,7 @@ describe('A JVM poller', () => {
       folder.write(pid, file.bytes);
       chmodSync(folder.directory(), 0o777);
       expect(pollAll(openPoller()).publisher.reason).to.match(
-        /^0 JVMs are shown, 1 left out: directory .*hsperfdata_shop may be written by others$/,
+        /^0 JVMs are shown, 1 left out: directory .*hsperfdata_shop is writable by other users$/,
       );
       chmodSync(folder.directory(), 0o755);
       renameSync(folder.directory(), join(folder.directory(), '..', 'elsewhere'));

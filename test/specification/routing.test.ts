@@ -46,8 +46,8 @@ describe('routing', function () {
     for (const [query, text] of [
       ['', NEITHER],
       ['?unknown=1', NEITHER],
-      ['?app=bank', 'app and instance select a target only together; or use server_key\n'],
-      ['?instance=h.3.bank', 'app and instance select a target only together; or use server_key\n'],
+      ['?app=bank', 'app and instance must be given together; or use server_key\n'],
+      ['?instance=h.3.bank', 'app and instance must be given together; or use server_key\n'],
     ] as const)
       it(`a request ${query === '' ? 'without a query' : `with ${query}`} gets 400 and the names of the missing parameters`, async () =>
         expect(await ask(query)).to.deep.include({ status: 400, body: text }));

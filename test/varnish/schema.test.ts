@@ -41,7 +41,7 @@ describe('A schema of Varnish', () => {
     ['has a blank in its name', schemaJson('a b', FIELDS), 'has no name'],
     ['has a list of values', '{"version":"1","name":"vbe","elem":[]}', 'has no table of values'],
     ['describes no value', schemaJson('vbe', []), 'describes 0 values'],
-    ['has a double', withField({ ctype: 'double' }), 'has no integer at b'],
+    ['has a double', withField({ ctype: 'double' }), 'has a value b that is not an integer'],
     [
       'has a histogram',
       withField({ type: 'histogram' }),
@@ -57,27 +57,27 @@ describe('A schema of Varnish', () => {
       withField({ format: 'text' }),
       'has a format other than integer, bytes, bitmap and duration at b',
     ],
-    ['has a value without a description', withField({ oneliner: 1 }), 'does not say what b is'],
+    ['has a value without a description', withField({ oneliner: 1 }), 'has no description of b'],
     ['has two values at one offset', withField({ index: 0 }), 'has two values at one offset'],
     [
       'has a value at offset 12',
       withField({ index: 12 }),
-      'has b at no multiple of 8 in a segment',
+      'has b at an offset that is not a multiple of 8 within a segment',
     ],
     [
       'has a value at offset -8',
       withField({ index: -8 }),
-      'has b at no multiple of 8 in a segment',
+      'has b at an offset that is not a multiple of 8 within a segment',
     ],
     [
       'has a value at offset 2^40',
       withField({ index: 2 ** 40 }),
-      'has b at no multiple of 8 in a segment',
+      'has b at an offset that is not a multiple of 8 within a segment',
     ],
     [
       'has an offset that is a text',
       withField({ index: '8' }),
-      'has b at no multiple of 8 in a segment',
+      'has b at an offset that is not a multiple of 8 within a segment',
     ],
     [
       'describes a value under another name',

@@ -305,7 +305,7 @@ describe('A Varnish poller', () => {
     expect(verdict(poller).reason).to.equal(rule);
     folder.instance('default');
     expect(verdict(poller).reason).to.equal(
-      `${rule}, and not the folder default: give that instance another name`,
+      `${rule}; the folder default is another instance, so give it another name`,
     );
   });
 
@@ -332,10 +332,10 @@ describe('A Varnish poller', () => {
       const poller = folder.poller();
       expect(values(poller).has('MAIN uptime')).to.equal(false);
       expect(verdict(poller).reason).to.equal(
-        '1 segment is shown, 1 left out: MAIN may be written by others',
+        '1 segment is shown, 1 left out: MAIN is writable by other users',
       );
       chmodSync(child.path, 0o770);
-      expect(verdict(folder.poller()).reason).to.contain('_.vsm_child may be written by others');
+      expect(verdict(folder.poller()).reason).to.contain('_.vsm_child is writable by other users');
     });
 
     // Only root can change the user id and create a directory that belongs to another user.
@@ -346,7 +346,7 @@ describe('A Varnish poller', () => {
         chmodSync(folder.path('..'), 0o755);
         expect(asOrdinaryUser(() => verdict(folder.poller()))).to.deep.equal({
           state: 'absent',
-          reason: `${folder.path('shop')} may not be read by this user: it needs the group of ${folder.path('shop')}/_.vsm_mgt, mostly varnish`,
+          reason: `${folder.path('shop')} may not be read by this user: add the user to the group of ${folder.path('shop')}/_.vsm_mgt, usually varnish`,
         });
       });
 
@@ -400,7 +400,7 @@ describe('A Varnish poller', () => {
       const poller = folder.poller();
       expect(values(poller).get('MAIN uptime')).to.equal(9n);
       expect(verdict(poller).reason).to.equal(
-        '2 segments are shown, 1 left out: VBE.boot.a has a schema that has no integer at happy',
+        '2 segments are shown, 1 left out: VBE.boot.a has a schema that has a value happy that is not an integer',
       );
     });
 
@@ -456,7 +456,7 @@ describe('A Varnish poller', () => {
       for (let index = 0; index < 20; index++) child.values(`LCK.l${index}`, 0x99n, [1n]);
       const poller = folder.poller({}, { segmentMaxItems: 20 });
       expect(values(poller).size).to.be.within(8, 20);
-      expect(verdict(poller).reason).to.contain('is one too many: segment_max_items');
+      expect(verdict(poller).reason).to.contain('would exceed segment_max_items');
     });
 
     it('reports the state corrupt, with a reason, if the index is not in the format of Varnish', () => {

@@ -129,6 +129,6 @@ function whyNotOpened(path: string, code: unknown, error: unknown): string {
     return `Segment ${path} exists, but this process may not read it (EACCES): it belongs to user ${stats.uid}, group ${stats.gid}, and has mode ${mode}`;
   }
   // With O_NOFOLLOW, ELOOP means a symbolic link.
-  if (code === 'ELOOP') return `${path} is a link, which no segment is (ELOOP)`;
+  if (code === 'ELOOP') return `${path} is a symbolic link, not a segment (ELOOP)`;
   return `Cannot open ${path}: ${messageOf(error)}`;
 }

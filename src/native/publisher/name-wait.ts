@@ -28,7 +28,7 @@ export class NameWait {
     this.#warned = code;
     const then =
       code === 'SEGMENT_BUSY'
-        ? 'this one takes the key when it is free (failIfBusy: true makes that an error)'
+        ? 'this publisher takes the key once it is free (set failIfBusy to get an error instead)'
         : 'the publisher tries again every second';
     this.#warn(`${messageOf(error)}; ${then}`);
   }

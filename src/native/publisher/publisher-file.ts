@@ -153,7 +153,7 @@ export class PublisherFile {
    */
   #descriptor(): number {
     if (identityOf(this.#fd) === this.#identity) return this.#fd;
-    const cannot = `Cannot open ${this.#path} again, whose descriptor was closed`;
+    const cannot = `Cannot reopen ${this.#path} after its descriptor was closed`;
     const fd = attempt(cannot, () => openSync(this.#path, O_RDWR | O_NOFOLLOW));
     if (identityOf(fd) === this.#identity && tryLock(fd)) return (this.#fd = fd);
     closeSync(fd);

@@ -147,7 +147,7 @@ export class RecordParser {
     if (stated !== actual)
       throw this.#fail(`its CRC is ${crcText(stated)}, its bytes give ${crcText(actual)}`);
     const own = words[at + INDEX] ?? 0;
-    if (own !== index) throw this.#fail(`it says that it is record ${own}`);
+    if (own !== index) throw this.#fail(`it states the record number ${own}`);
     const kind = (words[at + KINDS] ?? 0) & BYTE;
     if (kind === RECORD_KIND.variable) return this.#variable(words, at);
     if (kind === RECORD_KIND.object) return this.#object();
@@ -207,12 +207,11 @@ export class RecordParser {
     const type = TYPE_OF_NUMBER[typeNumber];
     if (type === undefined)
       throw this.#fail(
-        `its value type is ${typeNumber}, 1 to ${TYPE_OF_NUMBER.length - 1} are known`,
+        `its value type is ${typeNumber}, allowed: 1 to ${TYPE_OF_NUMBER.length - 1}`,
       );
     const kindNumber = (word >>> 16) & BYTE;
     const kind = VARIABLE_KINDS[kindNumber];
-    if (kind === undefined)
-      throw this.#fail(`its variable kind is ${kindNumber}, 0 to 2 are known`);
+    if (kind === undefined) throw this.#fail(`its variable kind is ${kindNumber}, allowed: 0 to 2`);
     const fields = this.#fields;
     fields.name = words[at + NAME] ?? 0;
     fields.type = type;

@@ -84,7 +84,7 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
   const region = (at: number, length: number, name: string) => {
     const offset = number(at, name, fileBytes);
     if (offset < PAGE || offset % PAGE !== 0 || offset + length > fileBytes)
-      throw corrupt(`${name} at ${offset} with ${length} bytes, the file has ${fileBytes}`);
+      throw corrupt(`${name} at ${offset} has ${length} bytes, but the file has ${fileBytes}`);
     end = Math.max(end, offset + length);
     return offset;
   };
@@ -136,7 +136,9 @@ export function readMutableFields(file: SegmentFile, header: SegmentHeader): Mut
   if (read < MUTABLE.size) throw corrupt(`the file ends within the header page`);
   const records = bytes.readUInt32LE(MUTABLE.directory);
   if (records > header.recordCapacity)
-    throw corrupt(`the directory states ${records} records, it holds ${header.recordCapacity}`);
+    throw corrupt(
+      `the directory states ${records} records, but has room for ${header.recordCapacity}`,
+    );
   return {
     state: Number(bytes.readBigUInt64LE(MUTABLE.state)),
     heartbeatNs: bytes.readBigUInt64LE(MUTABLE.heartbeatNs),
@@ -160,7 +162,9 @@ export function readStringBytes(file: SegmentFile, header: SegmentHeader, side: 
     throw corrupt('the file ends within the header page');
   const length = word.readBigUInt64LE();
   if (length > BigInt(header.stringCapacity))
-    throw corrupt(`${length} string bytes are stated, the region has ${header.stringCapacity}`);
+    throw corrupt(
+      `the directory states ${length} string bytes, but the region has ${header.stringCapacity}`,
+    );
   return Number(length);
 }
 

@@ -55,7 +55,7 @@ function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean): Ht
   );
   const cut = metrics.counter(
     'shm_exporter_http_cut_responses_total',
-    'HTTP responses whose client went away or was too slow to get all of them.',
+    'HTTP responses that were cut off because the client left or was too slow.',
   );
   const dropped = metrics.counter(
     'shm_exporter_http_dropped_connections_total',

@@ -49,7 +49,7 @@ function routedBy(
   if (scope !== undefined && inPath !== undefined && scope !== inPath)
     return refused(
       400,
-      `the path asks for scope ${JSON.stringify(inPath)}, the query for ${JSON.stringify(scope)}`,
+      `the path selects scope ${JSON.stringify(inPath)}, but the query selects ${JSON.stringify(scope)}`,
     );
   const isScoped = scope !== undefined && targets.length > 1;
   const notEnough = (text: string) => refused(400, isScoped ? ROUTING_STILL_REQUIRED : text);
@@ -60,7 +60,7 @@ function routedBy(
     return notEnough('several targets are configured: add server_key, or app and instance');
   }
   if (serverKey === undefined && (app === undefined || instance === undefined))
-    return notEnough('app and instance select a target only together; or use server_key');
+    return notEnough('app and instance must be given together; or use server_key');
   const [match, second] = targets.filter((target) => matches(target, { serverKey, app, instance }));
   if (match === undefined) return refused(404, noTarget(targets));
   if (second !== undefined)

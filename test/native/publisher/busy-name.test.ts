@@ -44,7 +44,7 @@ describe('A publisher whose server key another publisher uses', () => {
     expect(sales()).to.equal(7n);
     expect(warnings).to.deep.equal([
       `another publisher holds ${segments.path('82')} (this process, ${process.pid}); ` +
-        'this one takes the key when it is free (failIfBusy: true makes that an error)',
+        'this publisher takes the key once it is free (set failIfBusy to get an error instead)',
     ]);
   });
 
@@ -59,7 +59,7 @@ describe('A publisher whose server key another publisher uses', () => {
     wait.end();
     expect(warnings).to.deep.equal([
       'Cannot make /dev/shm/a: ENOSPC; the publisher tries again every second',
-      'another publisher holds /dev/shm/a; this one takes the key when it is free (failIfBusy: true makes that an error)',
+      'another publisher holds /dev/shm/a; this publisher takes the key once it is free (set failIfBusy to get an error instead)',
     ]);
   });
 
@@ -148,7 +148,7 @@ describe('A publisher whose server key another publisher uses', () => {
     const first = segments.publish('82');
     writeFileSync(segments.path('82'), Buffer.alloc(HEADER.size));
     expect(waiting().warnings.join()).to.contain(
-      `holds ${segments.path('82')}; this one takes the key`,
+      `holds ${segments.path('82')}; this publisher takes the key`,
     );
     first.close();
   });

@@ -81,17 +81,17 @@ const CORRUPT_HEADER: readonly Damage[] = [
   [
     'a region that reaches beyond the end',
     u64(HEADER.slots, SAMPLE_BYTES),
-    'slots at 32768 with 192 bytes, the file has 32768',
+    'slots at 32768 has 192 bytes, but the file has 32768',
   ],
   [
     'a region within the header page',
     u64(HEADER.words, 0),
-    'words at 0 with 96 bytes, the file has 32768',
+    'words at 0 has 96 bytes, but the file has 32768',
   ],
   [
     'a region that does not start a page',
     u64(HEADER.stringsB, 8200),
-    'strings B at 8200 with 2048 bytes, the file has 32768',
+    'strings B at 8200 has 2048 bytes, but the file has 32768',
   ],
   [
     'a region with an offset that overflows',
@@ -114,7 +114,7 @@ const CORRUPT_HEADER: readonly Damage[] = [
     [
       `a ${name} too large for the file`,
       u64(HEADER[field], most),
-      / with \d+ bytes, the file has 32768$/,
+      / has \d+ bytes, but the file has 32768$/,
     ],
   ]),
 ];
@@ -123,12 +123,12 @@ const CORRUPT_WORDS: readonly Damage[] = [
   [
     'a directory with more records than its capacity',
     (bytes) => alterWord(bytes, 'directory', 17n),
-    'the directory states 17 records, it holds 16',
+    'the directory states 17 records, but has room for 16',
   ],
   [
     'a string region with more bytes than its capacity',
     (bytes) => alterWord(bytes, 'stringBytesA', 2049n),
-    '2049 string bytes are stated, the region has 2048',
+    'the directory states 2049 string bytes, but the region has 2048',
   ],
   [
     'a string region with fewer bytes than are used',
@@ -157,7 +157,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a record with the index of another record',
     field32(child, RECORD.index, 5),
-    'record 1: it says that it is record 5',
+    'record 1: it states the record number 5',
   ],
   [
     'a record of unknown kind',
@@ -215,17 +215,17 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a value type of 0',
     inRecord(counter, (record) => void record.writeUInt8(0, RECORD.type)),
-    `record 2: its value type is 0, 1 to ${TYPES} are known`,
+    `record 2: its value type is 0, allowed: 1 to ${TYPES}`,
   ],
   [
     'a value type above the known ones',
     inRecord(counter, (record) => void record.writeUInt8(1 + TYPES, RECORD.type)),
-    `record 2: its value type is ${1 + TYPES}, 1 to ${TYPES} are known`,
+    `record 2: its value type is ${1 + TYPES}, allowed: 1 to ${TYPES}`,
   ],
   [
     'an unknown variable kind',
     inRecord(counter, (record) => void record.writeUInt8(3, RECORD.kind)),
-    'record 2: its variable kind is 3, 0 to 2 are known',
+    'record 2: its variable kind is 3, allowed: 0 to 2',
   ],
   [
     'a frame that ends beyond its region',
@@ -420,9 +420,9 @@ describe('A segment (segment format, section 2)', () => {
       [255, 'the header has 255 of 256 bytes'],
       [256, 'directory A is 4096, allowed: at most 256'],
       [4095, 'directory A is 4096, allowed: at most 4095'],
-      [4096, 'directory A at 4096 with 1024 bytes, the file has 4096'],
+      [4096, 'directory A at 4096 has 1024 bytes, but the file has 4096'],
       [9000, 'directory B is 12288, allowed: at most 9000'],
-      [30_000, 'frames at 28672 with 2048 bytes, the file has 30000'],
+      [30_000, 'frames at 28672 has 2048 bytes, but the file has 30000'],
     ] as const;
     for (const [length, reason] of LENGTHS)
       it(`to ${length} bytes is corrupt`, () => {

@@ -197,6 +197,6 @@ describe('the status page at /', () => {
           `app="${app}",server_key="${serverKeys.join()}",root="${root}"`,
       );
     expect(infos).to.deep.equal(wanted.flatMap((info) => [info, info, info]));
-    expect(html.match(/No parameters tell it from another target/g), 'twins').to.have.lengthOf(2);
+    expect(html.match(/No parameters select only this target/g), 'twins').to.have.lengthOf(2);
   });
 });

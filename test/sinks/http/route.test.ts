@@ -138,7 +138,7 @@ describe('route (spec 4.3)', () => {
     'server_key=456, server_key=7&app=ads, server_key=7&app=ats, server_key=90';
   const texts = [
     [several, '', 'several targets are configured: add server_key, or app and instance'],
-    [several, 'app=ads', 'app and instance select a target only together; or use server_key'],
+    [several, 'app=ads', 'app and instance must be given together; or use server_key'],
     [several, 'app=ads&instance=H.1.ads', 'several targets share app and instance: add server_key'],
     [several, 'server_key=7', 'several targets share this server_key: add app and instance'],
     [several, 'server_key=1', NONE],
@@ -168,14 +168,14 @@ describe('route (spec 4.3)', () => {
       one,
       'scope=a',
       'b',
-      'the path asks for scope "b", the query for "a"',
+      'the path selects scope "b", but the query selects "a"',
     ],
     [
       'rejects an empty scope in the query beside a scope in the path',
       one,
       'scope=',
       'b',
-      'the path asks for scope "b", the query for ""',
+      'the path selects scope "b", but the query selects ""',
     ],
     ['rejects a scope without routing parameters (7.1)', several, '', 'a', REQUIRED],
     ['rejects a scope with app alone (7.1)', several, 'app=adh&scope=a', '', REQUIRED],
@@ -201,7 +201,7 @@ describe('route (spec 4.3)', () => {
       one,
       'app=ads',
       'a',
-      'app and instance select a target only together; or use server_key',
+      'app and instance must be given together; or use server_key',
     ],
   ];
   for (const [sentence, targets, query, inPath, wanted] of scoped)

@@ -201,7 +201,7 @@ const iso = (unixMs: number): string => {
 function pagesCell(facts: TargetRowOptions): Html {
   const { target, query, path, treePath, status } = facts;
   if (query === undefined)
-    return markup`<span class="muted">No parameters tell it from another target.</span>`;
+    return markup`<span class="muted">No parameters select only this target.</span>`;
   const series = target.internal().find(({ name }) => name === SERIES);
   const of = labelOf(target, status);
   const item = (address: string, text: string): Html =>

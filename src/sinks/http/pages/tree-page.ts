@@ -268,7 +268,7 @@ function pager(answer: TreePart, { treePath, query, given }: TreePageOptions, wh
     markup`<a href="${to(parameters)}"${rel === undefined ? rel : markup` rel="${rel}"`}>${text}</a>`;
   return markup`<nav class="pager" aria-label="Parts of the tree${where}">
     <span>${found} ${place} ${end}. The target tracks ${counts}.${
-      isLate ? ' The search paused, so that nothing waits for it.' : undefined
+      isLate ? ' The search paused, so that it does not delay scrapes.' : undefined
     }</span>
     ${from > 0 ? link('first', { trail: [0] }) : undefined}
     ${trail.length > 1 ? link('previous', { trail: trail.slice(0, -1) }, 'prev') : undefined}

@@ -192,7 +192,7 @@ describe('the tree page', () => {
         'clear the search /tree?server_key=82',
       ]);
       expect(text).to.contain('2 found from the beginning to position 300.');
-      expect(text).to.contain('The search paused, so that nothing waits for it.');
+      expect(text).to.contain('The search paused, so that it does not delay scrapes.');
     });
 
     it('to the objects above the selected object', async () => {
