@@ -11,7 +11,7 @@ export function verdict(printed) {
   if (report.auditReportVersion === undefined)
     return {
       passes: true,
-      lines: [`npm audit has no answer: ${report.message ?? report.error?.summary ?? 'unknown'}`],
+      lines: [`npm audit did not answer: ${report.message ?? report.error?.summary ?? 'unknown'}`],
     };
   const found = Object.values(report.vulnerabilities).filter(({ severity }) =>
     FAILING.includes(severity),
@@ -19,7 +19,10 @@ export function verdict(printed) {
   const lines = found.map(({ name, severity, range }) => `${severity}: ${name} ${range}`);
   return {
     passes: found.length === 0,
-    lines: lines.length > 0 ? lines : ['npm audit knows no weakness of level high or critical'],
+    lines:
+      lines.length > 0
+        ? lines
+        : ['npm audit reports no vulnerability of severity high or critical'],
   };
 }
 

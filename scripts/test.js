@@ -63,6 +63,6 @@ process.on('SIGINT', () => undefined);
 mocha.once('close', async (status) => {
   const traces = await settledTraces(folder, run);
   rmSync(folder, { recursive: true, force: true });
-  for (const trace of traces) console.error(`The tests left ${trace}`);
+  for (const trace of traces) console.error(`The tests left behind ${trace}`);
   process.exitCode = status === 0 && traces.length > 0 ? 1 : (status ?? 1);
 });

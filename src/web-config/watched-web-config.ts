@@ -69,7 +69,7 @@ export class WatchedWebConfig {
       if (!isInUse)
         this.#say(
           'warning',
-          'whether clients use TLS and show certificates changes at the next start',
+          'a change in whether clients use TLS or certificates takes effect at the next start',
         );
       else {
         this.#current = next;

@@ -45,7 +45,7 @@ describe('scripts/audit.js', () => {
   it('passes without a known vulnerability', () =>
     expect(verdict({ auditReportVersion: 2, vulnerabilities: {} })).to.deep.equal({
       passes: true,
-      lines: ['npm audit knows no weakness of level high or critical'],
+      lines: ['npm audit reports no vulnerability of severity high or critical'],
     }));
 
   it('passes with a vulnerability of a lower severity', () =>
@@ -61,6 +61,6 @@ describe('scripts/audit.js', () => {
   it('reports that the registry does not answer', () =>
     expect(verdict({ message: '405 Method Not Allowed' })).to.deep.equal({
       passes: true,
-      lines: ['npm audit has no answer: 405 Method Not Allowed'],
+      lines: ['npm audit did not answer: 405 Method Not Allowed'],
     }));
 });

@@ -124,7 +124,7 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
     labelTable(['alertstate', 'job', 'runbook_url'], {
       title: 'Alerts that fire',
       description:
-        'Of this application and of the exporter; docs/alerts.md says what to do about each.',
+        'Alerts of this application and of the exporter; docs/alerts.md says what to do about each.',
       queries: {
         '': `ALERTS{alertname=~"Shm.+",alertstate="firing",app=~"(${app})?",server_key=~"$server_key|"}`,
       },

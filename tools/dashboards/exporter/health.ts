@@ -109,7 +109,7 @@ export const losses: readonly Drawing[] = [
   }),
   timeSeries('short', {
     title: 'Catalogue and filters',
-    description: 'Rows, variables and filters that fit nothing.',
+    description: 'Rows, variables and filters without a match.',
     queries: byTarget(
       'target_catalogue_rows_unmatched',
       'target_catalogue_rows_mistyped',
@@ -151,7 +151,7 @@ export const bridge: readonly Drawing[] = [
   }),
   timeSeries('s', {
     title: 'Duration of polls',
-    description: 'The last one, and what storing its tree took.',
+    description: 'Duration of the last poll, and of storing its tree.',
     queries: {
       'poll {{server_key}}': component('last_poll_duration_seconds'),
       'store {{server_key}}': component('last_store_duration_seconds'),
@@ -159,7 +159,8 @@ export const bridge: readonly Drawing[] = [
   }),
   timeSeries('short', {
     title: 'Objects and variables',
-    description: 'Of the last tree, and those without room in the segment.',
+    description:
+      'Objects and variables of the last tree, and those for which the segment had no room.',
     queries: {
       'objects {{server_key}}': component('objects'),
       'variables {{server_key}}': component('variables'),

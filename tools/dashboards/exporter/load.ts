@@ -51,7 +51,7 @@ export const scrapes: readonly Drawing[] = [
   }),
   timeSeries('Bps', {
     title: 'Bytes of responses',
-    description: 'Sent, and saved by gzip.',
+    description: 'Bytes sent, and bytes saved by gzip.',
     queries: {
       'sent {{instance}}': rate(own('http_sent_bytes_total')),
       'saved {{instance}}': rate(own('http_saved_bytes_total')),
@@ -63,13 +63,13 @@ export const scrapes: readonly Drawing[] = [
     queries: quantiles('target_refresh_duration'),
   }),
   timeSeries('ms', {
-    title: 'Wait for a turn',
+    title: 'Queue wait',
     description: 'Quantiles of how long refreshes waited in the queue of their partition.',
     queries: quantiles('worker_dequeue_latency'),
   }),
   timeSeries('cps', {
     title: 'Refreshes',
-    description: 'A second, by scrapes and wake-ups.',
+    description: 'Refreshes per second, caused by scrapes and wake-ups.',
     queries: { [OF_TARGET]: rate(target('target_refresh_total')) },
   }),
   timeSeries('percentunit', {
@@ -79,7 +79,7 @@ export const scrapes: readonly Drawing[] = [
   }),
   timeSeries('percentunit', {
     title: 'Scoped scrapes from the cache',
-    description: 'Of scrapes of a scope.',
+    description: 'Share of the scrapes with a scope that the cache served.',
     queries: { [OF_TARGET]: share('internal_scrape_scope_cache') },
   }),
 ];
@@ -94,25 +94,25 @@ export const partitions: readonly Drawing[] = [
   }),
   timeSeries('ms', {
     title: 'Average wait',
-    description: 'For a turn in the queue.',
+    description: 'Average time that refreshes waited in the queue.',
     queries: byTarget('worker_dequeue_latency_avg_ms'),
   }),
   // All targets show the same number, which counts the moves of the whole exporter.
   timeSeries('short', {
     title: 'Moves of targets',
-    description: 'Between partitions; a total.',
+    description: 'Total number of moves between partitions.',
     queries: { [OF_EXPORTER]: `max by (instance) (${target('worker_rebalance_total')})` },
   }),
   timeSeries('ms', {
     title: 'Last pass of rebalancing',
-    description: 'How long it took.',
+    description: 'Duration of the last pass.',
     queries: {
       [OF_EXPORTER]: `max by (instance) (${target('worker_rebalance_last_duration_ms')})`,
     },
   }),
   timeSeries('short', {
     title: 'Highlighted variables',
-    description: 'Those that the setting variable names.',
+    description: 'The variables that the setting variable selects.',
     queries: { '{{app}} {{server_key}} {{path}}': target('target_highlighted_value') },
   }),
 ];
@@ -121,7 +121,7 @@ export const partitions: readonly Drawing[] = [
 export const resources: readonly Drawing[] = [
   timeSeries('percentunit', {
     title: 'Processor',
-    description: 'Seconds in a second, of all threads.',
+    description: 'CPU seconds per second, of all threads.',
     queries: { [OF_EXPORTER]: rate(`process_cpu_seconds_total{${OWN}}`) },
   }),
   timeSeries('percentunit', {
@@ -140,18 +140,18 @@ export const resources: readonly Drawing[] = [
   }),
   timeSeries('percentunit', {
     title: 'Garbage collection',
-    description: 'Seconds in a second, by kind.',
+    description: 'Seconds of garbage collection per second, by kind.',
     queries: { '{{kind}} {{instance}}': rate(`nodejs_gc_duration_seconds_sum{${OWN}}`) },
   }),
   timeSeries('percentunit', {
     title: 'File descriptors',
-    description: 'Share of those that the process may have open.',
+    description: 'Open file descriptors, as a share of the limit of the process.',
     queries: { [OF_EXPORTER]: `process_open_fds{${OWN}} / process_max_fds{${OWN}}` },
   }),
   timeSeries('short', {
     title: 'Configuration',
     description:
-      'A hash of the configuration in use: a step is a change, exporters with the same one have the same.',
+      'A hash of the configuration in use. A step is a change of the configuration. Equal hashes mean equal configurations.',
     queries: { [OF_EXPORTER]: own('config_hash') },
   }),
   stat('dateTimeFromNow', {
@@ -211,7 +211,7 @@ export const targets: readonly Drawing[] = [
   }),
   labelTable(['job'], {
     title: 'Targets',
-    description: 'What each shows, and in which partition.',
+    description: 'What each target shows, and in which partition it runs.',
     queries: { '': target('target_info') },
   }),
 ];
