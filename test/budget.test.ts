@@ -1,4 +1,4 @@
-// Budget: the limit on the work of one slice.
+// Tests Budget, which limits the work of one slice.
 import { expect } from 'chai';
 import { Budget } from '#app/budget.js';
 

@@ -1,4 +1,4 @@
-// CatalogueCache: a bounded number of parsed catalogues that the targets of a thread share.
+// Tests CatalogueCache: the targets of a thread share a bounded number of parsed catalogues.
 import { expect } from 'chai';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 

@@ -1,4 +1,4 @@
-// Names of metrics without a catalogue: no repeated words, a base unit, the suffix of the type.
+// Tests the names of metrics without a catalogue: no repeated words, a base unit, and the suffix of the type.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BASE_UNITS, declaredName } from '#app/catalogue/names.js';

@@ -1,4 +1,4 @@
-// ById, IdRanges and FifoQueue.
+// Tests ById, IdRanges and FifoQueue.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FifoQueue, ById, IdRanges } from '#app/collections/by-id.js';

@@ -1,4 +1,4 @@
-// IndexedHeap, compared with sorting.
+// Tests IndexedHeap against sorting.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { IndexedHeap } from '#app/collections/indexed-heap.js';

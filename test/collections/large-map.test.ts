@@ -1,4 +1,4 @@
-// WideMap and Hashes, compared with Map and Set.
+// Tests WideMap and Hashes against Map and Set.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { NumberSet, LargeMap } from '#app/collections/large-map.js';

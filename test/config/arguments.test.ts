@@ -1,4 +1,4 @@
-// The command line ("Command-line options" of the specification).
+// Tests the command line ("Command-line options" of the specification).
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

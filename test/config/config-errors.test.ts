@@ -1,4 +1,4 @@
-// The exact messages about a wrong configuration file.
+// Tests the exact messages about a wrong configuration file.
 import { expect } from 'chai';
 import { ConfigProblems } from '#app/config/config-problems.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';

@@ -1,4 +1,4 @@
-// The example configuration loads, and its commented keys are the defaults.
+// Tests that the example configuration loads, and that its commented keys have the defaults.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '#app/config/resolve.js';

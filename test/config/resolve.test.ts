@@ -1,4 +1,4 @@
-// Precedence of defaults, TOML and command line, the mode, and the warnings (spec 1.1, 1.5 to 1.7).
+// Tests the precedence of defaults, TOML and command line, the mode, and the warnings (spec 1.1, 1.5 to 1.7).
 import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';

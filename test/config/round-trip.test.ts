@@ -30,7 +30,7 @@ describe('a reader of configuration', () => {
       }),
     ));
 
-  /** Text that resembles a real file, so that parsers accept its beginning. */
+  /** Text that resembles a real file, so that parsers get beyond its beginning. */
   const scraps = fc
     .array(
       fc.oneof(

@@ -1,4 +1,4 @@
-// The reference page of the configuration.
+// Tests the reference page of the configuration.
 import { expect } from 'chai';
 import { checked } from '#app/rules/problems.js';
 import { SCOPE, TARGET, TARGETS_FILE } from '#app/config/file-rule.js';

@@ -1,4 +1,4 @@
-// The table of top-level keys against section 2.1 of the specification.
+// Compares the table of top-level keys with section 2.1 of the specification.
 import { expect } from 'chai';
 import { checked } from '#app/rules/problems.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';

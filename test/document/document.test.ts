@@ -1,4 +1,4 @@
-// Key paths and values in messages.
+// Tests key paths and values in messages.
 import { expect } from 'chai';
 import { TomlDate, keyPath, shown } from '#app/document/document.js';
 

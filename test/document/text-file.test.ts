@@ -1,4 +1,4 @@
-// Reading configuration files as text.
+// Tests reading configuration files as text.
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The exact messages about invalid TOML, with line and caret.
+// Tests the exact messages about invalid TOML, with line and caret.
 import { expect } from 'chai';
 import { withoutExcerpts } from '#app/document/document.js';
 import { parseToml } from '#app/document/toml-file.js';

@@ -1,4 +1,4 @@
-// YAML files: raw values with the position of each.
+// Tests reading YAML files: raw values and the position of each.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { stringify } from 'yaml';

@@ -1,4 +1,4 @@
-// Counter differences that a view reports to the internal metrics.
+// Tests the counter differences that a view reports to the internal metrics.
 import { expect } from 'chai';
 import { COUNTER_NAMES, addCounts, diffOf, newCounters } from '#app/exposition/counters.js';
 

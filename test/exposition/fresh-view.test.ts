@@ -59,7 +59,7 @@ const VARIABLES: Readonly<
   'port.1': { type: 'bool', valueOf: bools },
   'port.2': { type: 'u64', valueOf: (n) => BigInt(n) },
   coins: { type: 'u64', valueOf: (n) => BigInt(n) },
-  // No row reads these two.
+  // No row reads the next two variables.
   note: { type: 'string', valueOf: (n) => `n${n}` },
   delay: { type: 'histogram', schema: [1, 2], valueOf: histogram },
 };

@@ -1,4 +1,4 @@
-// SampleWindow, compared with a list that is sorted for each query.
+// Tests SampleWindow against a list that is sorted for each query.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SampleWindow } from '#app/exposition/sample-window.js';

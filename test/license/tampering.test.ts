@@ -14,7 +14,7 @@ describe('A license that is modified', () => {
   const genuine = signedLicense();
   const license = read(genuine);
 
-  /** Returns the license in `text`, or undefined if it is refused correctly. */
+  /** Returns the license in `text`, or undefined if it is refused with the right code. */
   function accepted(text: string): License | undefined {
     try {
       return read(text);

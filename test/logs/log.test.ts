@@ -138,7 +138,7 @@ describe('logger', () => {
     ));
 });
 
-// isJournal detects that log lines go to the systemd journal.
+// Tests isJournal(), which detects that log lines go to the systemd journal.
 describe('isJournal', () => {
   let fd = -1;
   before(() => (fd = openSync('/dev/null', 'r')));

@@ -13,7 +13,7 @@ function setUp() {
     () => nowMs,
     (next) => yielded.push(next),
   );
-  /** A task with this number of steps, each of `ms`. */
+  /** Returns a task with this number of steps, each of which takes `ms`. */
   const steps = (name: string, count: number, ms: number) =>
     function* (): Generator<void, string> {
       for (let step = 1; step <= count; step++) {

@@ -47,7 +47,7 @@ export class FakeTarget implements Target {
   held = 0;
   demands = 0;
   ages: TargetTimes = { sinceSeconds: 0, newest: undefined };
-  /** Whether the status page can list its families. */
+  /** Whether it has a text whose families the status page can list. */
   hasText = true;
   /** The answer to queries of its tree. `queries` records the queries. */
   answer: TreeAnswer = { kind: 'no-object' };

@@ -1,4 +1,4 @@
-// Generates texts that a malicious publisher could choose.
+// Generates texts that a malicious publisher might choose.
 import fc from 'fast-check';
 import { anyCharacter } from './any-character.js';
 

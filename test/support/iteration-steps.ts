@@ -5,7 +5,7 @@ type Iterating = (this: unknown, ...args: unknown[]) => Iterator<unknown>;
 /** The methods of maps and sets that return iterators. */
 const METHODS = ['keys', 'values', 'entries', Symbol.iterator] as const;
 
-/** Runs `run`, and returns how many items the iterators of all maps and sets returned meanwhile. */
+/** Calls `run`, and returns how many items the iterators of all maps and sets returned during the call. */
 export function iterationSteps(run: () => void): number {
   let steps = 0;
   const undo: (() => void)[] = [];

@@ -542,7 +542,7 @@ describe('a served target', () => {
 
     it('a clash of series once', () => {
       const { publisher, root } = showing(1);
-      publisher.addVariable(root, 'X', 'u64').set(9); // its metric has the same name as that of x
+      publisher.addVariable(root, 'X', 'u64').set(9); // its metric has the same name as x's
       const target = serve({ renderMinIntervalMs: 0 });
       expect(target.series()).to.have.length(1);
       publisher.notify();

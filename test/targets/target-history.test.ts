@@ -1,4 +1,4 @@
-// TargetHistory: the ages of the last change of readiness and of the newest value.
+// Tests TargetHistory: the ages of the last change of readiness and of the newest value.
 import { expect } from 'chai';
 import { unknownState } from '#app/streams/report.js';
 import type { TargetState } from '#app/streams/report.js';

@@ -1,4 +1,4 @@
-// TargetRegistry: the targets and their partitions. Spec 1.3.3 and 1.10.
+// Tests TargetRegistry: the targets and their partitions. Spec 1.3.3 and 1.10.
 import { expect } from 'chai';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { hashPartition } from '#app/targets/placement.js';

@@ -17,7 +17,7 @@ const MAX_WAIT_MS = 10_000;
 let round = 0;
 let timer: NodeJS.Timeout | undefined;
 
-/** Reads a page to its end without keeping it. */
+/** Reads a page to its end and discards it. */
 const drain = (url: string): Promise<void> =>
   new Promise((resolve) => {
     const request = get(url, { agent: false }, (response) =>

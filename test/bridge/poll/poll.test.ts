@@ -29,7 +29,7 @@ describe('a poll', () => {
   });
 });
 
-// polling schedules the polls of a component.
+// Tests polling(), which schedules the polls of a component.
 describe('polling', () => {
   const pace = { intervalMs: 4, mostBackOffMs: 16 };
   const hasFailed = (outcome: string) => outcome === 'x';
@@ -141,7 +141,7 @@ describe('polling', () => {
   );
 });
 
-// standing reports when the last good poll becomes stale or lost.
+// Tests standing(), which reports when the last good poll becomes stale or lost.
 describe('the operator that reports stale and lost polls', () => {
   const patience = { staleAfterMs: 4, lostAfterMs: 8 };
   const verdictOf = (polled: string) =>

@@ -140,7 +140,7 @@ describe('The reader of security keys', () => {
   describe('for a file that belongs to another user', () => {
     const OWNER = 12_345;
     beforeEach(function () {
-      needsRoot(this); // Only root can give files away.
+      needsRoot(this); // Only root can make a file belong to another user.
       keyFile('s3cret');
       chownSync(folder.path('k'), OWNER, OWNER);
     });
@@ -200,7 +200,7 @@ describe('The reader of security keys', () => {
     ));
 });
 
-// readCertificates reads the CA files for the certificates of components.
+// Tests readCertificates(), which reads the CA files for the certificates of components.
 const { cert, key } = COMPONENT_TLS;
 const NEEDED = 'needed: a certificate in PEM ("-----BEGIN CERTIFICATE-----")';
 

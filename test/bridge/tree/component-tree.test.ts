@@ -121,7 +121,7 @@ describe('The table of vendor types', () => {
   });
 });
 
-// RestartWatch detects that a component is a new process.
+// Tests RestartWatch, which detects that a component is a new process.
 interface Run {
   readonly pid?: number;
   readonly time?: string;

@@ -261,7 +261,7 @@ describe('The list of unmatched patterns', () => {
   it('is empty for empty lists', () => expect(unmatchedPatterns(ALL, TREE)).to.deep.equal([]));
 });
 
-// scenarioText converts a tree to the scenario that --once prints.
+// Tests scenarioText(), which converts a tree to the scenario that --once prints.
 const PLACE = { contextId: 'c', poolName: 'p', serverKey: '82' };
 
 const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });

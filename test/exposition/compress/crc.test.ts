@@ -22,7 +22,7 @@ describe('a CRC-32 combined from parts', () => {
     let whole = 0;
     for (let i = 0; i < 17; i++) whole = crc32(zeros, whole);
     expect(finalCrc(0, 17 * 2 ** 20)).to.equal(whole);
-    // A shift by 2n bytes equals two shifts by n bytes.
+    // Shifting a CRC by 2n bytes equals shifting it twice by n bytes.
     const half = shiftedCrc(1, 2 ** 31 - 1);
     expect(shiftedCrc(half, 2 ** 31 - 1)).to.equal(shiftedCrc(1, 2 ** 32 - 2));
   });

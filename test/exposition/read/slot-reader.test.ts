@@ -1,4 +1,4 @@
-// Probe: copies values out of a source that may change at any moment.
+// Tests Probe, which copies values out of a source that may change at any moment.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel } from '#app/exposition/wasm/kernel.js';

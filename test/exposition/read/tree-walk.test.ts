@@ -1,4 +1,4 @@
-// TreeWalk: steps through a tree that changes between the steps.
+// Tests TreeWalk, which steps through a tree that changes between the steps.
 import { expect } from 'chai';
 import { TreeWalk } from '#app/exposition/read/tree-walk.js';
 import { FakeSource } from '../../support/fake-source.js';

@@ -1,4 +1,4 @@
-// ExpositionText, compared with a naive renderer.
+// Tests ExpositionText against a naive renderer.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel } from '#app/exposition/wasm/kernel.js';

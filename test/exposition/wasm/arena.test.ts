@@ -9,7 +9,7 @@ const arenaOf = (pages: number) =>
   new Arena(1024, pages * PAGE, (bytes) => Math.ceil(bytes / PAGE) * PAGE);
 
 const bytes = fc.oneof(fc.nat(200), fc.nat(20_000), fc.nat(3_000_000));
-/** Allocates this number of bytes, or frees one of the allocated buffers. */
+/** Either allocates this number of bytes or frees one of the allocated buffers. */
 const step = fc.oneof(fc.record({ take: bytes }), fc.record({ give: fc.nat() }));
 
 describe('the kernel arena', () => {

@@ -195,7 +195,7 @@ describe('the HTTP responder', () => {
     });
   });
 
-  // Checks the path first, then method, parameters, routing, readiness and scope.
+  // The listener checks the path first, then method, parameters, routing, readiness and scope.
   describe('answers', () => {
     const waiting = () =>
       new FakeTarget('adh', ['80'], 'H.1.adh').wait({

@@ -1,4 +1,4 @@
-// The operator that limits concurrent subscriptions.
+// Tests the operator that limits concurrent subscriptions.
 import { EMPTY, catchError, merge, of, takeUntil, timer } from 'rxjs';
 import { limitConcurrency } from '#app/sinks/http/limit-concurrency.js';
 import { marbles } from '../../support/marbles.js';

@@ -1,4 +1,4 @@
-// FileProxy: checks locks and waits on futexes for a worker thread.
+// Tests FileProxy, which checks locks and waits on futexes for a worker thread.
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';

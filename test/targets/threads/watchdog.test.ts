@@ -1,4 +1,4 @@
-// watchdog: ends a thread that hangs, so that its targets can restart.
+// Tests watchdog(), which ends a thread that hangs, so that its targets can restart.
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { asyncScheduler, catchError, map, of } from 'rxjs';
