@@ -31,7 +31,7 @@ describe('a target whose old or new partition fails', () => {
     };
     const warnings = () =>
       target.events.filter(({ level }) => level === 'warning').map(({ message }) => message);
-    return { publisher, x, lag, target, partition, move, moved, warnings };
+    return { publisher, root, x, lag, target, partition, move, moved, warnings };
   };
 
   it('answers 503 with the reason, and recovers by itself', () => {
@@ -173,6 +173,19 @@ describe('a target whose old or new partition fails', () => {
     x.set(3);
     expect(target.series()).to.include('demo_root_x{object="@root"} 3');
     expect(target.target.assignment.definition).to.equal(definition);
+  });
+
+  it('takes its previous root even if the partition fails again before the target is ready', () => {
+    const { target, publisher, root, partition, moved } = serve();
+    const home = moved(partition(1));
+    publisher.addVariable(root, 'unset', 'u64');
+    // Without a former root, the target would choose this one.
+    publisher.addRoot('H.0.demo', 'Root');
+    for (let failure = 0; failure < 3; failure++) {
+      home.fail('it crashed');
+      target.clock.advance(2 * PARTITION_RETRY_MS);
+      expect(target.target.status()).to.deep.include({ isReady: false, root: 'H.1.demo' });
+    }
   });
 
   it('selects its previous root even if the partition fails again before the target has a root', () => {

@@ -119,6 +119,16 @@ describe('a target that is redefined', () => {
     expect(target.ask().kind).to.equal('ready');
   });
 
+  it('takes a new definition in a new partition after a limited time, even if it is not ready', () => {
+    const { target } = serve(ROOT, false);
+    const definition = definitionOf({});
+    const changing = follow(target.target.change({ definition, partition: target.partition(1) }));
+    target.clock.advance(MAX_STANDBY_MS);
+    expect(changing.subscription.closed).to.equal(true);
+    expect(target.target.assignment.definition).to.equal(definition);
+    expect(target.target.status()).to.deep.include({ isReady: false, partition: 1 });
+  });
+
   it('applies the new definition as soon as the objects that it adds are synced', () => {
     const { target, publisher, child, redefine } = serve(ROOT, false);
     const redefining = redefine({});
