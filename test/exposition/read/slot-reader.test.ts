@@ -244,6 +244,22 @@ describe('a slot reader', () => {
       expect(probe.readBits(asOf)).to.equal(7n);
     });
 
+  for (const copy of [1, 2, 3])
+    it(`reads no value of the next owner of a slot that takes the slot after copy ${copy}`, () => {
+      const source = new FakeSource();
+      const asOf = { slot: 9, incarnation: 2 };
+      const root = source.addObject('h.1.shop', 'Shop', { asOf });
+      source.setSlot(asOf, 5n);
+      const { probe, track } = probeOf(source);
+      track(root);
+      let copies = 0;
+      source.afterCopy = () => {
+        if (++copies === copy) source.setSlot({ slot: asOf.slot, incarnation: 3 }, 7n);
+      };
+      expect(probe.readBits(asOf)).to.be.oneOf([undefined, 5n]);
+      expect(probe.readBits(asOf)).to.equal(undefined);
+    });
+
   it('never returns the value of another node during random changes, and returns all values after them', () =>
     fc.assert(
       fc.property(
