@@ -83,6 +83,23 @@ describe('the limits of a target', () => {
     expect([view.counters.omittedObjects, view.counters.omittedVariables]).to.deep.equal([2, 1]);
   });
 
+  it('count an omitted object or variable once, and no longer when it is added again and fits', () => {
+    const { source, b, c, render, view } = setUp({ objects: 4, variables: 5 });
+    const [omitted] = [...b.variables].slice(-1);
+    const again = () => {
+      render();
+      view.applyChanges([{ kind: 'object-added', object: c }]);
+      if (omitted !== undefined) view.applyChanges([{ kind: 'variable-added', variable: omitted }]);
+      const { omittedObjects, omittedVariables } = view.missing;
+      const { counters } = view;
+      return [omittedObjects, omittedVariables, counters.omittedObjects, counters.omittedVariables];
+    };
+    expect(again()).to.deep.equal([1, 1, 1, 1]);
+    expect(again()).to.deep.equal([1, 1, 1, 1]);
+    for (const each of [...b.variables].slice(0, 1)) source.remove(each);
+    expect(again()).to.deep.equal([1, 0, 1, 1]);
+  });
+
   it('count omitted series until they are removed or fit', () => {
     const { source, a, b, c, render, view } = setUp({ series: 6 });
     const missing = () => {

@@ -245,6 +245,18 @@ describe('the series registry', () => {
     expect([counters.omittedSeries, registry.omitted]).to.deep.equal([9, 0]);
   });
 
+  it('counts an omitted series only as a clash once its labels become those of another series', () => {
+    const { registry, put, remove, shown } = registryOf(undefined, { series: 1 });
+    const counts = () => [registry.omitted, registry.clashing];
+    put(1, 'x{a="1"}');
+    put(2, 'x{a="2"}');
+    expect(counts()).to.deep.equal([1, 0]);
+    put(2, 'x{a="1"}');
+    expect(counts()).to.deep.equal([0, 1]);
+    remove(1);
+    expect([...counts(), ...shown()]).to.deep.equal([0, 0, 'x{a="1"} 2']);
+  });
+
   it('counts a repeatedly omitted series once', () => {
     const { registry, counters, put } = registryOf(undefined, { series: 0 });
     for (let value = 0; value < 3; value++) put(1, 'x', value);
@@ -256,6 +268,17 @@ describe('the series registry', () => {
     for (let i = 0; i < 10_005; i++) put(i, `x{a="${i}"}`);
     expect(registry.omitted).to.equal(10_001);
     for (let i = 0; i < 10_005; i++) remove(i);
+    expect(registry.omitted).to.equal(1);
+  });
+
+  it('counts an omitted series exactly after ten thousand others were omitted and removed', () => {
+    const { registry, put, remove } = registryOf(undefined, { series: 0 });
+    for (let i = 0; i < 10_005; i++) {
+      put(i, `x{a="${i}"}`);
+      remove(i);
+    }
+    expect(registry.omitted).to.equal(0);
+    put(1, 'x');
     expect(registry.omitted).to.equal(1);
   });
 
