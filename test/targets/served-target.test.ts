@@ -1,5 +1,6 @@
 // ServedTarget on real segments: readiness, late objects, lost publishers, and renders.
 import { expect } from 'chai';
+import { map } from 'rxjs';
 import { compileScope, familiesOf } from '#app/exposition/page/scope.js';
 import { notReadyText } from '#app/exposition/page/text-page.js';
 import type { DemandAnswer, Scope } from '#app/model.js';
@@ -459,6 +460,20 @@ describe('a served target', () => {
       expect(shown('*')).to.include.members([
         ...['demo_root_x', 'shm_exporter_target_info', 'shm_exporter_target_refresh_total'],
       ]);
+    });
+
+    it('counts one miss for all scrapes that share a render', () => {
+      const shown = showing(1);
+      const target = serve({ renderMinIntervalMs: 0 });
+      // The first scrape gets the last render; then the value changes, and the others share the next render.
+      const first$ = target.target.demand().pipe(map(() => shown.x.set(2)));
+      follow(first$);
+      for (let others = 0; others < 3; others++) follow(target.target.demand());
+      target.clock.advance(0);
+      const counted = ['misses', 'hits'].map((name) =>
+        target.internal(`shm_exporter_internal_scrape_render_cache_${name}_total`),
+      );
+      expect(counted).to.deep.equal([1, 3]);
     });
 
     it('has counters on its page that include the current scrape', () => {
