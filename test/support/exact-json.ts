@@ -9,7 +9,9 @@ const TOKEN = /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|(tr
 export function parseExactly(text: string): ExactJson {
   const pattern = new RegExp(TOKEN);
   const fail = (): never => {
-    throw new SyntaxError(`Not JSON at ${pattern.lastIndex}: ${text.slice(pattern.lastIndex, 40)}`);
+    throw new SyntaxError(
+      `Not JSON at ${pattern.lastIndex}: ${text.slice(pattern.lastIndex, pattern.lastIndex + 40)}`,
+    );
   };
   const next = (): RegExpExecArray => pattern.exec(text) ?? fail();
   const expectSign = (sign: string): void => {
