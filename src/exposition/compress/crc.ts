@@ -1,4 +1,12 @@
 // Joins the CRC-32 of the parts of a text. A *raw CRC* is a CRC-32 without the initial and the final inversion.
+import {
+  CRC_BYTE_BYTES,
+  CRC_DIGITS,
+  CRC_HALF_BYTES,
+  CRC_MAX_DIGIT,
+  CRC_SHIFTS,
+  CRC_SHIFT_BYTES,
+} from '../wasm/layout.js';
 
 /** The polynomial, reflected. RFC 1952, section 8. */
 const POLYNOMIAL = 0xedb88320;
@@ -9,11 +17,7 @@ const ONE = 0x80000000;
  * tables have no entry for the digit 0, which needs no shift.
  */
 const DIGITS = 4;
-const MAX_KERNEL_DIGIT = 15;
 const MAX_DIGIT = 255;
-/** The number of table entries for a word (256 for each byte) and for one shift (16 for each half of a byte). */
-const WORD_TABLES = 4 * 256;
-const SHIFT_TABLES = 8 * 16;
 
 /**
  * Multiplies two polynomials modulo the polynomial of the CRC. The loop body avoids branches, which would be
@@ -70,21 +74,21 @@ export const rawCrc = finalCrc;
 
 let cachedTables: Uint32Array | undefined;
 
-/** The tables of assembly/crc.ts. */
+/** The tables for the kernel, as wasm/layout.ts describes them. */
 export const crcTables = (): Uint32Array => (cachedTables ??= tables());
 
 function tables(): Uint32Array {
   const shifts = kernelShifts();
-  const all = new Uint32Array(WORD_TABLES + shifts.length * SHIFT_TABLES);
+  const all = new Uint32Array((CRC_SHIFTS + shifts.length * CRC_SHIFT_BYTES) / 4);
   // The kernel processes four bytes at once. The first table belongs to the highest byte.
   const bits = shiftOf(4);
   for (let byte = 0; byte < 4; byte++)
-    fill(all, (3 - byte) * 256, bits.subarray(byte * 8, byte * 8 + 8));
+    fill(all, ((3 - byte) * CRC_BYTE_BYTES) / 4, bits.subarray(byte * 8, byte * 8 + 8));
   for (const [index, bytes] of shifts.entries()) {
     const ofBits = shiftOf(bytes);
-    const at = WORD_TABLES + index * SHIFT_TABLES;
+    const at = CRC_SHIFTS + index * CRC_SHIFT_BYTES;
     for (let half = 0; half < 8; half++)
-      fill(all, at + half * 16, ofBits.subarray(half * 4, half * 4 + 4));
+      fill(all, (at + half * CRC_HALF_BYTES) / 4, ofBits.subarray(half * 4, half * 4 + 4));
   }
   return all;
 }
@@ -92,8 +96,8 @@ function tables(): Uint32Array {
 /** The byte counts by which the tables of the kernel shift a CRC, in the order of the tables. */
 function kernelShifts(): readonly number[] {
   const all: number[] = [];
-  for (let position = 0; position < DIGITS; position++)
-    for (let digit = 1; digit <= MAX_KERNEL_DIGIT; digit++) all.push(digit * 16 ** position);
+  for (let position = 0; position < CRC_DIGITS; position++)
+    for (let digit = 1; digit <= CRC_MAX_DIGIT; digit++) all.push(digit * 16 ** position);
   return all;
 }
 

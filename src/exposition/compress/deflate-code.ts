@@ -1,24 +1,24 @@
 // The Huffman code of a target's deflate streams. It is made from counts of symbols; the kernel reads it as a table.
 import { BitWriter, blockHeader, codeBits, codeLengths, wordsFor } from './huffman.js';
 import type { Bits, CodeLengths } from './huffman.js';
+import {
+  CODE_BASES,
+  CODE_BYTES,
+  CODE_DISTANCES,
+  CODE_DISTANCE_SYMBOLS,
+  CODE_END,
+  CODE_HEADER,
+  CODE_HEADER_BITS,
+  CODE_LENGTHS,
+  DISTANCE_SYMBOLS,
+  LITERAL_LENGTH_SYMBOLS,
+  LONGEST_CODE,
+  MAX_MATCH,
+} from '../wasm/layout.js';
 
-/** The number of literal and length symbols, which come first, and the number of distance symbols. */
-const LITERAL_LENGTH_SYMBOLS = 286;
-const DISTANCE_SYMBOLS = 30;
+/** The number of symbols: literals and lengths, then distances. */
 export const SYMBOLS = LITERAL_LENGTH_SYMBOLS + DISTANCE_SYMBOLS;
 const END_OF_BLOCK = 256;
-/** The maximum number of bits of a code in deflate. */
-const LONGEST_CODE = 15;
-
-/** The size of the table that assembly/symbols.ts draws, and the offsets of its parts. */
-export const CODE_BYTES = 3272;
-const LENGTHS_AT = 1024;
-const DISTANCES_AT = 2060;
-const BASES_AT = 2180;
-const DISTANCE_SYMBOLS_AT = 2240;
-const HEADER_BITS_AT = 2752;
-const END_AT = 2756;
-const HEADER_AT = 2760;
 
 export class DeflateCode {
   readonly lengths: CodeLengths;
@@ -83,26 +83,26 @@ export class DeflateCode {
   #makeTable(): Uint8Array {
     const table = new DataView(new ArrayBuffer(CODE_BYTES));
     for (let byte = 0; byte < 256; byte++) setCode(table, byte * 4, this.codeOf(byte));
-    for (let length = 3; length <= 258; length++) {
+    for (let length = 3; length <= MAX_MATCH; length++) {
       const [symbol, extra] = lengthSymbol(length);
       const [bits, count] = this.codeOf(symbol);
-      setCode(table, LENGTHS_AT + length * 4, [bits + extra[0] * 2 ** count, count + extra[1]]);
+      setCode(table, CODE_LENGTHS + length * 4, [bits + extra[0] * 2 ** count, count + extra[1]]);
     }
     DISTANCE_BASES.forEach((base, symbol) => {
       const count = this.#distanceLengths[symbol] ?? 0;
-      setCode(table, DISTANCES_AT + symbol * 4, [this.#distanceCodes[symbol] ?? 0, count]);
-      table.setUint16(BASES_AT + symbol * 2, base, true);
+      setCode(table, CODE_DISTANCES + symbol * 4, [this.#distanceCodes[symbol] ?? 0, count]);
+      table.setUint16(CODE_BASES + symbol * 2, base, true);
     });
     for (let i = 0; i < 256; i++) {
-      table.setUint8(DISTANCE_SYMBOLS_AT + i, distanceSymbol(i + 1));
-      table.setUint8(DISTANCE_SYMBOLS_AT + 256 + i, distanceSymbol(i * 128 + 1));
+      table.setUint8(CODE_DISTANCE_SYMBOLS + i, distanceSymbol(i + 1));
+      table.setUint8(CODE_DISTANCE_SYMBOLS + 256 + i, distanceSymbol(i * 128 + 1));
     }
-    table.setUint32(HEADER_BITS_AT, this.headerBits, true);
-    setCode(table, END_AT, this.endOfBlock);
+    table.setUint32(CODE_HEADER_BITS, this.headerBits, true);
+    setCode(table, CODE_END, this.endOfBlock);
     const writer = new BitWriter(new Uint32Array(wordsFor(this.headerBits)));
     for (const bits of this.header) writer.put(bits);
     const bytes = new Uint8Array(table.buffer);
-    bytes.set(writer.bytes(), HEADER_AT);
+    bytes.set(writer.bytes(), CODE_HEADER);
     return bytes;
   }
 }
@@ -113,7 +113,7 @@ function setCode(table: DataView, at: number, [bits, count]: Bits): void {
 
 /** The symbol of a length from 3 to 258, and its extra bits. */
 function lengthSymbol(length: number): readonly [symbol: number, extra: Bits] {
-  if (length === 258) return [285, [0, 0]];
+  if (length === MAX_MATCH) return [285, [0, 0]];
   const n = length - 3;
   if (n < 8) return [257 + n, [0, 0]];
   const bits = 31 - Math.clz32(n) - 2;

@@ -1,8 +1,9 @@
 // The Huffman code of the deflate blocks of one target, and the scratch memory that its blocks share.
 import { crcTables } from './crc.js';
-import { CODE_BYTES, DeflateCode, SYMBOLS } from './deflate-code.js';
+import { DeflateCode, SYMBOLS } from './deflate-code.js';
 import type { CodeLengths } from './huffman.js';
 import type { Kernel } from '../wasm/kernel.js';
+import { CODE_BYTES } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
 
 /** A check of the code picks this many evenly spaced lines, and counts the symbols of the blocks that contain them. */

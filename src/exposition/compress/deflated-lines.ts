@@ -3,13 +3,19 @@ import { SYMBOLS } from './deflate-code.js';
 import type { DeflateCode } from './deflate-code.js';
 import type { DeflateContext } from './deflate-context.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { DEFLATE_TOTALS_SIZE, GROUP_BITS, RECORD_BYTES } from '../wasm/layout.js';
+import {
+  BLOCK_GROUPS,
+  BLOCK_LINE_DISTANCE,
+  BLOCK_RECORDS,
+  BLOCK_TOTALS,
+  DEFLATE_TOTALS_SIZE,
+  GROUP_BITS,
+  RECORD_BYTES,
+} from '../wasm/layout.js';
 import type { LineTable } from '../wasm/line-table.js';
 import { RenderBuffer } from '../text/render-buffer.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;
-/** Offsets in the header of a block, in 4-byte units. */
-const HEADER = { records: 5, lineDistance: 6, groups: 7, totals: 9 } as const;
 
 /** The line distance (assembly/deflate.ts) is chosen again when the number of lines has changed by this share. */
 const MAX_GROWTH = 0.25;
@@ -121,7 +127,7 @@ export class DeflatedLines {
     if (Math.abs(count - this.#countAtChoice) > count * MAX_GROWTH) {
       // If the allocation fails, the next render prepares the records again.
       const scratch = context.scratchFor(maxBytes);
-      this.#header(HEADER.lineDistance, run.bestLineDistance(address, context.table, scratch));
+      this.#setHeader(BLOCK_LINE_DISTANCE, run.bestLineDistance(address, context.table, scratch));
       this.#countAtChoice = count;
     }
     this.#haveLinesChanged = false;
@@ -137,10 +143,10 @@ export class DeflatedLines {
       this.#capacity = capacity;
       this.#records = records;
     }
-    this.#header(HEADER.records, this.#records);
+    this.#setHeader(BLOCK_RECORDS, this.#records);
     const totals = this.#records + this.#capacity * RECORD_BYTES;
-    this.#header(HEADER.totals, totals);
-    this.#header(HEADER.groups, totals + this.#capacity * DEFLATE_TOTALS_SIZE);
+    this.#setHeader(BLOCK_TOTALS, totals);
+    this.#setHeader(BLOCK_GROUPS, totals + this.#capacity * DEFLATE_TOTALS_SIZE);
   }
 
   #freeRecords(): void {
@@ -148,8 +154,8 @@ export class DeflatedLines {
     this.#capacity = 0;
   }
 
-  #header(field: number, value: number): void {
-    this.#kernel.u32[(this.#table.address >>> 2) + field] = value;
+  #setHeader(field: number, value: number): void {
+    this.#kernel.u32[(this.#table.address + field) >>> 2] = value;
   }
 }
 

@@ -3,7 +3,7 @@
 import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { CELL_BYTES, CHANGED_WORDS_AT } from '../wasm/layout.js';
+import { CELL_BYTES, CELL_WORD, CHANGED_WORDS_AT } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
 import type { TreeNode } from './tree-walk.js';
 
@@ -17,8 +17,6 @@ const EXTENT_PAGES = 16;
 const GROWTH_FACTOR = 4;
 /** For each slot of a copy: its value, its word, and its index if the word changed. */
 const SCRATCH_BYTES = 8 + 4 + 4;
-/** The offset of the word in a cell, in 4-byte units. */
-const WORD_OFFSET = 2;
 
 /** Pages that are contiguous both in the source and in kernel memory. */
 interface PageExtent {
@@ -102,7 +100,7 @@ export class SlotPages {
     const extent = this.#extentOf(Math.floor(slot / PAGE_SLOTS));
     if (extent === undefined) return 0;
     const cell = extent.cells + (slot - extent.firstPage * PAGE_SLOTS) * CELL_BYTES;
-    return this.#kernel.u32[(cell >>> 2) + WORD_OFFSET] ?? 0;
+    return this.#kernel.u32[(cell + CELL_WORD) >>> 2] ?? 0;
   }
 
   /** The copied bits of a slot, if its page is read and its word says that it has a value. */

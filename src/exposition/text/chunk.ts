@@ -4,7 +4,15 @@ import type { FamilyMetadata, FamilyHeader } from '../../model.js';
 import type { DeflateBlock } from '../compress/deflate-stream.js';
 import { PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { CHUNK_BLOCKS_OFFSET, CHUNK_BLOCK_BYTES, REWRITE_VALUE_BYTES } from '../wasm/layout.js';
+import {
+  CHUNK_BLOCKS,
+  CHUNK_BLOCK_BYTES,
+  CHUNK_BLOCK_HEADER,
+  CHUNK_BLOCK_HEADER_LENGTH,
+  CHUNK_BLOCK_START,
+  LINES_CHANGED,
+  REWRITE_VALUE_BYTES,
+} from '../wasm/layout.js';
 import { MAX_VALUE_BYTES } from '../wasm/line-table.js';
 import type { Scratch } from '../wasm/memory.js';
 import type { Block, RenderOptions, RenderTask } from './block.js';
@@ -15,13 +23,6 @@ const REWRITE_ALL_SHARE = 0.25;
 
 /** Starting a block takes as long as writing this many bytes of text. */
 const BYTES_A_BLOCK = 128;
-
-/** Offsets in the table that assembly/lines.ts draws, in 4-byte units. */
-const BLOCKS_AT = CHUNK_BLOCKS_OFFSET / 4;
-const CHUNK_BLOCK = { block: 0, header: 1, headerBytes: 2, start: 3 } as const;
-const CHUNK_BLOCK_WORDS = CHUNK_BLOCK_BYTES / 4;
-/** A flag of `dirtyFlags`: lines were added or removed. */
-const LINES_CHANGED = 2;
 
 /** A block, and the header before it if it is the first block of its family. */
 export interface ChunkBlock {
@@ -161,9 +162,8 @@ export class Chunk implements RenderTask {
   }
 
   get #tableBytes(): number {
-    return (
-      (BLOCKS_AT + this.blocks.length * CHUNK_BLOCK_WORDS) * 4 + this.#headerBytes + PADDING_BYTES
-    );
+    const items = this.blocks.length * CHUNK_BLOCK_BYTES;
+    return CHUNK_BLOCKS + items + this.#headerBytes + PADDING_BYTES;
   }
 
   #makeText({ hasText, context }: RenderOptions): ChunkText {
@@ -190,10 +190,10 @@ export class Chunk implements RenderTask {
     if (this.#text === undefined) return [];
     const { u32 } = this.#kernel;
     const offsets: number[] = [];
-    let at = (this.#table >>> 2) + BLOCKS_AT;
+    let at = this.#table + CHUNK_BLOCKS;
     for (const { header } of this.blocks) {
-      offsets.push((u32[at + CHUNK_BLOCK.start] ?? 0) - (header?.bytes ?? 0));
-      at += CHUNK_BLOCK_WORDS;
+      offsets.push((u32[(at + CHUNK_BLOCK_START) >>> 2] ?? 0) - (header?.bytes ?? 0));
+      at += CHUNK_BLOCK_BYTES;
     }
     offsets.push(this.#text.length);
     return offsets;
@@ -208,16 +208,16 @@ export class Chunk implements RenderTask {
     this.#table = this.#kernel.arena.allocate(this.#tableBytes);
     const { u32 } = this.#kernel;
     u32[this.#table >>> 2] = this.blocks.length;
-    let at = (this.#table >>> 2) + BLOCKS_AT;
-    let headerAt = (at + this.blocks.length * CHUNK_BLOCK_WORDS) * 4;
+    let at = this.#table + CHUNK_BLOCKS;
+    let headerAt = at + this.blocks.length * CHUNK_BLOCK_BYTES;
     for (const { block, header } of this.blocks) {
       const bytes = header?.bytes ?? 0;
       if (header !== undefined) this.#kernel.view(headerAt, bytes).write(header.text);
-      u32[at + CHUNK_BLOCK.block] = block.lines.address;
-      u32[at + CHUNK_BLOCK.header] = headerAt;
-      u32[at + CHUNK_BLOCK.headerBytes] = bytes;
+      u32[at >>> 2] = block.lines.address;
+      u32[(at + CHUNK_BLOCK_HEADER) >>> 2] = headerAt;
+      u32[(at + CHUNK_BLOCK_HEADER_LENGTH) >>> 2] = bytes;
       headerAt += bytes;
-      at += CHUNK_BLOCK_WORDS;
+      at += CHUNK_BLOCK_BYTES;
     }
   }
 }

@@ -2,7 +2,14 @@
 import { UNCHANGED } from '../../catalogue/row.js';
 import type { Conversion } from '../../catalogue/row.js';
 import { Fault } from '../../errors.js';
-import { BLOCKS_POINTER, ENTRY_BITS, SCALES_POINTER } from './layout.js';
+import {
+  BLOCKS_POINTER,
+  ENTRY_BITS,
+  SCALED,
+  SCALES_POINTER,
+  SCALE_BYTES,
+  SCALE_SHIFT,
+} from './layout.js';
 import type { Arena } from './memory.js';
 
 const FIRST_CAPACITY = 64;
@@ -71,9 +78,7 @@ export class BlockTable {
 }
 
 /** The index of a scale takes 16 bits of an opcode. */
-const MAX_SCALES = 65_536;
-const SCALE_BYTES = 16;
-const SCALED_FLAG = 0x100;
+const MAX_SCALES = 2 ** (32 - SCALE_SHIFT);
 
 interface CountedScale {
   readonly index: number;
@@ -89,8 +94,6 @@ export class Scales {
   #free: number[] = [];
   #at = 0;
   #capacity = 0;
-  /** Tables that became too small; together they are as large as the current one. */
-  #former: { readonly at: number; readonly bytes: number }[] = [];
 
   constructor(memory: TableMemory) {
     this.#memory = memory;
@@ -106,11 +109,11 @@ export class Scales {
     const held = this.#byKey.get(key) ?? this.#add(key, multiply, divide);
     if (held === undefined) return undefined;
     held.references++;
-    return (SCALED_FLAG | (held.index << 16)) >>> 0;
+    return (SCALED | (held.index << SCALE_SHIFT)) >>> 0;
   }
 
   release(flags: number): void {
-    const held = flags === 0 ? undefined : this.#byIndex[flags >>> 16];
+    const held = flags === 0 ? undefined : this.#byIndex[flags >>> SCALE_SHIFT];
     if (held === undefined || --held.references > 0) return;
     this.#byKey.delete(held.key);
     this.#byIndex[held.index] = undefined;
@@ -138,17 +141,14 @@ export class Scales {
     const { arena } = this.#memory;
     const at = arena.allocate(capacity * SCALE_BYTES);
     this.#memory.bytes.copyWithin(at, this.#at, this.#at + bytes);
-    // Keep the former table: another thread's kernel instance may have read its address, and read a scale from it later.
-    if (bytes > 0) this.#former.push({ at: this.#at, bytes });
+    if (bytes > 0) arena.free(this.#at, bytes);
     this.#at = at;
     this.#capacity = capacity;
-    Atomics.store(this.#memory.u32, SCALES_POINTER / 4, at);
+    this.#memory.u32[SCALES_POINTER >>> 2] = at;
   }
 
   #clear(): void {
     this.#memory.arena.free(this.#at, this.#capacity * SCALE_BYTES);
-    for (const { at, bytes } of this.#former) this.#memory.arena.free(at, bytes);
-    this.#former = [];
     this.#byIndex = [];
     this.#free = [];
     this.#capacity = 0;

@@ -2,11 +2,30 @@
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import { BlockTable, Scales } from './kernel-tables.js';
-import { CRC_TABLES_POINTER, FREE_AT, POW10_AT, DEFLATE_RESULT_AT } from './layout.js';
+import {
+  CRC_TABLES_POINTER,
+  DEFLATE_RESULT_AT,
+  FREE_AT,
+  HIGHEST_EXPONENT,
+  LOWEST_EXPONENT,
+  OPCODE_BOOL,
+  OPCODE_F64,
+  OPCODE_I64,
+  OPCODE_U64,
+  OPCODE_WRAP32,
+  POWERS_AT,
+  POWER_BYTES,
+} from './layout.js';
 import { Arena, TextStore } from './memory.js';
 
 /** How the kernel decodes the 8 bytes of a value. The flags of `Scales.acquire` are added for a scaled value. */
-export const OPCODE = { u64: 1, i64: 2, f64: 3, bool: 4, wrap32: 5 } as const;
+export const OPCODE = {
+  u64: OPCODE_U64,
+  i64: OPCODE_I64,
+  f64: OPCODE_F64,
+  bool: OPCODE_BOOL,
+  wrap32: OPCODE_WRAP32,
+} as const;
 export type Opcode = (typeof OPCODE)[keyof typeof OPCODE];
 
 /** The kernel copies 16 bytes at a time. It may read and overwrite this many bytes after the end of a text. */
@@ -103,7 +122,7 @@ export class Kernel {
   constructor({ maxPages = MAX_PAGES }: KernelOptions = {}) {
     this.#maxPages = maxPages;
     this.#memory = reserve(maxPages);
-    new Uint8Array(this.#memory.buffer).set((cachedPowers ??= powersOfTen()), POW10_AT);
+    new Uint8Array(this.#memory.buffer).set((cachedPowers ??= powersOfTen()), POWERS_AT);
     const instance = new WebAssembly.Instance(kernelCode(), { env: { memory: this.#memory } });
     this.deflateResult = new Uint32Array(this.#memory.buffer, DEFLATE_RESULT_AT, 2);
     this.run = instance.exports as unknown as KernelExports;
@@ -119,7 +138,7 @@ export class Kernel {
     this.texts = new TextStore(this);
   }
 
-  /** Copies the tables of assembly/crc.ts into the memory, once. */
+  /** Copies the CRC tables into the memory, once. */
   installCrcTables(tables: Uint32Array): void {
     if (this.#u32[CRC_TABLES_POINTER >>> 2] !== 0) return;
     const at = this.arena.allocate(tables.byteLength);
@@ -168,9 +187,6 @@ export class Kernel {
   }
 }
 
-const LOWEST_EXPONENT = -292;
-const HIGHEST_EXPONENT = 324;
-
 /** 10^k as 128 bits, rounded up, scaled so that the highest bit is set (Giulietti 2020, 9.7). */
 function powerOfTen(k: number): bigint {
   const shift = 127 - Math.floor((k * 1741647) / 2 ** 19);
@@ -182,14 +198,14 @@ function powerOfTen(k: number): bigint {
 
 let cachedPowers: Uint8Array | undefined;
 
-/** The table of powers of ten at `POW10_AT`. */
+/** The table of powers of ten at `POWERS_AT`. */
 function powersOfTen(): Uint8Array {
   const view = new DataView(new ArrayBuffer(FREE_AT));
   for (let k = LOWEST_EXPONENT; k <= HIGHEST_EXPONENT; k++) {
-    const entry = POW10_AT + 16 * (k - LOWEST_EXPONENT);
+    const entry = POWERS_AT + POWER_BYTES * (k - LOWEST_EXPONENT);
     const g = powerOfTen(k);
     view.setBigUint64(entry, g >> 64n, true);
     view.setBigUint64(entry + 8, g & 0xffffffffffffffffn, true);
   }
-  return new Uint8Array(view.buffer, POW10_AT);
+  return new Uint8Array(view.buffer, POWERS_AT);
 }

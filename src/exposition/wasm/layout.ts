@@ -1,23 +1,30 @@
-// Addresses and sizes in the kernel's memory, for both compilers: TypeScript and AssemblyScript. The drawings are in
-// assembly/block.ts, deflate.ts and lines.ts.
+// The layout of the kernel's memory, for both compilers: TypeScript and AssemblyScript. A name in `_AT` is an address, in
+// `_POINTER` the address of an address, in `_BYTES` a size, and in `_BITS` a number of bits. The other names with the
+// prefix of a structure are offsets in it.
 
 /** The number of bits of an entry number. */
 export const ENTRY_BITS = 11;
 /** The maximum number of lines of a block. */
 export const MAX_LINES = 1 << ENTRY_BITS;
 
+// Fixed addresses.
+
 /** Holds the number of slots whose words differed in the last call of `storeChanged`. */
 export const CHANGED_WORDS_AT = 12;
 /** Holds the address of the table of scales. A scale is a multiplier and a divisor, both doubles. */
 export const SCALES_POINTER = 16;
-/** Holds the address of the tables of assembly/crc.ts. */
+export const SCALE_BYTES = 16;
+/** Holds the address of the CRC tables. */
 export const CRC_TABLES_POINTER = 24;
 /** Holds the address of the table of blocks, which has the header address of each block, by block number. */
 export const BLOCKS_POINTER = 40;
-/** The powers of ten: 617 entries of 16 bytes. */
-export const POW10_AT = 64;
+/** The powers of ten from the lowest exponent to the highest: 128 bits each, high word first. */
+export const POWERS_AT = 64;
+export const POWER_BYTES = 16;
+export const LOWEST_EXPONENT = -292;
+export const HIGHEST_EXPONENT = 324;
 /** The text of a value before it is compressed, 48 bytes. */
-export const VALUE_AT = 9936;
+export const VALUE_AT = POWERS_AT + (HIGHEST_EXPONENT - LOWEST_EXPONENT + 1) * POWER_BYTES;
 /** The matches of the line that was compressed last: assembly/line-diff.ts. */
 export const MATCHES_AT = VALUE_AT + 48;
 /** The total of the block that was compressed last: raw CRC, bytes and bits, u32 each. */
@@ -29,21 +36,146 @@ export const LENGTH_DELTAS_AT = VALUE_AT + 80;
 /** The first free byte. */
 export const FREE_AT = LENGTH_DELTAS_AT + MAX_LINES;
 
-/** A cell: a value of 8 bytes, its word, and the id of the first line that shows it. */
-export const CELL_BYTES = 16;
-/** The sizes of an entry of a block and of its key. */
-export const ENTRY_BYTES = 20;
+// The header of a block. An entry keeps its position while its line is in the block. `order` lists the entries in the
+// order of the lines; the block is sorted if line i is entry i. Two bitmaps mark the entries whose values changed since
+// the text or the deflate block was written. `text` and `deflate` are the dirty flags of text and deflate block.
+//
+//   0         4       8       12     16        20      24        28         32       36         40       44  48        304       560
+//   +---------+-------+-------+------+---------+-------+---------+----------+--------+----------+--------+---+---------+---------+
+//   | entries | order | count | text | deflate | is    | records | line     | groups | capacity | totals |   | changes | changes |
+//   | at      | at    |       | dirty flags    | sorted| at      | distance | at     | in lines | at     |   | of text | deflate |
+//   +---------+-------+-------+------+---------+-------+---------+----------+--------+----------+--------+---+---------+---------+
+export const BLOCK_ENTRIES = 0;
+export const BLOCK_ORDER = 4;
+export const BLOCK_COUNT = 8;
+export const BLOCK_TEXT_DIRTY = 12;
+export const BLOCK_DEFLATE_DIRTY = 16;
+export const BLOCK_IS_SORTED = 20;
+export const BLOCK_RECORDS = 24;
+export const BLOCK_LINE_DISTANCE = 28;
+export const BLOCK_GROUPS = 32;
+export const BLOCK_CAPACITY = 36;
+export const BLOCK_TOTALS = 40;
+export const BLOCK_TEXT_CHANGES = 48;
+export const CHANGES_BYTES = MAX_LINES / 8;
+export const BLOCK_DEFLATE_CHANGES = BLOCK_TEXT_CHANGES + CHANGES_BYTES;
+export const BLOCK_BYTES = BLOCK_DEFLATE_CHANGES + CHANGES_BYTES;
+
+/** Dirty flags: a value changed, or lines were added or removed. */
+export const VALUES_CHANGED = 1;
+export const LINES_CHANGED = 2;
+
+// The arrays of a block, each with the capacity of the block:
+//
+//   +------------+--------------+-------------+---------------+----------+--------------+
+//   | keys of    | entries of   | series      | values'       | order    | values'      |
+//   | 16 bytes   | 20 bytes     | indexes u32 | offsets u32   | u16      | lengths u8   |
+//   +------------+--------------+-------------+---------------+----------+--------------+
+//
+// A key has the node id and the hash, f64 each. The offsets and lengths of values are by the line's index, and describe
+// the last text. The offsets are contiguous: when the length of a value changes, all later offsets change.
 export const KEY_BYTES = 16;
-/** The offset of the change bitmaps in a block's header. */
-export const CHANGES_OFFSET = 40;
+export const KEY_HASH = 8;
+export const ENTRY_BYTES = 20;
+export const SERIES_INDEX_BYTES = 4;
+export const VALUE_OFFSET_BYTES = 4;
+export const ORDER_BYTES = 2;
+export const VALUE_LENGTH_BYTES = 1;
+
+// An entry:
+//
+//   0         4           8         12       16        20
+//   +---------+-----------+---------+--------+---------+
+//   | name at | labels at | cell at | opcode | next    |
+//   | u32     | u32       | u32     | u32    | line id |
+//   +---------+-----------+---------+--------+---------+
+//
+// A line is its name, its labels with a space, the value of its cell, and a line feed. Without a cell, the text of
+// its labels includes the constant value and the line feed.
+export const ENTRY_NAME = 0;
+export const ENTRY_LABELS = 4;
+export const ENTRY_CELL = 8;
+export const ENTRY_OPCODE = 12;
+export const ENTRY_NEXT = 16;
+
+// A text: its reference count u32, its length u32, its bytes.
+export const TEXT_LENGTH = 4;
+export const TEXT_CONTENT = 8;
+
+// A cell: a value u64, its word u32, and the id of the first line that shows it u32.
+//
+// A line id has 31 bits: a block number, then an entry number. The lines of a cell are a linked list: `next` of an entry
+// is the id of the next line, with the flag HAS_NEXT if there is one.
+export const CELL_WORD = 8;
+export const CELL_LINE = 12;
+export const CELL_BYTES = 16;
+export const HAS_NEXT = 0x80000000;
+
+// An opcode tells how to read the 8 bytes of a value. The highest 16 bits are the index of a scale, with the flag SCALED.
+export const OPCODE_U64 = 1;
+export const OPCODE_I64 = 2;
+export const OPCODE_F64 = 3;
+export const OPCODE_BOOL = 4;
+export const OPCODE_WRAP32 = 5;
+export const SCALED = 0x100;
+export const SCALE_SHIFT = 16;
+
+// The table of a chunk: the number of its blocks, then an item for each block. The header lines before a block, if any,
+// belong to it. `start` is the offset of the block's lines in the last text.
+//
+//   0        4          8           12          16      20
+//   +--------+----------+-----------+-----------+-------+----------+
+//   | blocks | block at | header at | header    | start | the next |
+//   | u32    | u32      | u32       | bytes u32 | u32   | block    |
+//   +--------+----------+-----------+-----------+-------+----------+
+export const CHUNK_BLOCKS = 4;
+export const CHUNK_BLOCK_HEADER = 4;
+export const CHUNK_BLOCK_HEADER_LENGTH = 8;
+export const CHUNK_BLOCK_START = 12;
+export const CHUNK_BLOCK_BYTES = 16;
+
+/** The bytes of scratch memory that `rewrite` needs for each value. */
+export const REWRITE_VALUE_BYTES = 32;
 
 /** The record of a compressed line, and the total of a line or a group of lines: assembly/deflate.ts. */
 export const RECORD_BYTES = 24;
 export const DEFLATE_TOTALS_SIZE = 12;
 export const GROUP_BITS = 5;
 
-/** The offset of the blocks in a chunk's table, and the size of each: assembly/lines.ts. */
-export const CHUNK_BLOCKS_OFFSET = 4;
-export const CHUNK_BLOCK_BYTES = 16;
-/** The bytes of scratch memory that `rewrite` needs for each value. */
-export const REWRITE_VALUE_BYTES = 32;
+/** The numbers of literal and length symbols, and of distance symbols. */
+export const LITERAL_LENGTH_SYMBOLS = 286;
+export const DISTANCE_SYMBOLS = 30;
+/** The maximum number of bits of a symbol. */
+export const LONGEST_CODE = 15;
+/** The maximum number of bytes of a match. */
+export const MAX_MATCH = 258;
+
+// The table of a Huffman code. The first three arrays hold the code of each symbol, with its number of bits in the
+// highest byte. The codes of lengths include the extra bits.
+//
+//   0               1024           2060             2180        2240         2752        2760     3272
+//   +---------------+--------------+----------------+-----------+------------+-----------+--------+
+//   | literals u32  | lengths u32  | distance codes | base u16  | symbol of a| bits u32, | header |
+//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |        |
+//   +---------------+--------------+----------------+-----------+------------+-----------+--------+
+//
+// `header` is the header of a deflate block, `bits` its length in bits, and `end` the code of the end-of-block symbol.
+// The first 256 distance symbols are those of the distances 1, 2, …; the others are those of 1, 129, 257, …
+export const CODE_LENGTHS = 256 * 4;
+export const CODE_DISTANCES = CODE_LENGTHS + (MAX_MATCH + 1) * 4;
+export const CODE_BASES = CODE_DISTANCES + DISTANCE_SYMBOLS * 4;
+export const CODE_DISTANCE_SYMBOLS = CODE_BASES + DISTANCE_SYMBOLS * 2;
+export const CODE_HEADER_BITS = CODE_DISTANCE_SYMBOLS + 2 * 256;
+export const CODE_END = CODE_HEADER_BITS + 4;
+export const CODE_HEADER = CODE_END + 4;
+export const CODE_BYTES = CODE_HEADER + 512;
+
+// The tables of raw CRCs, of u32. The first four update a CRC by four bytes of text: 256 entries for each byte of a word.
+// The others shift a CRC over zero bytes, whose number has up to 4 digits in base 16. Each digit from 1 to 15, at each
+// position, has eight tables of 16 entries: one table for each half of a byte of the CRC.
+export const CRC_DIGITS = 4;
+export const CRC_MAX_DIGIT = 15;
+export const CRC_BYTE_BYTES = 256 * 4;
+export const CRC_HALF_BYTES = 16 * 4;
+export const CRC_SHIFTS = 4 * CRC_BYTE_BYTES;
+export const CRC_SHIFT_BYTES = 8 * CRC_HALF_BYTES;

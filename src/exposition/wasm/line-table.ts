@@ -1,32 +1,44 @@
-// The lines of a block in the kernel's memory, as assembly/block.ts draws them.
+// The lines of a block in the kernel's memory, as layout.ts draws them.
 import { PADDING_BYTES } from './kernel.js';
 import type { Kernel } from './kernel.js';
-import { CHANGES_OFFSET, ENTRY_BITS, ENTRY_BYTES, KEY_BYTES, MAX_LINES } from './layout.js';
+import {
+  BLOCK_BYTES,
+  BLOCK_CAPACITY,
+  BLOCK_COUNT,
+  BLOCK_DEFLATE_DIRTY,
+  BLOCK_ENTRIES,
+  BLOCK_IS_SORTED,
+  BLOCK_ORDER,
+  BLOCK_TEXT_DIRTY,
+  CELL_LINE,
+  ENTRY_BITS,
+  ENTRY_BYTES,
+  ENTRY_CELL,
+  ENTRY_LABELS,
+  ENTRY_NAME,
+  ENTRY_NEXT,
+  HAS_NEXT,
+  KEY_BYTES,
+  KEY_HASH,
+  LINES_CHANGED,
+  MAX_LINES,
+  ORDER_BYTES,
+  SERIES_INDEX_BYTES,
+  VALUE_LENGTH_BYTES,
+  VALUE_OFFSET_BYTES,
+} from './layout.js';
 import { hashOf } from './memory.js';
 import type { StoredText, TextHash } from './memory.js';
 
 /** The maximum number of bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const MAX_VALUE_BYTES = 26;
 
-/** The size of a header: its fields, and two bitmaps with one bit for each entry. See assembly/block.ts. */
-const HEADER_BYTES = CHANGES_OFFSET + (2 * MAX_LINES) / 8;
-const CELL_LINE_OFFSET = 12;
-/** The key of an entry has the node id and the hash, f64 each. The series index is u32, in an array of its own. */
-const SERIES_INDEX_BYTES = 4;
-/** For each line, by its index: the offset of its value in the text, its entry, and the length of its value. */
-const OFFSET_BYTES = 4;
-const ORDER_BYTES = 2;
-const LENGTH_BYTES = 1;
-const ORDER_OFFSET = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + OFFSET_BYTES;
-const LINE_BYTES = ORDER_OFFSET + ORDER_BYTES + LENGTH_BYTES;
+/** The offset of `order` and the size of all arrays, for each line. */
+const ORDER_OFFSET = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + VALUE_OFFSET_BYTES;
+const LINE_BYTES = ORDER_OFFSET + ORDER_BYTES + VALUE_LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
 /** A table whose capacity is this many times its number of lines shrinks to twice that number. */
 const SPARSE_RATIO = 8;
-const HAS_NEXT = 0x80000000;
-
-/** Offsets in a header and an entry, in 4-byte units. */
-const HEADER = { entries: 0, order: 1, count: 2, dirty: 3, isSorted: 4, capacity: 8 } as const;
-const ENTRY = { name: 0, labels: 1, cell: 2, next: 4 } as const;
 
 /** Rounds up to a power of two. */
 const capacityFor = (lines: number): number =>
@@ -34,12 +46,6 @@ const capacityFor = (lines: number): number =>
 
 /** No node has this id. */
 const NO_NODE = -1;
-
-/** The dirty flags: the lower half is for the text, the upper half for the deflate block. See assembly/block.ts. */
-const TEXT_DIRTY = 0xffff;
-const DEFLATE_DIRTY = 0xffff_0000;
-/** The dirty flags of both after lines were added or removed. */
-const LINES_CHANGED = 0x0001_0003;
 
 /** The parts of a line after the name of its family. */
 export interface Line {
@@ -100,14 +106,14 @@ export class LineTable {
     this.#capacity = capacity;
     const [at, address, number] = arena.allocateFor(capacity * LINE_BYTES, (linesAt) =>
       arena.allocateFor(
-        HEADER_BYTES,
+        BLOCK_BYTES,
         (headerAt) => [linesAt, headerAt, blocks.assign(headerAt)] as const,
       ),
     );
     this.#at = at;
     this.#blockNumber = number;
     this.address = address;
-    kernel.bytes.fill(0, address, address + HEADER_BYTES);
+    kernel.bytes.fill(0, address, address + BLOCK_BYTES);
     this.#writeAddresses();
     this.#setCount(0);
   }
@@ -130,12 +136,12 @@ export class LineTable {
 
   /** Whether values changed, or lines were added or removed, since the text was written. */
   get isTextDirty(): boolean {
-    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.dirty] ?? 0) & TEXT_DIRTY) !== 0;
+    return this.#header(BLOCK_TEXT_DIRTY) !== 0;
   }
 
   /** Whether values changed, or lines were added or removed, since the deflate block was written. */
   get isDeflateDirty(): boolean {
-    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.dirty] ?? 0) & DEFLATE_DIRTY) !== 0;
+    return this.#header(BLOCK_DEFLATE_DIRTY) !== 0;
   }
 
   /** Returns a negative number if all lines are before `key`, a positive number if all are after it, else 0. */
@@ -161,7 +167,7 @@ export class LineTable {
 
   /** See `seriesHash`. */
   hash(index: number): number {
-    return this.#kernel.f64[(this.#keyOf(this.#entry(index)) >>> 3) + 1] ?? 0;
+    return this.#kernel.f64[(this.#keyOf(this.#entry(index)) + KEY_HASH) >>> 3] ?? 0;
   }
 
   /** Bytes of the name and labels of a line. */
@@ -204,12 +210,9 @@ export class LineTable {
   /** Removes a line; returns the bytes of its name and labels. */
   remove(index: number): number {
     const entry = this.#unlink(index);
-    const { u32, texts } = this.#kernel;
-    const at = this.#entryOf(entry) >>> 2;
     const bytes = this.#textBytesOf(entry);
     this.#textBytes -= bytes;
-    texts.release(u32[at + ENTRY.name] ?? 0);
-    texts.release(u32[at + ENTRY.labels] ?? 0);
+    this.#releaseTexts(entry);
     return bytes;
   }
 
@@ -220,7 +223,7 @@ export class LineTable {
       const from = this.#entry(i);
       const to = other.#append();
       this.#copyEntry(from, other, to);
-      const cell = this.#kernel.u32[(this.#entryOf(from) >>> 2) + ENTRY.cell] ?? 0;
+      const cell = this.#field(from, ENTRY_CELL);
       if (cell !== 0) this.#relink(cell, this.#lineId(from), other.#lineId(to));
       const bytes = this.#textBytesOf(from);
       this.#textBytes -= bytes;
@@ -237,7 +240,7 @@ export class LineTable {
    * removed lines. If it changes anything, text and deflate block are dirty after that.
    */
   sort(): void {
-    if (this.#kernel.u32[(this.address >>> 2) + HEADER.isSorted] === 0) this.#sortEntries();
+    if (this.#header(BLOCK_IS_SORTED) === 0) this.#sortEntries();
     if (this.#capacity <= FIRST_CAPACITY || this.#capacity < SPARSE_RATIO * this.#count) return;
     // The table is sorted, so all entry numbers are smaller than the number of lines, and new lines need no list of free
     // entries.
@@ -257,8 +260,8 @@ export class LineTable {
     run.sort(this.address, formerNumber, number, former, at);
     for (let index = 0; index < this.#count; index++) this.#setEntry(index, index);
     this.#free = [];
-    this.#setHeader(HEADER.isSorted, 1);
-    this.#setHeader(HEADER.dirty, LINES_CHANGED);
+    this.#setHeader(BLOCK_IS_SORTED, 1);
+    this.#markLinesChanged();
     this.#writeAddresses();
     blocks.release(formerNumber);
     arena.free(former, this.#capacity * LINE_BYTES);
@@ -266,23 +269,18 @@ export class LineTable {
 
   /** Frees everything. After that, no cell of its lines may be marked as changed. */
   close(): void {
-    const { u32, texts } = this.#kernel;
-    for (let index = 0; index < this.#count; index++) {
-      const at = this.#entryOf(this.#entry(index)) >>> 2;
-      texts.release(u32[at + ENTRY.name] ?? 0);
-      texts.release(u32[at + ENTRY.labels] ?? 0);
-    }
+    for (let index = 0; index < this.#count; index++) this.#releaseTexts(this.#entry(index));
     this.#count = 0;
     this.#kernel.blocks.release(this.#blockNumber);
     this.#kernel.arena.free(this.#at, this.#capacity * LINE_BYTES);
-    this.#kernel.arena.free(this.address, HEADER_BYTES);
+    this.#kernel.arena.free(this.address, BLOCK_BYTES);
   }
 
   /** Adds an entry for a line after all others, without allocating; returns it. */
   #append(): number {
     const entry = this.#free.pop() ?? this.#count;
     this.#setEntry(this.#count, entry);
-    if (entry !== this.#count) this.#setHeader(HEADER.isSorted, 0);
+    if (entry !== this.#count) this.#setHeader(BLOCK_IS_SORTED, 0);
     this.#setCount(this.#count + 1);
     return entry;
   }
@@ -290,11 +288,10 @@ export class LineTable {
   /** Removes the line at an index from the order and from its cell; returns its entry. */
   #unlink(index: number): number {
     const entry = this.#entry(index);
-    const { u32 } = this.#kernel;
-    const cell = u32[(this.#entryOf(entry) >>> 2) + ENTRY.cell] ?? 0;
+    const cell = this.#field(entry, ENTRY_CELL);
     if (cell !== 0) this.#relink(cell, this.#lineId(entry), 0);
     this.#moveOrder(index + 1, index);
-    if (index !== this.#count - 1) this.#setHeader(HEADER.isSorted, 0);
+    if (index !== this.#count - 1) this.#setHeader(BLOCK_IS_SORTED, 0);
     else this.#lastNodeId = NO_NODE;
     this.#free.push(entry);
     this.#setCount(this.#count - 1);
@@ -310,15 +307,24 @@ export class LineTable {
 
   #setCount(count: number): void {
     this.#count = count;
-    this.#setHeader(HEADER.count, count);
-    this.#setHeader(HEADER.dirty, LINES_CHANGED);
+    this.#setHeader(BLOCK_COUNT, count);
+    this.#markLinesChanged();
     if (count > 0) return;
     this.#free = [];
-    this.#setHeader(HEADER.isSorted, 1);
+    this.#setHeader(BLOCK_IS_SORTED, 1);
+  }
+
+  #markLinesChanged(): void {
+    this.#setHeader(BLOCK_TEXT_DIRTY, LINES_CHANGED);
+    this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
+  }
+
+  #header(field: number): number {
+    return this.#kernel.u32[(this.address + field) >>> 2] ?? 0;
   }
 
   #setHeader(field: number, value: number): void {
-    this.#kernel.u32[(this.address >>> 2) + field] = value;
+    this.#kernel.u32[(this.address + field) >>> 2] = value;
   }
 
   /** Ensures memory for this many lines; changes nothing if memory runs out. */
@@ -356,9 +362,9 @@ export class LineTable {
 
   /** Writes the addresses of the arrays into the header. */
   #writeAddresses(): void {
-    this.#setHeader(HEADER.entries, this.#entryOf(0));
-    this.#setHeader(HEADER.order, this.#orderAt);
-    this.#setHeader(HEADER.capacity, this.#capacity);
+    this.#setHeader(BLOCK_ENTRIES, this.#entryOf(0));
+    this.#setHeader(BLOCK_ORDER, this.#orderAt);
+    this.#setHeader(BLOCK_CAPACITY, this.#capacity);
   }
 
   /** Copies an entry, its key and its series index to an entry of another table. */
@@ -407,9 +413,21 @@ export class LineTable {
 
   /** Bytes of the name and labels of an entry. */
   #textBytesOf(entry: number): number {
-    const { u32, texts } = this.#kernel;
-    const at = this.#entryOf(entry) >>> 2;
-    return texts.lengthOf(u32[at + ENTRY.name] ?? 0) + texts.lengthOf(u32[at + ENTRY.labels] ?? 0);
+    const { texts } = this.#kernel;
+    return (
+      texts.lengthOf(this.#field(entry, ENTRY_NAME)) +
+      texts.lengthOf(this.#field(entry, ENTRY_LABELS))
+    );
+  }
+
+  #releaseTexts(entry: number): void {
+    const { texts } = this.#kernel;
+    texts.release(this.#field(entry, ENTRY_NAME));
+    texts.release(this.#field(entry, ENTRY_LABELS));
+  }
+
+  #field(entry: number, field: number): number {
+    return this.#kernel.u32[(this.#entryOf(entry) + field) >>> 2] ?? 0;
   }
 
   #isBefore({ nodeId, seriesIndex }: LineKey): boolean {
@@ -446,7 +464,7 @@ export class LineTable {
   /** Replaces a line id in the linked list of its cell; a `newId` of 0 removes it. */
   #relink(cell: number, lineId: number, newId: number): void {
     const { u32 } = this.#kernel;
-    let at = (cell + CELL_LINE_OFFSET) >>> 2;
+    let at = (cell + CELL_LINE) >>> 2;
     let found = u32[at] ?? 0;
     while (found % HAS_NEXT !== lineId) {
       if (found < HAS_NEXT) return;
@@ -460,8 +478,8 @@ export class LineTable {
   /** The address of the link from a line to the next line of its cell, in 4-byte units. */
   #nextAt(lineId: number): number {
     const { u32, blocks } = this.#kernel;
-    const header = blocks.headerOf((lineId % HAS_NEXT) >>> ENTRY_BITS) >>> 2;
-    const entry = lineId & (MAX_LINES - 1);
-    return (((u32[header + HEADER.entries] ?? 0) + entry * ENTRY_BYTES) >>> 2) + ENTRY.next;
+    const header = blocks.headerOf((lineId % HAS_NEXT) >>> ENTRY_BITS);
+    const entries = u32[(header + BLOCK_ENTRIES) >>> 2] ?? 0;
+    return (entries + (lineId & (MAX_LINES - 1)) * ENTRY_BYTES + ENTRY_NEXT) >>> 2;
   }
 }

@@ -1,4 +1,6 @@
 // The kernel's memory: an arena, a scratch buffer, and reference-counted texts.
+import { TEXT_CONTENT, TEXT_LENGTH } from './layout.js';
+
 /** Rounds a size up to a multiple of a quarter of a power of two, which wastes at most a fifth. */
 export function sizeClass(bytes: number): number {
   if (bytes <= 64) return Math.max(16, Math.ceil(bytes / 16) * 16);
@@ -102,9 +104,6 @@ export class Scratch {
   }
 }
 
-/** The reference count and the length of a text, u32 each, before its bytes. */
-const HEAD_BYTES = 8;
-
 interface TextMemory {
   readonly arena: Arena;
   readonly u32: Uint32Array;
@@ -122,11 +121,11 @@ export class TextStore {
   /** Stores a text with this reference count; returns its address. */
   store(text: string, references = 1): number {
     const length = Buffer.byteLength(text);
-    const at = this.#memory.arena.allocate(HEAD_BYTES + length);
+    const at = this.#memory.arena.allocate(TEXT_CONTENT + length);
     const { u32 } = this.#memory;
     u32[at >>> 2] = references;
-    u32[(at >>> 2) + 1] = length;
-    this.#memory.view(at + HEAD_BYTES, length).write(text, 'utf8');
+    u32[(at + TEXT_LENGTH) >>> 2] = length;
+    this.#memory.view(at + TEXT_CONTENT, length).write(text, 'utf8');
     return at;
   }
 
@@ -135,7 +134,7 @@ export class TextStore {
     const { u32 } = this.#memory;
     const references = (u32[at >>> 2] ?? 0) - 1;
     u32[at >>> 2] = references;
-    if (references === 0) this.#memory.arena.free(at, HEAD_BYTES + this.lengthOf(at));
+    if (references === 0) this.#memory.arena.free(at, TEXT_CONTENT + this.lengthOf(at));
   }
 
   referencesTo(at: number): number {
@@ -144,7 +143,7 @@ export class TextStore {
 
   /** The length of a text in bytes. */
   lengthOf(at: number): number {
-    return this.#memory.u32[(at >>> 2) + 1] ?? 0;
+    return this.#memory.u32[(at + TEXT_LENGTH) >>> 2] ?? 0;
   }
 }
 

@@ -1,20 +1,20 @@
 // The raw CRC-32 of parts of a text: without initial and final inversion, so that parts can be joined.
-import { CRC_TABLES_POINTER } from '../layout';
+import {
+  CRC_BYTE_BYTES,
+  CRC_HALF_BYTES,
+  CRC_MAX_DIGIT,
+  CRC_SHIFTS,
+  CRC_SHIFT_BYTES,
+  CRC_TABLES_POINTER,
+} from '../layout';
 
-// The tables, 34 KiB at the address in TABLES_POINTER; ../../compress/crc.ts makes them. The first four update a CRC by
-// four bytes of text: 256 entries for each byte of a word. The others shift a CRC over zero bytes, whose number has up
-// to 4 digits in base 16. Each digit from 1 to 15, at each position, has eight tables of 16 entries: one table for each
-// half of a byte of the CRC.
-const TABLES_POINTER: usize = CRC_TABLES_POINTER;
-const SHIFT_BYTES: usize = 512;
-const SHIFT_TABLES: usize = 4096;
-const DIGIT_TABLES: usize = 15 * SHIFT_BYTES;
+const DIGIT_TABLES: usize = CRC_MAX_DIGIT * CRC_SHIFT_BYTES;
 /** The maximum number of zero bytes that one lookup shifts a CRC over. */
 const MAX_BYTES: u32 = 0xffff;
 
 /** Updates a raw CRC with the bytes from `from` to `to`. */
 export function updateCrc(crc: u32, from: usize, to: usize): u32 {
-  const tables = <usize>load<u32>(TABLES_POINTER);
+  const tables = <usize>load<u32>(CRC_TABLES_POINTER);
   let at = from;
   for (; at + 4 <= to; at += 4) {
     crc ^= load<u32>(at);
@@ -28,7 +28,7 @@ export function updateCrc(crc: u32, from: usize, to: usize): u32 {
 /** Updates a raw CRC with this many zero bytes. */
 export function shiftCrc(crc: u32, bytes: u32): u32 {
   for (; bytes > MAX_BYTES; bytes -= MAX_BYTES) crc = shiftCrc(crc, MAX_BYTES);
-  const shiftTables = <usize>load<u32>(TABLES_POINTER) + SHIFT_TABLES;
+  const shiftTables = <usize>load<u32>(CRC_TABLES_POINTER) + CRC_SHIFTS;
   crc = shiftByDigit(shiftTables, bytes & 15, crc);
   crc = shiftByDigit(shiftTables + DIGIT_TABLES, (bytes >> 4) & 15, crc);
   crc = shiftByDigit(shiftTables + 2 * DIGIT_TABLES, (bytes >> 8) & 15, crc);
@@ -38,25 +38,25 @@ export function shiftCrc(crc: u32, bytes: u32): u32 {
 /** Updates a raw CRC with the number of zero bytes that one digit of the count stands for. */
 function shiftByDigit(digitTables: usize, digit: u32, crc: u32): u32 {
   if (digit == 0) return crc;
-  const tables = digitTables + <usize>(digit - 1) * SHIFT_BYTES;
+  const tables = digitTables + <usize>(digit - 1) * CRC_SHIFT_BYTES;
   return (
     load<u32>(tables + ((<usize>(crc & 15)) << 2)) ^
-    load<u32>(tables + ((<usize>((crc >> 4) & 15)) << 2), 64) ^
-    load<u32>(tables + ((<usize>((crc >> 8) & 15)) << 2), 128) ^
-    load<u32>(tables + ((<usize>((crc >> 12) & 15)) << 2), 192) ^
-    load<u32>(tables + ((<usize>((crc >> 16) & 15)) << 2), 256) ^
-    load<u32>(tables + ((<usize>((crc >> 20) & 15)) << 2), 320) ^
-    load<u32>(tables + ((<usize>((crc >> 24) & 15)) << 2), 384) ^
-    load<u32>(tables + ((<usize>(crc >> 28)) << 2), 448)
+    load<u32>(tables + ((<usize>((crc >> 4) & 15)) << 2), CRC_HALF_BYTES) ^
+    load<u32>(tables + ((<usize>((crc >> 8) & 15)) << 2), 2 * CRC_HALF_BYTES) ^
+    load<u32>(tables + ((<usize>((crc >> 12) & 15)) << 2), 3 * CRC_HALF_BYTES) ^
+    load<u32>(tables + ((<usize>((crc >> 16) & 15)) << 2), 4 * CRC_HALF_BYTES) ^
+    load<u32>(tables + ((<usize>((crc >> 20) & 15)) << 2), 5 * CRC_HALF_BYTES) ^
+    load<u32>(tables + ((<usize>((crc >> 24) & 15)) << 2), 6 * CRC_HALF_BYTES) ^
+    load<u32>(tables + ((<usize>(crc >> 28)) << 2), 7 * CRC_HALF_BYTES)
   );
 }
 
 /** Shifts a word by four bytes: one table for each byte. */
 function lookUpWord(tables: usize, word: u32): u32 {
   return (
-    load<u32>(tables + ((<usize>(word & 0xff)) << 2), 3072) ^
-    load<u32>(tables + ((<usize>((word >> 8) & 0xff)) << 2), 2048) ^
-    load<u32>(tables + ((<usize>((word >> 16) & 0xff)) << 2), 1024) ^
+    load<u32>(tables + ((<usize>(word & 0xff)) << 2), 3 * CRC_BYTE_BYTES) ^
+    load<u32>(tables + ((<usize>((word >> 8) & 0xff)) << 2), 2 * CRC_BYTE_BYTES) ^
+    load<u32>(tables + ((<usize>((word >> 16) & 0xff)) << 2), CRC_BYTE_BYTES) ^
     load<u32>(tables + ((<usize>(word >> 24)) << 2))
   );
 }

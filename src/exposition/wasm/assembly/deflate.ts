@@ -1,8 +1,6 @@
 // Writes lines as a deflate block (RFC 1951) without producing their text. Each line is encoded as matches in the line
 // N lines before it (N is the line distance), and literals for the differences.
 import {
-  MAX_LINES,
-  DEFLATE_CHANGES,
   cellOf,
   countOf,
   labelsLength,
@@ -17,7 +15,22 @@ import {
 import { copyBits } from './bits';
 import { shiftCrc, updateCrc } from './crc';
 import { MAX_DISTANCE, OVERFLOW, beginMatches, writeDiff } from './line-diff';
-import * as layout from '../layout';
+import {
+  BLOCK_DEFLATE_CHANGES,
+  BLOCK_GROUPS,
+  BLOCK_LINE_DISTANCE,
+  BLOCK_RECORDS,
+  BLOCK_TOTALS,
+  DEFLATE_RESULT_AT,
+  DEFLATE_TOTALS_SIZE,
+  ENTRY_NAME,
+  GROUP_BITS,
+  LENGTH_DELTAS_AT,
+  MATCHES_AT,
+  MAX_LINES,
+  RECORD_BYTES,
+  VALUE_AT,
+} from '../layout';
 import {
   areCounted,
   beginBlock,
@@ -42,15 +55,8 @@ import { writeValue } from './values';
 // `bytes` is the length of the line with its line feed. `bits` is the number of compressed bits of the line and of the
 // line feed before it. `text bits` is the number of bits before those of the value, or 0 if it needs more than 24 bits.
 // CRCs are raw CRCs. ./line-diff records the matches. A group of 32 lines has a total as well.
-const VALUE: usize = layout.VALUE_AT;
-const MATCHES: usize = layout.MATCHES_AT;
-const RESULT: usize = layout.DEFLATE_RESULT_AT;
-const LENGTH_DELTAS: usize = layout.LENGTH_DELTAS_AT;
-const RECORD: usize = layout.RECORD_BYTES;
 const RECORDED_MATCHES: usize = 8;
-const TOTAL: usize = layout.DEFLATE_TOTALS_SIZE;
 const TEXT_BITS: u64 = 0xffffff;
-const GROUP_BITS: u32 = layout.GROUP_BITS;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
 /**
  * If at most this many lines of a group changed, its total is corrected for each of them; else it is computed again.
@@ -74,16 +80,16 @@ function lengthOf(entry: usize): u32 {
 }
 
 function recordsOf(block: usize): usize {
-  return <usize>load<u32>(block, 20);
+  return <usize>load<u32>(block, BLOCK_RECORDS);
 }
 
 function recordAt(block: usize, index: u32): usize {
-  return recordsOf(block) + <usize>index * RECORD;
+  return recordsOf(block) + <usize>index * RECORD_BYTES;
 }
 
 /** The address of the total of a line. */
 function totalAt(block: usize, index: u32): usize {
-  return <usize>load<u32>(block, 36) + <usize>index * TOTAL;
+  return <usize>load<u32>(block, BLOCK_TOTALS) + <usize>index * DEFLATE_TOTALS_SIZE;
 }
 
 /**
@@ -104,7 +110,7 @@ function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, b
   const otherName = nameLength(other);
   const otherBytes = lengthOf(other) - otherName;
   let before = nameBytes + 1;
-  if (load<u32>(entry) != load<u32>(other)) {
+  if (load<u32>(entry, ENTRY_NAME) != load<u32>(other, ENTRY_NAME)) {
     at = writeLineFeed(at, code);
     at = writeLiterals(at, code, name, name + nameBytes);
     before = 0;
@@ -124,7 +130,7 @@ function writeRecordedText(
 ): u64 {
   beginMatches(at);
   at = writeText(at, code, block, index, lines, back);
-  v128.store(recordAt(block, index) + RECORDED_MATCHES, v128.load(MATCHES));
+  v128.store(recordAt(block, index) + RECORDED_MATCHES, v128.load(MATCHES_AT));
   return at;
 }
 
@@ -133,7 +139,7 @@ function writeRecordedText(
  * be changed.
  */
 function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
-  for (let at = record + RECORDED_MATCHES; at < record + RECORD; at += 4) {
+  for (let at = record + RECORDED_MATCHES; at < record + RECORD_BYTES; at += 4) {
     const recorded = load<u32>(at);
     if (recorded == OVERFLOW) return false;
     if (recorded == 0) return true;
@@ -156,24 +162,24 @@ function linesBack(index: u32, lineDistance: u32): u32 {
 }
 
 /**
- * Writes the text of a line's value to VALUE; returns its end. Reading VALUE right after this would stall until it is
+ * Writes the text of a line's value to VALUE_AT; returns its end. Reading VALUE_AT right after this would stall until it is
  * stored.
  */
 function writeLineValue(entry: usize): usize {
   const cell = cellOf(entry);
-  return cell == 0 ? VALUE : writeValue(load<u64>(cell), opcodeOf(entry), VALUE);
+  return cell == 0 ? <usize>VALUE_AT : writeValue(load<u64>(cell), opcodeOf(entry), VALUE_AT);
 }
 
 /**
- * Writes the value of a line from VALUE to `at`, after the bits of the line's text from `start` on. Updates its record
+ * Writes the value of a line from VALUE_AT to `at`, after the bits of the line's text from `start` on. Updates its record
  * and total.
  */
 function putValue(start: u64, at: u64, code: usize, record: usize, total: usize, end: usize): u64 {
   const textBits = at - start;
-  const bytes = <u32>(end - VALUE);
-  at = writeLiterals(at, code, VALUE, end);
+  const bytes = <u32>(end - VALUE_AT);
+  at = writeLiterals(at, code, VALUE_AT, end);
   store<u8>(end, LINE_FEED);
-  store<u32>(total, updateCrc(load<u32>(record), VALUE, end + 1));
+  store<u32>(total, updateCrc(load<u32>(record), VALUE_AT, end + 1));
   const known = textBits > TEXT_BITS ? 0 : <u32>textBits;
   const former = <u32>load<u8>(record, 4);
   store<u32>(record, bytes | (known << 8), 4);
@@ -238,7 +244,7 @@ export function countSymbols(block: usize, code: usize, to: usize): void {
 export function deflateAll(block: usize, code: usize, to: usize): u32 {
   const start = !areCounted() ? beginBlock(code, to) : (<u64>to) << 3;
   const count = countOf(block);
-  const lineDistance = load<u32>(block, 24);
+  const lineDistance = load<u32>(block, BLOCK_LINE_DISTANCE);
   let at = start;
   // The offset of the current line, and the offset of the line that its matches refer to.
   let offset: u32 = 0;
@@ -277,13 +283,13 @@ function lineBytesAt(block: usize, index: u32): u32 {
 
 /**
  * Writes the changed lines, and copies the bits of all others from the block at `from`. Stores the total of all lines
- * in RESULT.
+ * in DEFLATE_RESULT_AT.
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
-  prefetch(block, DEFLATE_CHANGES, recordsOf(block), RECORD);
+  prefetch(block, BLOCK_DEFLATE_CHANGES, recordsOf(block), RECORD_BYTES);
   const start = beginBlock(code, to);
   const count = countOf(block);
-  const lineDistance = load<u32>(block, 24);
+  const lineDistance = load<u32>(block, BLOCK_LINE_DISTANCE);
   let at = start;
   // The bits from `copyStart` to `read`, where the next line begins, still have to be copied.
   let copyStart = ((<u64>from) << 3) + headerBits(code);
@@ -291,10 +297,12 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   // Matches of lines before `affectedEnd` may reach over values with a new length, which adds `shift` to their distance.
   let affectedEnd: u32 = 0;
   let shift: i32 = 0;
-  memory.fill(LENGTH_DELTAS, 0, MAX_LINES);
+  memory.fill(LENGTH_DELTAS_AT, 0, MAX_LINES);
   for (let first: u32 = 0; first < count; first += GROUP_LINES) {
     const group = groupAt(block, first >> GROUP_BITS);
-    const changed = load<u32>(block + DEFLATE_CHANGES + ((<usize>(first >> GROUP_BITS)) << 2));
+    const changed = load<u32>(
+      block + BLOCK_DEFLATE_CHANGES + ((<usize>(first >> GROUP_BITS)) << 2),
+    );
     if (changed == 0 && affectedEnd <= first) {
       read += load<u32>(group, 8);
       shift = 0;
@@ -317,7 +325,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       const sizes = load<u32>(record, 4);
       const crc = load<u32>(total);
       const kept = isChanged ? sizes >> 8 : bits;
-      let value = isChanged ? writeLineValue(entry) : VALUE;
+      let value = isChanged ? writeLineValue(entry) : VALUE_AT;
       at = copyBits(at, copyStart, read + kept);
       read += bits;
       copyStart = read;
@@ -330,7 +338,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       at = putValue(lineStart, at, code, record, total, value);
       const delta = (load<u32>(record, 4) & 0xff) - (sizes & 0xff);
       if (delta != 0) {
-        store<i8>(LENGTH_DELTAS + <usize>i, <i8>delta);
+        store<i8>(<usize>i, <i8>delta, LENGTH_DELTAS_AT);
         affectedEnd = i + lineDistance + 1;
         isCorrected = false;
       }
@@ -352,18 +360,19 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
 
 /** The change in length of a line's value; 0 for an index without a line. */
 function lengthDelta(index: u32): i32 {
-  return index < MAX_LINES ? <i32>load<i8>(LENGTH_DELTAS + <usize>index) : 0;
+  return index < <u32>MAX_LINES ? <i32>load<i8>(<usize>index, LENGTH_DELTAS_AT) : 0;
 }
 
 /** The bytes of the lines from one index up to another. */
 function bytesBetween(block: usize, index: u32, end: u32): u32 {
   let bytes: u32 = 0;
-  for (let at = totalAt(block, index); index < end; index++, at += TOTAL) bytes += load<u32>(at, 4);
+  for (let at = totalAt(block, index); index < end; index++, at += DEFLATE_TOTALS_SIZE)
+    bytes += load<u32>(at, 4);
   return bytes;
 }
 
 function groupAt(block: usize, group: u32): usize {
-  return <usize>load<u32>(block, 28) + <usize>group * TOTAL;
+  return <usize>load<u32>(block, BLOCK_GROUPS) + <usize>group * DEFLATE_TOTALS_SIZE;
 }
 
 /** Computes the total of a group. */
@@ -373,9 +382,13 @@ function combineGroup(block: usize, group: u32): void {
   combineTotals(totalAt(block, first), lines, groupAt(block, group));
 }
 
-/** Stores the total of all lines in RESULT. */
+/** Stores the total of all lines in DEFLATE_RESULT_AT. */
 function combineAll(block: usize): void {
-  combineTotals(groupAt(block, 0), (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS, RESULT);
+  combineTotals(
+    groupAt(block, 0),
+    (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS,
+    DEFLATE_RESULT_AT,
+  );
 }
 
 /** Combines consecutive totals into one. */
@@ -383,8 +396,8 @@ function combineTotals(from: usize, count: u32, to: usize): void {
   let crc: u32 = 0;
   let bytes: u32 = 0;
   let bits: u32 = 0;
-  const end = from + <usize>count * TOTAL;
-  for (let at = from; at < end; at += TOTAL) {
+  const end = from + <usize>count * DEFLATE_TOTALS_SIZE;
+  for (let at = from; at < end; at += DEFLATE_TOTALS_SIZE) {
     const length = load<u32>(at, 4);
     crc = shiftCrc(crc, length) ^ load<u32>(at);
     bytes += length;

@@ -1,14 +1,13 @@
 // Encodes a text as its difference from a similar text: matches for common parts, literals for the rest.
-import { MATCHES_AT } from '../layout';
-import { MAX_MATCH, writeLineFeed, writeLiterals, writeMatch } from './symbols';
+import { MATCHES_AT, MAX_MATCH } from '../layout';
+import { writeLineFeed, writeLiterals, writeMatch } from './symbols';
 
 const MIN_MATCH: u32 = 3;
 export const MAX_DISTANCE: u32 = 32_768;
 const QUOTE: u32 = 0x22;
 
-// MATCHES holds up to four matches of the last text. Each is two u16: the position after its bits, relative to the start
+// MATCHES_AT holds up to four matches of the last text. Each is two u16: the position after its bits, relative to the start
 // of the line, and its distance. If the matches do not fit, the first one is OVERFLOW.
-const MATCHES: usize = MATCHES_AT;
 export const OVERFLOW: u32 = 0xffffffff;
 const MAX_RECORDED: u32 = 4;
 let recorded: u32 = 0;
@@ -18,17 +17,17 @@ let lineStart: u64 = 0;
 export function beginMatches(at: u64): void {
   recorded = 0;
   lineStart = at;
-  v128.store(MATCHES, i32x4.splat(0));
+  v128.store(MATCHES_AT, i32x4.splat(0));
 }
 
 function record(at: u64, length: u32, distance: u32): void {
   const end = at - lineStart;
-  if (recorded == MAX_RECORDED || end > 0xffff || length > MAX_MATCH) {
-    store<u32>(MATCHES, OVERFLOW);
+  if (recorded == MAX_RECORDED || end > 0xffff || length > <u32>MAX_MATCH) {
+    store<u32>(MATCHES_AT, OVERFLOW);
     recorded = MAX_RECORDED;
     return;
   }
-  store<u32>(MATCHES + ((<usize>recorded) << 2), (<u32>end) | (distance << 16));
+  store<u32>((<usize>recorded) << 2, (<u32>end) | (distance << 16), MATCHES_AT);
   recorded++;
 }
 

@@ -1,7 +1,5 @@
 // Writes chunks of exposition text: the lines of consecutive blocks.
 import {
-  ENTRY,
-  TEXT_CHANGES,
   cellOf,
   changedLines,
   countOf,
@@ -20,34 +18,31 @@ import {
   textDirtyFlags,
   textWritten,
 } from './block';
-import * as layout from '../layout';
+import {
+  BLOCK_TEXT_CHANGES,
+  CHUNK_BLOCKS,
+  CHUNK_BLOCK_BYTES,
+  CHUNK_BLOCK_HEADER,
+  CHUNK_BLOCK_HEADER_LENGTH,
+  CHUNK_BLOCK_START,
+  ENTRY_BYTES,
+  REWRITE_VALUE_BYTES,
+} from '../layout';
 import { numberOf, writeValue } from './values';
-
-// The table of a chunk (../../text/chunk.ts): the number of its blocks, then 16 bytes for each block. The header lines
-// before a block, if any, belong to it. `start` is the offset of the block's lines in the last text.
-//
-//   0        4          8           12          16      20
-//   +--------+----------+-----------+-----------+-------+----------+
-//   | blocks | block at | header at | header    | start | the next |
-//   | u32    | u32      | u32       | bytes u32 | u32   | block    |
-//   +--------+----------+-----------+-----------+-------+----------+
-const BLOCKS: usize = layout.CHUNK_BLOCKS_OFFSET;
-const CHUNK_BLOCK: usize = layout.CHUNK_BLOCK_BYTES;
 
 /** The result of `previousChanged` if there is no line. */
 const NONE: u32 = 0xffffffff;
 
-/** The bytes for a value in the scratch buffer of `rewrite`. The last of them holds the length of the value's text. */
-const REWRITE_VALUE_BYTES: usize = layout.REWRITE_VALUE_BYTES;
+/** The last byte for a value in the scratch buffer of `rewrite` holds the length of the value's text. */
 const LENGTH_OFFSET: usize = REWRITE_VALUE_BYTES - 1;
 
 /** Writes all lines of a chunk to `to`; returns the bytes written. */
 export function renderAll(chunk: usize, to: usize): u32 {
   let at = to;
   const last = endOf(chunk);
-  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
-    const header = load<u32>(item, 8);
-    if (header > 0) copyText(at, <usize>load<u32>(item, 4), header);
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK_BYTES) {
+    const header = load<u32>(item, CHUNK_BLOCK_HEADER_LENGTH);
+    if (header > 0) copyText(at, <usize>load<u32>(item, CHUNK_BLOCK_HEADER), header);
     at += header;
     setStart(item, <u32>(at - to));
     at = renderBlock(blockOf(item), at);
@@ -89,15 +84,15 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
   let at = to;
   let copyStart: u32 = 0;
   const last = endOf(chunk);
-  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK_BYTES) {
     const block = blockOf(item);
     const oldStart = startOf(item);
     const start = <u32>(at - to) + oldStart - copyStart;
     setStart(item, start);
     if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
-    prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
-    let i = nextChanged(block, TEXT_CHANGES, 0);
+    prefetch(block, BLOCK_TEXT_CHANGES, offsetsOf(block), 4);
+    let i = nextChanged(block, BLOCK_TEXT_CHANGES, 0);
     while (i < count) {
       const entry = entryAt(block, i);
       const offset = oldStart + offsetAt(block, i);
@@ -108,7 +103,7 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
       const end = writeValue(load<u64>(cellOf(entry)), opcodeOf(entry), at);
       setLength(block, i, <u32>(end - at));
       at = end;
-      const next = nextChanged(block, TEXT_CHANGES, i + 1);
+      const next = nextChanged(block, BLOCK_TEXT_CHANGES, i + 1);
       shiftOffsets(block, i + 1, next, <u32>(at - to) - start - (copyStart - oldStart));
       i = next;
     }
@@ -120,7 +115,7 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
 
 /**
  * Updates the text of a chunk in place if only values changed. The buffer of the text must have room for the longest
- * values. `values` is a scratch buffer of 32 bytes for each changed value. Returns the new length of the text.
+ * values. `values` is a scratch buffer of REWRITE_VALUE_BYTES for each changed value. Returns the new length of the text.
  */
 export function rewrite(chunk: usize, text: usize, bytes: u32, values: usize): u32 {
   const last = endOf(chunk);
@@ -128,15 +123,15 @@ export function rewrite(chunk: usize, text: usize, bytes: u32, values: usize): u
   let isLonger = false;
   let isShorter = false;
   let shift: i32 = 0;
-  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK_BYTES) {
     const block = blockOf(item);
     if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
-    prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
+    prefetch(block, BLOCK_TEXT_CHANGES, offsetsOf(block), 4);
     for (
-      let i = nextChanged(block, TEXT_CHANGES, 0);
+      let i = nextChanged(block, BLOCK_TEXT_CHANGES, 0);
       i < count;
-      i = nextChanged(block, TEXT_CHANGES, i + 1)
+      i = nextChanged(block, BLOCK_TEXT_CHANGES, i + 1)
     ) {
       const entry = entryAt(block, i);
       const length = <u32>(writeValue(load<u64>(cellOf(entry)), opcodeOf(entry), at) - at);
@@ -159,7 +154,7 @@ function moveRight(chunk: usize, text: usize, bytes: u32, end: usize, shift: i32
   let at = end;
   let copyEnd = bytes;
   const first = firstOf(chunk);
-  for (let item = endOf(chunk) - CHUNK_BLOCK; item >= first; item -= CHUNK_BLOCK) {
+  for (let item = endOf(chunk) - CHUNK_BLOCK_BYTES; item >= first; item -= CHUNK_BLOCK_BYTES) {
     const block = blockOf(item);
     if (textDirtyFlags(block) == 0) continue;
     const lines = startOf(item);
@@ -180,15 +175,15 @@ function moveLeft(chunk: usize, text: usize, bytes: u32, values: usize): void {
   let start: u32 = 0;
   let shift: i32 = 0;
   const last = endOf(chunk);
-  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK_BYTES) {
     const block = blockOf(item);
     if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
     const lines = startOf(item);
     for (
-      let i = nextChanged(block, TEXT_CHANGES, 0);
+      let i = nextChanged(block, BLOCK_TEXT_CHANGES, 0);
       i < count;
-      i = nextChanged(block, TEXT_CHANGES, i + 1)
+      i = nextChanged(block, BLOCK_TEXT_CHANGES, i + 1)
     ) {
       const length = lengthAt(block, i);
       const offset = lines + offsetAt(block, i);
@@ -206,14 +201,14 @@ function writeValues(chunk: usize, text: usize, values: usize): void {
   let at = values;
   let growth: i32 = 0;
   const last = endOf(chunk);
-  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK_BYTES) {
     const block = blockOf(item);
     const start = startOf(item) + growth;
     setStart(item, start);
     if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
     let shift: i32 = 0;
-    let i = nextChanged(block, TEXT_CHANGES, 0);
+    let i = nextChanged(block, BLOCK_TEXT_CHANGES, 0);
     while (i < count) {
       const length = <u32>load<u8>(at, LENGTH_OFFSET);
       const offset = offsetAt(block, i) + shift;
@@ -221,7 +216,7 @@ function writeValues(chunk: usize, text: usize, values: usize): void {
       shift += length - lengthAt(block, i);
       setOffset(block, i, offset);
       setLength(block, i, length);
-      const next = nextChanged(block, TEXT_CHANGES, i + 1);
+      const next = nextChanged(block, BLOCK_TEXT_CHANGES, i + 1);
       shiftOffsets(block, i + 1, next, shift);
       i = next;
       at += REWRITE_VALUE_BYTES;
@@ -239,7 +234,7 @@ export function hasNegativeOrNaN(block: usize, nameBytes: u32): bool {
   const entries = entriesOf(block);
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
-    const entry = entries + <usize>entryNumberAt(block, i) * ENTRY;
+    const entry = entries + <usize>entryNumberAt(block, i) * ENTRY_BYTES;
     const cell = cellOf(entry);
     if (cell == 0) continue;
     const x = numberOf(load<u64>(cell), opcodeOf(entry) & 0xff);
@@ -250,28 +245,28 @@ export function hasNegativeOrNaN(block: usize, nameBytes: u32): bool {
 
 /** The dirty flags of the text of a chunk: the flags of all its blocks together. */
 export function dirtyFlags(chunk: usize): u32 {
-  let all: u16 = 0;
+  let all: u32 = 0;
   const last = endOf(chunk);
-  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK)
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK_BYTES)
     all |= textDirtyFlags(blockOf(item));
-  return <u32>all;
+  return all;
 }
 
 /** The number of lines of a chunk whose values changed since its text was written. */
 export function chunkChanges(chunk: usize): u32 {
   let count: u32 = 0;
   const last = endOf(chunk);
-  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK)
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK_BYTES)
     if (textDirtyFlags(blockOf(item)) != 0) count += changedLines(blockOf(item));
   return count;
 }
 
 function firstOf(chunk: usize): usize {
-  return chunk + BLOCKS;
+  return chunk + CHUNK_BLOCKS;
 }
 
 function endOf(chunk: usize): usize {
-  return firstOf(chunk) + <usize>load<u32>(chunk) * CHUNK_BLOCK;
+  return firstOf(chunk) + <usize>load<u32>(chunk) * CHUNK_BLOCK_BYTES;
 }
 
 function blockOf(item: usize): usize {
@@ -280,11 +275,11 @@ function blockOf(item: usize): usize {
 
 /** The offset of the lines of a block in the text. */
 function startOf(item: usize): u32 {
-  return load<u32>(item, 12);
+  return load<u32>(item, CHUNK_BLOCK_START);
 }
 
 function setStart(item: usize, start: u32): void {
-  store<u32>(item, start, 12);
+  store<u32>(item, start, CHUNK_BLOCK_START);
 }
 
 /** Adds `bytes` to the offsets of the values of these lines. */
@@ -319,7 +314,7 @@ function previousChanged(block: usize, index: u32): u32 {
   while (index > 0) {
     index--;
     const rest =
-      load<u32>(block + TEXT_CHANGES + ((<usize>(index >> 5)) << 2)) << (31 - (index & 31));
+      load<u32>(block + BLOCK_TEXT_CHANGES + ((<usize>(index >> 5)) << 2)) << (31 - (index & 31));
     if (rest != 0) return index - <u32>clz<u32>(rest);
     index &= ~31;
   }

@@ -1,15 +1,13 @@
 // Compares a new copy of slots with the last copy, which is in their cells.
-import { CHANGED_WORDS_AT } from '../layout';
-import { CELL, markDirty } from './block';
-
-const CHANGED_WORDS: usize = CHANGED_WORDS_AT;
+import { CELL_BYTES, CELL_WORD, CHANGED_WORDS_AT } from '../layout';
+import { markDirty } from './block';
 
 /** A mask for the words of two cells, without the line ids. */
 const WORDS: v128 = i32x4(-1, 0, -1, 0);
 
 /**
  * Stores the values and words that differ from their cells, and marks the lines of changed values. Returns the number
- * of changed cells. `out` receives the indexes of changed words, u32 each; CHANGED_WORDS holds their number.
+ * of changed cells. `out` receives the indexes of changed words, u32 each; CHANGED_WORDS_AT holds their number.
  */
 export function storeChanged(
   cells: usize,
@@ -19,11 +17,11 @@ export function storeChanged(
   out: usize,
 ): u32 {
   let changed: u32 = 0;
-  store<u32>(CHANGED_WORDS, 0);
+  store<u32>(CHANGED_WORDS_AT, 0);
   let i: u32 = 0;
-  for (let cell = cells; i + 2 <= count; i += 2, cell += 2 * CELL) {
+  for (let cell = cells; i + 2 <= count; i += 2, cell += 2 * CELL_BYTES) {
     const first = v128.load(cell);
-    const second = v128.load(cell, CELL);
+    const second = v128.load(cell, CELL_BYTES);
     const held = v128.shuffle<u64>(first, second, 0, 2);
     const heldWords = v128.shuffle<u64>(first, second, 1, 3);
     const ofValues = v128.xor(held, v128.load(values + ((<usize>i) << 3)));
@@ -36,7 +34,7 @@ export function storeChanged(
 
 /** Does the same as `storeChanged` for one cell; returns 1 if it differs, else 0. */
 function storeOne(cells: usize, values: usize, words: usize, index: u32, out: usize): u32 {
-  const cell = cells + <usize>index * CELL;
+  const cell = cells + <usize>index * CELL_BYTES;
   const bits = load<u64>(values + ((<usize>index) << 3));
   const word = load<u32>(words + ((<usize>index) << 2));
   const isSame = bits == load<u64>(cell);
@@ -44,10 +42,10 @@ function storeOne(cells: usize, values: usize, words: usize, index: u32, out: us
     store<u64>(cell, bits);
     markDirty(cell);
   }
-  if (word == load<u32>(cell, 8)) return isSame ? 0 : 1;
-  store<u32>(cell, word, 8);
-  const changedWords = load<u32>(CHANGED_WORDS);
+  if (word == load<u32>(cell, CELL_WORD)) return isSame ? 0 : 1;
+  store<u32>(cell, word, CELL_WORD);
+  const changedWords = load<u32>(CHANGED_WORDS_AT);
   store<u32>(out + ((<usize>changedWords) << 2), index);
-  store<u32>(CHANGED_WORDS, changedWords + 1);
+  store<u32>(CHANGED_WORDS_AT, changedWords + 1);
   return 1;
 }

@@ -1,27 +1,18 @@
 // Writes or counts the symbols of a deflate stream in a given Huffman code.
 import { copyBits, put } from './bits';
+import {
+  CODE_BASES,
+  CODE_DISTANCES,
+  CODE_DISTANCE_SYMBOLS,
+  CODE_END,
+  CODE_HEADER,
+  CODE_HEADER_BITS,
+  CODE_LENGTHS,
+  LITERAL_LENGTH_SYMBOLS,
+  LONGEST_CODE,
+  MAX_MATCH,
+} from '../layout';
 
-// The table of a Huffman code, which ../../compress/deflate-code.ts makes. The first three arrays hold the code of each
-// symbol, with its number of bits in the highest byte. The codes of lengths include the extra bits.
-//
-//   0               1024           2060             2180        2240         2752        2760     3272
-//   +---------------+--------------+----------------+-----------+------------+-----------+--------+
-//   | literals u32  | lengths u32  | distance codes | base u16  | symbol of a| bits u32, | header |
-//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |        |
-//   +---------------+--------------+----------------+-----------+------------+-----------+--------+
-//
-// `header` is the header of a deflate block, `bits` its length in bits, and `end` the code of the end-of-block symbol.
-const LENGTHS: usize = 1024;
-const DISTANCES: usize = 2060;
-const BASES: usize = 2180;
-const SYMBOLS: usize = 2240;
-const HEADER_BITS: usize = 2752;
-const END: usize = 2756;
-const HEADER: usize = 2760;
-
-const LONGEST_CODE: u32 = 15;
-/** The maximum number of bytes of a match; longer ones are split. */
-export const MAX_MATCH: u32 = 258;
 const LINE_FEED: u32 = 0x0a;
 
 /** The address of the counts of 286 literal/length symbols and 30 distance symbols; 0 while symbols are written. */
@@ -52,7 +43,7 @@ export function writeLiterals(at: u64, code: usize, from: usize, to: usize): u64
     const symbol = load<u32>(code + ((<usize>load<u8>(byte)) << 2));
     bits |= (<u64>(symbol & 0xffffff)) << used;
     used += symbol >> 24;
-    if (used <= 56 - LONGEST_CODE) continue;
+    if (used <= <u32>(56 - LONGEST_CODE)) continue;
     at = put(at, bits, used);
     bits = used = 0;
   }
@@ -71,21 +62,22 @@ export function writeLineFeed(at: u64, code: usize): u64 {
 /** Writes a match: `length` bytes that also occur `distance` bytes earlier. */
 export function writeMatch(at: u64, code: usize, length: u32, distance: u32): u64 {
   const symbol = distanceSymbol(code, distance);
-  const entry = load<u32>(code + DISTANCES + ((<usize>symbol) << 2));
+  const entry = load<u32>(code + CODE_DISTANCES + ((<usize>symbol) << 2));
   const codeBits = entry >> 24;
   const size = codeBits + extraBits(symbol);
-  const extra = distance - <u32>load<u16>(code + BASES + ((<usize>symbol) << 1));
+  const extra = distance - <u32>load<u16>(code + CODE_BASES + ((<usize>symbol) << 1));
   const bits = <u64>((entry & 0xffffff) | (extra << codeBits));
   while (length > 0) {
     // The rest must be long enough for another match.
-    const part = length <= MAX_MATCH ? length : length - MAX_MATCH < 3 ? MAX_MATCH - 3 : MAX_MATCH;
+    const part: u32 =
+      length <= <u32>MAX_MATCH ? length : length < <u32>MAX_MATCH + 3 ? MAX_MATCH - 3 : MAX_MATCH;
     length -= part;
     if (counts != 0) {
       count(lengthSymbol(part));
-      count(286 + symbol);
+      count(LITERAL_LENGTH_SYMBOLS + symbol);
       continue;
     }
-    const lengthCode = load<u32>(code + LENGTHS + ((<usize>part) << 2));
+    const lengthCode = load<u32>(code + CODE_LENGTHS + ((<usize>part) << 2));
     at = put(at, (lengthCode & 0xffffff) | (bits << (lengthCode >> 24)), (lengthCode >> 24) + size);
   }
   return at;
@@ -94,7 +86,7 @@ export function writeMatch(at: u64, code: usize, length: u32, distance: u32): u6
 function distanceSymbol(code: usize, distance: u32): u32 {
   const d = distance - 1;
   const index: u32 = d < 256 ? d : 256 + (d >> 7);
-  return <u32>load<u8>(code + SYMBOLS + index);
+  return <u32>load<u8>(code + CODE_DISTANCE_SYMBOLS + index);
 }
 
 function extraBits(symbol: u32): u32 {
@@ -113,7 +105,7 @@ export function changeDistance(end: u64, code: usize, former: u32, distance: u32
   const byte = <usize>(first >> 3);
   const shift = first & 7;
   const mask = (((<u64>1) << extra) - 1) << shift;
-  const value = <u64>(distance - <u32>load<u16>(code + BASES + ((<usize>symbol) << 1)));
+  const value = <u64>(distance - <u32>load<u16>(code + CODE_BASES + ((<usize>symbol) << 1)));
   store<u64>(byte, (load<u64>(byte) & ~mask) | (value << shift));
   return true;
 }
@@ -129,13 +121,13 @@ function lengthSymbol(length: u32): u32 {
 
 /** Writes the header of a deflate block; returns the bit address after it. */
 export function beginBlock(code: usize, to: usize): u64 {
-  const header = (<u64>(code + HEADER)) << 3;
-  return copyBits((<u64>to) << 3, header, header + load<u32>(code, HEADER_BITS));
+  const header = (<u64>(code + CODE_HEADER)) << 3;
+  return copyBits((<u64>to) << 3, header, header + load<u32>(code, CODE_HEADER_BITS));
 }
 
 /** Writes the end of a block, and an empty stored block that aligns the stream to a byte. */
 export function endBlock(at: u64, code: usize): void {
-  const symbol = load<u32>(code, END);
+  const symbol = load<u32>(code, CODE_END);
   at = put(at, symbol & 0xffffff, symbol >> 24);
   at = (put(at, 0, 3) + 7) & ~7;
   store<u32>(<usize>(at >> 3), 0xffff0000);
@@ -143,5 +135,5 @@ export function endBlock(at: u64, code: usize): void {
 
 /** The length of the header in bits. */
 export function headerBits(code: usize): u32 {
-  return load<u32>(code, HEADER_BITS);
+  return load<u32>(code, CODE_HEADER_BITS);
 }

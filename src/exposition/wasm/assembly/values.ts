@@ -1,8 +1,17 @@
 // Writes the text of values.
-import { POW10_AT, SCALES_POINTER } from '../layout';
-
-const SCALES: usize = SCALES_POINTER; // the address of the scales: pairs of doubles, multiplier and divisor
-const POW10: usize = POW10_AT; // 617 entries of 16 bytes, high word first, exponents -292 to 324
+import {
+  LOWEST_EXPONENT,
+  OPCODE_BOOL,
+  OPCODE_F64,
+  OPCODE_U64,
+  OPCODE_WRAP32,
+  POWERS_AT,
+  POWER_BYTES,
+  SCALED,
+  SCALES_POINTER,
+  SCALE_BYTES,
+  SCALE_SHIFT,
+} from '../layout';
 
 /** A relative difference that exceeds the error of two roundings to 53 bits. */
 const NEAR: f64 = 1e-15;
@@ -10,36 +19,30 @@ const NEAR: f64 = 1e-15;
 const ASCII: u64 = 0x3030303030303030;
 const HIGHEST_BIT: u64 = 0x8000000000000000;
 
-const U64: u32 = 1;
-const I64: u32 = 2;
-const F64: u32 = 3;
-const BOOL: u32 = 4;
-const WRAPPED: u32 = 5;
-const SCALED: u32 = 0x100;
-
 /** Writes the text of one value, at most 25 bytes; returns the address after it. Overwrites up to 16 bytes after it. */
 export function writeValue(bits: u64, opcode: u32, at: usize): usize {
   const kind = opcode & 0xff;
   if (opcode & SCALED) {
-    const scale = <usize>load<u32>(SCALES) + ((<usize>(opcode >> 16)) << 4);
+    const scale = <usize>load<u32>(SCALES_POINTER) + <usize>(opcode >> SCALE_SHIFT) * SCALE_BYTES;
     return writeFloat((numberOf(bits, kind) * load<f64>(scale)) / load<f64>(scale, 8), at);
   }
-  if (kind == U64) return writeInteger(bits, at);
-  if (kind == F64) return writeFloat(reinterpret<f64>(bits), at);
-  if (kind == BOOL) return writeInteger(bits != 0 ? 1 : 0, at);
+  if (kind == OPCODE_U64) return writeInteger(bits, at);
+  if (kind == OPCODE_F64) return writeFloat(reinterpret<f64>(bits), at);
+  if (kind == OPCODE_BOOL) return writeInteger(bits != 0 ? 1 : 0, at);
   const signed = <i64>bits;
   if (signed >= 0) return writeInteger(bits, at);
-  if (kind == WRAPPED && signed >= -0x100000000) return writeInteger(bits + 0x100000000, at);
+  if (kind == OPCODE_WRAP32 && signed >= -0x100000000) return writeInteger(bits + 0x100000000, at);
   store<u8>(at, 0x2d);
   return writeInteger(0 - bits, at + 1);
 }
 
 export function numberOf(bits: u64, kind: u32): f64 {
-  if (kind == F64) return reinterpret<f64>(bits);
-  if (kind == U64) return <f64>bits;
-  if (kind == BOOL) return bits != 0 ? 1 : 0;
+  if (kind == OPCODE_F64) return reinterpret<f64>(bits);
+  if (kind == OPCODE_U64) return <f64>bits;
+  if (kind == OPCODE_BOOL) return bits != 0 ? 1 : 0;
   const signed = <i64>bits;
-  if (kind == WRAPPED && signed < 0 && signed >= -0x100000000) return <f64>(signed + 0x100000000);
+  if (kind == OPCODE_WRAP32 && signed < 0 && signed >= -0x100000000)
+    return <f64>(signed + 0x100000000);
   return <f64>signed;
 }
 
@@ -174,7 +177,7 @@ function writeShortest(bits: u64, at: usize): usize {
   const closer = fraction == 0 && exponent > 1;
   const k: i32 = (q * 1262611 - (closer ? 524031 : 0)) >> 22;
   const h = <u64>(q + ((-k * 1741647) >> 19) + 1);
-  const entry = POW10 + ((<usize>(292 - k)) << 4);
+  const entry = <usize>(-k - LOWEST_EXPONENT) * POWER_BYTES + POWERS_AT;
   const gHigh = load<u64>(entry);
   const gLow = load<u64>(entry, 8);
   const lower = roundToOdd(gHigh, gLow, (4 * c - (closer ? 1 : 2)) << h) + odd;
