@@ -15,6 +15,7 @@ const SHARED = [
   'budget',
   'bytes',
   'clock',
+  'limit-concurrency',
   'pluralize',
   'thread-code',
 ];

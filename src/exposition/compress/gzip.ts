@@ -1,6 +1,8 @@
 // Pages as gzip. The text that the pages of one snapshot share is compressed once.
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
+import { defer, firstValueFrom, throwError } from 'rxjs';
 import { bytesOf } from '../../bytes.js';
+import { limitConcurrency } from '../../limit-concurrency.js';
 import type { Body } from '../../model.js';
 import type { DeflateStream } from './deflate-stream.js';
 
@@ -11,6 +13,8 @@ const OUTPUT_BYTES = 131_072;
 const TASK_BYTES = 524_288;
 /** The maximum number of concurrent tasks. Of libuv's four threads, one may wait on a futex, and one stays free. */
 const MAX_TASKS = 2;
+/** The longest time that a task waits for the tasks before it. */
+const MAX_WAIT_MS = 600_000;
 /** Options for a few kilobytes: with a larger window, zlib spends most of the time on allocation. */
 const SHORT_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
@@ -18,6 +22,9 @@ const SHORT_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 40
 const STORED_SHARE = 128;
 /** The maximum number of bytes of a stored block, which has 16 bits for its length. */
 const MAX_STORED = 0xffff;
+
+const limited = limitConcurrency(MAX_TASKS, { maxWaitMs: MAX_WAIT_MS });
+const TOO_LATE = throwError(() => new Error('too many pages are compressed at once'));
 
 /** Compresses buffers in other threads. Large ones are not copied. They must not change until the promise settles. */
 export async function deflate(
@@ -28,7 +35,7 @@ export async function deflate(
   let crc = 0;
   let bytes = 0;
   for (const text of tasksOf(buffers)) {
-    parts.push(withTaskLimit(() => compress(text)));
+    parts.push(firstValueFrom(defer(() => compress(text)).pipe(limited(TOO_LATE))));
     // Meanwhile, another thread compresses the text.
     crc = crc32(text, crc);
     bytes += text.length;
@@ -47,22 +54,6 @@ function deflateInThread(text: Uint8Array): Promise<Uint8Array> {
       else reject(error);
     });
   });
-}
-
-let running = 0;
-const waiting: (() => void)[] = [];
-
-/** Runs tasks in FIFO order, at most `MAX_TASKS` at a time. */
-async function withTaskLimit<T>(task: () => Promise<T>): Promise<T> {
-  if (running === MAX_TASKS) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running++;
-  try {
-    return await task();
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) running--;
-    else next();
-  }
 }
 
 /** Joins small buffers and divides large ones, so that each text is one task. */

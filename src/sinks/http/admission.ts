@@ -2,21 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
-import {
-  Subject,
-  Subscription,
-  defer,
-  filter,
-  map,
-  merge,
-  mergeMap,
-  take,
-  timer,
-  using,
-} from 'rxjs';
+import { EMPTY, Subscription, asyncScheduler, defer, using } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
+import { limitConcurrency } from '../../limit-concurrency.js';
 import type { CertificateRefusal } from './handshake-error.js';
-import { limitConcurrency } from './limit-concurrency.js';
 import type { HeaderFields, Reply } from './reply.js';
 import type { DispatchedRequest } from './dispatch.js';
 
@@ -35,51 +24,29 @@ type AdmittedAnswer<T> = (refusal?: string) => Observable<T>;
 
 interface Connection {
   requests: number;
-  readonly limited: <T>(answer$: Observable<T>) => Observable<T>;
+  readonly limited: ReturnType<typeof limitConcurrency>;
 }
 
 /**
  * Makes a function that answers requests, and refuses requests that exceed the limits.
  * @param max the maximum number of concurrent requests of each kind, so that slow scrapes do not block probes
+ * @param responseMs the time after which the server closes the connection of an unanswered request
  */
 export function admission(
   max: Readonly<Record<RequestKind, number>>,
-  scheduler?: SchedulerLike,
+  responseMs: number,
+  scheduler: SchedulerLike = asyncScheduler,
 ): <T>(socket: Socket, kind: RequestKind, answer: AdmittedAnswer<T>) => Observable<T> {
-  const running: Record<RequestKind, number> = { scrape: 0, page: 0 };
-  const released$ = new Subject<RequestKind>();
-  const connections = new WeakMap<Socket, Connection>();
-  const hasPermit = (kind: RequestKind): boolean => running[kind] < max[kind];
-  const acquire = (kind: RequestKind): Subscription => {
-    running[kind]++;
-    return new Subscription(() => {
-      running[kind]--;
-      released$.next(kind);
-    });
+  const wait = { maxWaitMs: MAX_WAIT_MS, scheduler };
+  const limited = {
+    scrape: limitConcurrency(max.scrape, wait),
+    page: limitConcurrency(max.page, wait),
   };
-  const withPermit = <T>(kind: RequestKind, answer: AdmittedAnswer<T>): Observable<T> =>
-    using(
-      () => acquire(kind),
-      () => answer(),
-    );
-  /** Waits for a permit, in FIFO order and at most `MAX_WAIT_MS`. Emits whether a permit is free. */
-  const permit$ = (kind: RequestKind): Observable<boolean> =>
-    merge(
-      released$.pipe(filter((of) => of === kind && hasPermit(kind))),
-      timer(MAX_WAIT_MS, scheduler),
-    ).pipe(
-      take(1),
-      map(() => hasPermit(kind)),
-    );
-  const admitted = <T>(kind: RequestKind, answer: AdmittedAnswer<T>): Observable<T> =>
-    defer(() => {
-      if (hasPermit(kind)) return withPermit(kind, answer);
-      return permit$(kind).pipe(
-        mergeMap((isFree) =>
-          isFree ? withPermit(kind, answer) : answer(`too many ${kind}s at once`),
-        ),
-      );
-    });
+  const connections = new WeakMap<Socket, Connection>();
+  const newConnection = (): Connection => ({
+    requests: 0,
+    limited: limitConcurrency(MAX_RUNNING_PER_CONNECTION, { maxWaitMs: responseMs, scheduler }),
+  });
   return (socket, kind, answer) => {
     const connection = connections.get(socket) ?? newConnection();
     connections.set(socket, connection);
@@ -88,7 +55,11 @@ export function admission(
         return answer('too many requests at once on one connection');
       return using(
         () => countedRequest(connection),
-        () => admitted(kind, answer).pipe(connection.limited),
+        () =>
+          defer(() => answer()).pipe(
+            limited[kind](defer(() => answer(`too many ${kind}s at once`))),
+            connection.limited(EMPTY),
+          ),
       );
     });
   };
@@ -100,11 +71,6 @@ function countedRequest(connection: Connection): Subscription {
     connection.requests--;
   });
 }
-
-const newConnection = (): Connection => ({
-  requests: 0,
-  limited: limitConcurrency(MAX_RUNNING_PER_CONNECTION),
-});
 
 /** The TLS settings of a listener and its check of client certificates. */
 export interface GuardTls {

@@ -152,7 +152,7 @@ export function httpSink(options: HttpOptions): Sink {
   const metrics = httpMetrics(selfMetrics, guard.tls !== undefined);
   return (registry) =>
     defer(() => {
-      const admit = admission({ scrape: maxScrapes, page: MAX_PAGES });
+      const admit = admission({ scrape: maxScrapes, page: MAX_PAGES }, responseMs);
       const respond = responder(log);
       const pages = { ...options, ...treeOf(options) };
       const answer = (incoming: IncomingRequest): Observable<Sent> => {

@@ -23,7 +23,7 @@ describe('admission', () => {
   const never = at(NEVER);
 
   it('serves any number of requests from one connection one after the other', () => {
-    const admitted = admission({ scrape: 1, page: 1 });
+    const admitted = admission({ scrape: 1, page: 1 }, 60_000);
     const socket = new Socket();
     for (let request = 0; request < 200; request++)
       expect(follow(admitted(socket, 'scrape', taken)).seen).to.deep.equal(['taken']);
@@ -31,7 +31,7 @@ describe('admission', () => {
 
   it('queues a request above the limit of its kind for one second, then rejects the request', () => {
     const clock = new VirtualTimeScheduler();
-    const admitted = admission({ scrape: 2, page: 1 }, clock);
+    const admitted = admission({ scrape: 2, page: 1 }, 60_000, clock);
     const ask = (kind: 'scrape' | 'page', answer = taken) =>
       follow(admitted(new Socket(), kind, answer));
     const { subscription } = ask('scrape', never);
@@ -51,16 +51,19 @@ describe('admission', () => {
     expect(ask('scrape').seen).to.deep.equal(['taken']);
   });
 
-  it('removes the queued requests of a client that disconnects', () => {
-    const admitted = admission({ scrape: 1, page: 1 }, new VirtualTimeScheduler());
-    const ask = (answer = taken) => follow(admitted(new Socket(), 'scrape', answer));
-    const running = ask(never);
-    const left = ask();
-    const stays = ask();
-    left.subscription.unsubscribe();
-    running.subscription.unsubscribe();
-    expect(left.seen).to.deep.equal([]);
-    expect(stays.seen).to.deep.equal(['taken']);
+  it('drops a queued request of a connection after the time limit of its response', () => {
+    const clock = new VirtualTimeScheduler();
+    const admitted = admission({ scrape: 9, page: 1 }, 60_000, clock);
+    const socket = new Socket();
+    const [, , third] = [never, never, taken].map((each) =>
+      follow(admitted(socket, 'scrape', each)),
+    );
+    clock.flush();
+    expect([clock.now(), third?.seen, third?.subscription.closed]).to.deep.equal([
+      60_000,
+      [],
+      true,
+    ]);
   });
 });
 

@@ -1,8 +1,8 @@
 // Answers requests for the tree page: routes a request, queries the target, and makes the page.
 import { map, of, take, timeout } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { limitConcurrency } from '../../../limit-concurrency.js';
 import type { Scope, Target, TreeAnswer, TreeQuery } from '../../../model.js';
-import { limitConcurrency } from '../limit-concurrency.js';
 import type { Reply, Status } from '../reply.js';
 import { route } from '../route.js';
 import { markup, pageReply, problemPage } from './page.js';
@@ -45,7 +45,7 @@ export type TreeResponder = (
  * Then replies 503 if there is no tree, or 404 if the object does not exist.
  */
 export function treeResponder(options: TreeOptions): TreeResponder {
-  const limited = limitConcurrency(MAX_QUERIES);
+  const limited = limitConcurrency(MAX_QUERIES, { maxWaitMs: MAX_WAIT_MS });
   return (targets, query) => {
     const routed = route(targets, query);
     if (routed.kind === 'refused')
@@ -78,7 +78,7 @@ export function treeResponder(options: TreeOptions): TreeResponder {
     return target
       .queryTree(treeQuery)
       .pipe(
-        limited,
+        limited(of(TOO_BUSY)),
         take(1),
         timeout({ first: MAX_WAIT_MS, with: () => of(TOO_BUSY) }),
         map(answered),

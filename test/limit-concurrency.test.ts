@@ -1,13 +1,15 @@
 // Tests the operator that limits concurrent subscriptions.
-import { EMPTY, catchError, merge, of, takeUntil, timer } from 'rxjs';
-import { limitConcurrency } from '#app/sinks/http/limit-concurrency.js';
-import { marbles } from '../../support/marbles.js';
+import { EMPTY, catchError, concat, merge, of, takeUntil, timer } from 'rxjs';
+import { limitConcurrency } from '#app/limit-concurrency.js';
+import { marbles } from './support/marbles.js';
 
 describe('limitConcurrency', () => {
+  const limit = (max: number) => limitConcurrency(max, { maxWaitMs: 20 })(EMPTY);
+
   it(
     'runs as many sources as the limit allows, and later sources in order of subscription',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const limited = limitConcurrency(2);
+      const limited = limit(2);
       const a$ = cold('   ----a|');
       const b$ = cold('   -b|');
       const c$ = cold('     ----c|');
@@ -29,7 +31,7 @@ describe('limitConcurrency', () => {
   it(
     'frees the place of a source that fails',
     marbles(({ cold, expectObservable }) => {
-      const limited = limitConcurrency(1);
+      const limited = limit(1);
       const failing$ = cold('-#').pipe(
         limited,
         catchError(() => EMPTY),
@@ -43,7 +45,7 @@ describe('limitConcurrency', () => {
   it(
     'drops a waiting source on unsubscription, and frees the place of a running source',
     marbles(({ cold, time, expectObservable, expectSubscriptions }) => {
-      const limited = limitConcurrency(1);
+      const limited = limit(1);
       const leaves = (at: string) => takeUntil<string>(timer(time(at)));
       const a$ = cold('   ---------|');
       const b$ = cold('   b|');
@@ -60,9 +62,28 @@ describe('limitConcurrency', () => {
   );
 
   it(
+    'replaces a source that waits too long, and keeps the order of the others',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const limited = limitConcurrency(1, { maxWaitMs: 5 });
+      const a$ = cold('    ------a|');
+      const b$ = cold('    b|');
+      const late$ = cold('      --l|');
+      const c$ = concat(cold('----|'), cold('-c|').pipe(limited(late$)));
+      const merged = '     ------alc|';
+      const whenLate = '   -----^--!';
+
+      expectObservable(merge(...[a$, b$].map((each$) => each$.pipe(limited(late$))), c$)).toBe(
+        merged,
+      );
+      expectSubscriptions(b$.subscriptions).toBe([]);
+      expectSubscriptions(late$.subscriptions).toBe(whenLate);
+    }),
+  );
+
+  it(
     'runs synchronous sources one after the other',
     marbles(({ expectObservable }) => {
-      const limited = limitConcurrency(1);
+      const limited = limit(1);
       expectObservable(merge(...['a', 'b', 'c'].map((each) => of(each).pipe(limited)))).toBe(
         '(abc|)',
       );
