@@ -193,10 +193,10 @@ function mergedDocuments({
   };
   return {
     kind: 'merged',
-    merge: async (all, targets) => {
+    merge: (all, targets) => {
       const { clashes, buffers } = mergedDocument(all);
       report(clashes);
-      return buffers(await selfMetrics.ownText(targets));
+      return buffers(selfMetrics.ownText(targets));
     },
   };
 }

@@ -1,45 +1,45 @@
-// The exporter's metrics about the process, its sinks and all targets, collected with prom-client.
+// The exporter's metrics about the process, its sinks and all targets. prom-client collects the default metrics.
 import { performance } from 'node:perf_hooks';
-import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { headerText, labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
 import { PUBLISHER_STATES } from '../model.js';
 import type { InternalMetric, Target } from '../model.js';
-import { IDENTITY, identitiesOf } from './sink.js';
+import { identitiesOf } from './sink.js';
 import type { IdentityLabels } from './sink.js';
 
 /** The name, type and help text of an internal metric. */
 export type InternalFamily = Omit<InternalMetric, 'value'>;
 
-/** The name prefix of the exporter's own metrics. Metrics of applications never have it. */
-const OWN_PREFIX = 'shm_exporter_';
+const PUBLISHERS: InternalFamily = {
+  name: 'shm_exporter_publisher_state',
+  type: 'gauge',
+  help: 'State of the publisher of a target, one series per state.',
+};
+const TARGETS: InternalFamily = {
+  name: 'shm_exporter_target_info',
+  type: 'gauge',
+  help: 'What a target shows and where it runs; always 1.',
+};
+
+/** A metric with the values of its series, by the text of their labels. */
+interface OwnMetric extends InternalFamily {
+  readonly values: Map<string, number>;
+}
 
 export class SelfMetrics {
-  readonly #registry = new Registry();
-  readonly #publishers: Gauge;
-  readonly #targets: Gauge;
-  /** Internal metrics of the targets by name. */
-  readonly #internal = new Map<string, Counter | Gauge>();
+  readonly #defaults = processMetrics();
+  /** The metrics of targets, in the order of the page. */
+  readonly #ofTargets: readonly InternalFamily[];
+  /** The counters and gauges of the process and its sinks. */
+  readonly #own: OwnMetric[] = [];
 
   /** @param internal the internal metrics of targets, in the order of the page */
   constructor(internal: readonly InternalFamily[] = []) {
-    const registers = [this.#registry];
-    processMetrics(this.#registry);
-    this.#publishers = new Gauge({
-      name: 'shm_exporter_publisher_state',
-      help: 'State of the publisher of a target, one series per state.',
-      labelNames: [...IDENTITY, 'state'],
-      registers,
-    });
-    this.#targets = new Gauge({
-      name: 'shm_exporter_target_info',
-      help: 'What a target shows and where it runs; always 1.',
-      labelNames: [...IDENTITY, 'root', 'partition'],
-      registers,
-    });
-    for (const family of internal) this.#register(family);
+    this.#ofTargets = [PUBLISHERS, TARGETS, ...internal];
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.#defaults.contentType;
   }
 
   /**
@@ -52,13 +52,14 @@ export class SelfMetrics {
     help: string,
     label: Readonly<Record<string, readonly string[]>> = {},
   ): (by: number, labels?: IdentityLabels) => void {
-    const registers = [this.#registry];
-    const counter = new Counter({ name, help, labelNames: Object.keys(label), registers });
-    for (const [key, values] of Object.entries(label))
-      for (const value of values) counter.inc({ [key]: value }, 0);
-    return (by, labels = {}) => {
-      counter.inc(labels, by);
+    const values = this.#register({ name, type: 'counter', help }, Object.keys(label));
+    const add = (by: number, labels: IdentityLabels = {}): void => {
+      const text = labelsText(labels, true);
+      values.set(text, (values.get(text) ?? 0) + by);
     };
+    for (const [key, all] of Object.entries(label))
+      for (const value of all) add(0, { [key]: value });
+    return add;
   }
 
   /** Adds a gauge, and returns the function that sets it. */
@@ -67,70 +68,60 @@ export class SelfMetrics {
     help: string,
     labelNames: readonly string[] = [],
   ): (value: number, labels?: IdentityLabels) => void {
-    const gauge = new Gauge({ name, help, labelNames, registers: [this.#registry] });
+    const values = this.#register({ name, type: 'gauge', help }, labelNames);
     return (value, labels = {}) => {
-      gauge.set(labels, value);
+      values.set(labelsText(labels, true), value);
     };
   }
 
   /** All metrics in text format 0.0.4. The internal metrics of a target have the target's identity labels. */
   async text(targets: readonly Target[]): Promise<string> {
-    return `${(await this.#texts(targets)).join('\n\n')}\n`;
+    const texts = this.#texts(targets);
+    return [await this.#defaults.metrics(), ...texts].join('\n');
   }
 
-  /** Only the metrics with the exporter's prefix. Names such as `process_cpu_seconds_total` occur in other processes too. */
-  async ownText(targets: readonly Target[]): Promise<string> {
-    return (await this.#texts(targets, OWN_PREFIX)).map((text) => `${text}\n`).join('');
+  /** All metrics but those of prom-client. Names such as `process_cpu_seconds_total` occur in other processes too. */
+  ownText(targets: readonly Target[]): string {
+    return this.#texts(targets).join('');
   }
 
-  /** The texts of all metrics with a name prefix. Omits internal metrics that no target has. */
-  async #texts(targets: readonly Target[], prefix = ''): Promise<readonly string[]> {
-    const shown = this.#collectAll(targets);
-    const names = this.#registry
-      .getMetricsAsArray()
-      .map(({ name }) => name)
-      .filter((name) => name.startsWith(prefix) && (shown.has(name) || !this.#internal.has(name)));
-    return Promise.all(names.map((name) => this.#registry.getSingleMetricAsString(name)));
-  }
-
-  /** Returns the names of the internal metrics that have a value. */
-  #collectAll(targets: readonly Target[]): ReadonlySet<string> {
-    const shown = new Set<string>();
-    // Remove the series of removed targets and of old label values.
-    for (const metric of [...this.#internal.values(), this.#publishers, this.#targets])
-      metric.reset();
-    for (const [target, identity] of identitiesOf(targets)) this.#collect(target, identity, shown);
-    return shown;
-  }
-
-  #collect(target: Target, identity: IdentityLabels, shown: Set<string>): void {
-    const { root, partition, publisher } = target.status();
-    for (const metric of target.internal()) {
-      this.#set(metric, identity);
-      shown.add(metric.name);
+  /** The texts of all metrics but those of prom-client. Omits internal metrics that no target has. */
+  #texts(targets: readonly Target[]): readonly string[] {
+    const metrics = new Map<string, OwnMetric>();
+    const metricOf = (family: InternalFamily): OwnMetric => {
+      const metric = metrics.get(family.name) ?? { ...family, values: new Map() };
+      metrics.set(family.name, metric);
+      return metric;
+    };
+    const set = (family: InternalFamily, labels: IdentityLabels, value: number): void => {
+      metricOf(family).values.set(labelsText(labels), value);
+    };
+    this.#ofTargets.forEach(metricOf);
+    for (const [target, identity] of identitiesOf(targets)) {
+      const { root, partition, publisher } = target.status();
+      for (const metric of target.internal())
+        set(metric, { ...identity, ...metric.labels }, Number(metric.value));
+      for (const state of PUBLISHER_STATES)
+        set(PUBLISHERS, { ...identity, state }, Number(state === publisher.state));
+      set(TARGETS, { ...identity, root, partition: String(partition) }, 1);
     }
-    for (const state of PUBLISHER_STATES)
-      this.#publishers.set({ ...identity, state }, Number(state === publisher.state));
-    this.#targets.set({ ...identity, ...(root && { root }), partition: String(partition) }, 1);
+    const shown = [...metrics.values()].filter(({ values }) => values.size > 0);
+    return [...shown, ...this.#own].map(textOf);
   }
 
-  #register({ name, type, help, labels = {} }: InternalFamily): Counter | Gauge {
-    const labelNames = [...IDENTITY, ...Object.keys(labels)];
-    const options = { name, help, labelNames, registers: [this.#registry] };
-    const metric = type === 'counter' ? new Counter(options) : new Gauge(options);
-    this.#internal.set(name, metric);
-    return metric;
+  /** A metric without labels starts at 0. */
+  #register(family: InternalFamily, labelNames: readonly string[]): OwnMetric['values'] {
+    const values = new Map(labelNames.length === 0 ? [['', 0]] : []);
+    this.#own.push({ ...family, values });
+    return values;
   }
+}
 
-  #set(internal: InternalMetric, identity: IdentityLabels): void {
-    const metric = this.#internal.get(internal.name) ?? this.#register(internal);
-    const { value, labels: own = {} } = internal;
-    const shown = Object.entries(own).filter(([, text]) => text !== '');
-    const labels = { ...identity, ...Object.fromEntries(shown) };
-    // `#collectAll` has reset the counters, and no two targets share labels, so `inc` sets the value.
-    if (metric instanceof Counter) metric.inc(labels, Number(value));
-    else metric.set(labels, Number(value));
-  }
+function textOf({ name, type, help, values }: OwnMetric): string {
+  let text = headerText({ name, type, help, unit: '' });
+  for (const [labels, value] of values)
+    text += `${seriesText(name, labels)} ${numberText(value)}\n`;
+  return text;
 }
 
 /** The longest sampling interval, 25 days: each sample of the histogram for `LAG_STATISTICS` wakes up the process. */
@@ -138,10 +129,12 @@ const NEVER_MS = 0x7fffffff;
 const LAG_STATISTICS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
 /**
- * Adds the default metrics of the process and Node.js. Replaces the event loop lag by the event loop utilization:
- * measuring the lag would wake up the process a hundred times a second, and Node.js counts the utilization anyway.
+ * Makes a registry with the default metrics of the process and Node.js. Replaces the event loop lag by the event loop
+ * utilization: measuring the lag would wake up the process a hundred times a second, and Node.js counts the
+ * utilization anyway.
  */
-function processMetrics(registry: Registry): void {
+function processMetrics(): Registry {
+  const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
   for (const each of LAG_STATISTICS)
     registry.removeSingleMetric(`nodejs_eventloop_lag_${each}_seconds`);
@@ -156,4 +149,5 @@ function processMetrics(registry: Registry): void {
       last = now;
     },
   });
+  return registry;
 }

@@ -82,9 +82,6 @@ function isOnKey(target: Target, serverKey: string): boolean {
 /** The labels that identify a target in the self-metrics and in service discovery. */
 export type IdentityLabels = Readonly<Record<string, string>>;
 
-/** The names of all identity labels. */
-export const IDENTITY = ['app', 'server_key', 'hint', 'twin'] as const;
-
 /**
  * The unique identity labels of each target. They depend on the configuration and not on the root, so series continue
  * after the loss of a root. The label `twin` numbers targets with equal configuration.

@@ -21,12 +21,13 @@ const escapeLabel = (text: string) =>
 const unescapeLabel = (text: string) =>
   !text.includes('\\') ? text : text.replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c));
 
-/** The text between the braces; labels with an empty value are omitted. */
-export function labelsText(labels: Labels): string {
+/** The text between the braces. Labels with an empty value are omitted, unless `keepsEmpty` is set. */
+export function labelsText(labels: Labels, keepsEmpty = false): string {
   let text = '';
   for (const key in labels) {
     const value = labels[key] ?? '';
-    if (value !== '') text += `${text === '' ? '' : ','}${key}="${escapeLabel(value)}"`;
+    if (keepsEmpty || value !== '')
+      text += `${text === '' ? '' : ','}${key}="${escapeLabel(value)}"`;
   }
   return text;
 }

@@ -49,7 +49,7 @@ export type Documents =
 type MergeDocuments = (
   all: readonly IdentifiedPage[],
   targets: readonly Target[],
-) => Promise<Document['buffers']>;
+) => Document['buffers'];
 
 interface StdoutOptions {
   readonly intervalSeconds: number;
@@ -167,8 +167,8 @@ function printMerged(
         ),
       ),
       toArray(),
-      concatMap((all) => merge(all, targets)),
-      concatMap((buffers) => {
+      concatMap((all) => {
+        const buffers = merge(all, targets);
         isBegun = true;
         return written({ buffers, release });
       }),

@@ -221,8 +221,7 @@ describe('stdoutSink with merged documents', () => {
       ...{ intervalSeconds: 10, isOnce: true, write, slow: SLOW },
       documents: { kind: 'merged', merge },
     })({ targets });
-  const apps: Merge = (all) =>
-    Promise.resolve([Buffer.from(all.map(({ identity }) => identity['app']).join(' '))]);
+  const apps: Merge = (all) => [Buffer.from(all.map(({ identity }) => identity['app']).join(' '))];
 
   it('writes one document for all targets, and holds their pages until the document is written', async () => {
     const targets = [new FakeTarget('a'), new FakeTarget('b')];
@@ -241,7 +240,9 @@ describe('stdoutSink with merged documents', () => {
 
   it('releases all pages if the document cannot be merged', async () => {
     const targets = [new FakeTarget('a')];
-    const fails: Merge = () => Promise.reject(new Error('why'));
+    const fails: Merge = () => {
+      throw new Error('why');
+    };
     const end$ = printed(targets, fails, () => of(7)).pipe(
       catchError((error: unknown) => of(error)),
     );
