@@ -15,7 +15,6 @@ import { PointInTime } from '../read/time.js';
 import type { OnOmitted, TargetUsage } from '../target-limits.js';
 import type { CatalogueCoverage } from './catalogue-coverage.js';
 import { FrameCopies } from './distribution.js';
-import { TargetScales } from '../wasm/kernel-tables.js';
 import { RowLabels } from './labels.js';
 import type { LabelText } from './labels.js';
 import { ObservedVariables } from './observed.js';
@@ -52,7 +51,6 @@ export class MetricBuilder {
   readonly #slotReader: SlotReader;
   readonly #objects: BoundObjects;
   readonly #frames: FrameCopies;
-  readonly #scales: TargetScales;
   readonly #lines: RowLines;
   readonly #evaluator: RowEvaluator;
   readonly #hideReplaced = (former: Variable): void => {
@@ -81,15 +79,13 @@ export class MetricBuilder {
     const objects = new BoundObjects({ ...below, labels });
     const frames = new FrameCopies(below);
     const observed = new ObservedVariables(kernel, slotReader);
-    const scales = new TargetScales(kernel.scales);
     const times = new PointInTime(timeZone);
-    const parts = { kernel, slotReader, objects, frames, observed, scales, registry, times };
+    const parts = { kernel, slotReader, objects, frames, observed, registry, times };
     this.#evaluator = new RowEvaluator(parts);
     this.observed = observed;
     this.#slotReader = slotReader;
     this.#objects = objects;
     this.#frames = frames;
-    this.#scales = scales;
     this.#lines = new RowLines(registry, catalogue);
     const lines = this.#lines;
     const { rowIndex } = below;
@@ -199,7 +195,6 @@ export class MetricBuilder {
     yield* this.observed.closing();
     yield* this.#frames.closing();
     yield* this.#objects.closing();
-    this.#scales.close();
   }
 
   #update(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): void {

@@ -18,7 +18,6 @@ import type { PointInTime } from '../read/time.js';
 import { seriesText } from '../text/text-syntax.js';
 import { Distribution } from './distribution.js';
 import type { FrameCopies } from './distribution.js';
-import type { TargetScales } from '../wasm/kernel-tables.js';
 import type { LabelText } from './labels.js';
 import type { ObservedVariables } from './observed.js';
 import type { BoundObjects } from './bound-objects.js';
@@ -30,7 +29,6 @@ export interface EvaluatorParts {
   readonly objects: BoundObjects;
   readonly frames: FrameCopies;
   readonly observed: ObservedVariables;
-  readonly scales: TargetScales;
   readonly registry: SeriesRegistry;
   readonly times: PointInTime;
 }
@@ -96,8 +94,8 @@ export class RowEvaluator implements RowContext {
   ): ValueReference | undefined {
     const unscaled = opcodeOf(variable, wrap32);
     if (unscaled === undefined) return undefined;
-    const { slotReader, scales, registry } = this.#parts;
-    const opcode = scales.scaledOpcode(unscaled, conversion);
+    const { kernel, slotReader, registry } = this.#parts;
+    const opcode = kernel.scales.scaledOpcode(unscaled, conversion);
     if (opcode === undefined) registry.omit(1);
     return opcode === undefined
       ? undefined

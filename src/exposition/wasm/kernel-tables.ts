@@ -1,5 +1,4 @@
 // Growable tables in kernel memory. The kernel finds each through a pointer at a fixed address.
-import { UNCHANGED } from '../../catalogue/row.js';
 import type { Conversion } from '../../catalogue/row.js';
 import { Fault } from '../../errors.js';
 import {
@@ -80,18 +79,15 @@ export class BlockTable {
 /** The index of a scale takes 16 bits of an opcode. */
 const MAX_SCALES = 2 ** (32 - SCALE_SHIFT);
 
-interface CountedScale {
-  readonly index: number;
-  readonly key: string;
-  references: number;
-}
-
-/** The reference-counted scales of a partition. The kernel multiplies a value by one double and divides by another. */
+/**
+ * The distinct scales of a partition. The kernel multiplies a value by one double and divides by another. Scales come
+ * only from catalogues, and stay until the partition ends.
+ */
 export class Scales {
   readonly #memory: TableMemory;
-  readonly #byKey = new Map<string, CountedScale>();
-  #byIndex: (CountedScale | undefined)[] = [];
-  #free: number[] = [];
+  /** The index of each scale, by its multiplier and its divisor. */
+  readonly #indexes = new Map<number, Map<number, number>>();
+  #count = 0;
   #at = 0;
   #capacity = 0;
 
@@ -99,86 +95,30 @@ export class Scales {
     this.#memory = memory;
   }
 
-  /**
-   * Returns the flags of an opcode that scales values; undefined while the table is full.
-   * Each `acquire` needs one `release` with its flags.
-   */
-  acquire({ multiply, divide }: Conversion): number | undefined {
-    if (multiply === 1 && divide === 1) return 0;
-    const key = `${multiply}/${divide}`;
-    const held = this.#byKey.get(key) ?? this.#add(key, multiply, divide);
-    if (held === undefined) return undefined;
-    held.references++;
-    return (SCALED | (held.index << SCALE_SHIFT)) >>> 0;
+  /** Returns the opcode that reads and scales a value; undefined if the table of scales is full. */
+  scaledOpcode(opcode: number, { multiply, divide }: Conversion): number | undefined {
+    if (multiply === 1 && divide === 1) return opcode;
+    const index = this.#indexes.get(multiply)?.get(divide) ?? this.#add(multiply, divide);
+    return index === undefined ? undefined : (opcode | SCALED | (index << SCALE_SHIFT)) >>> 0;
   }
 
-  release(flags: number): void {
-    const held = flags === 0 ? undefined : this.#byIndex[flags >>> SCALE_SHIFT];
-    if (held === undefined || --held.references > 0) return;
-    this.#byKey.delete(held.key);
-    this.#byIndex[held.index] = undefined;
-    this.#free.push(held.index);
-    if (this.#byKey.size === 0) this.#clear();
-  }
-
-  #add(key: string, multiply: number, divide: number): CountedScale | undefined {
-    const index = this.#free.pop() ?? this.#byIndex.length;
-    if (index === MAX_SCALES) return undefined;
-    if (index === this.#capacity) this.#grow();
-    const held = { index, key, references: 0 };
-    this.#byKey.set(key, held);
-    this.#byIndex[index] = held;
-    const { f64 } = this.#memory;
-    const at = (this.#at + index * SCALE_BYTES) / 8;
-    f64[at] = multiply;
-    f64[at + 1] = divide;
-    return held;
+  #add(multiply: number, divide: number): number | undefined {
+    if (this.#count === MAX_SCALES) return undefined;
+    if (this.#count === this.#capacity) this.#grow();
+    const byDivisor = this.#indexes.get(multiply) ?? new Map<number, number>();
+    this.#indexes.set(multiply, byDivisor.set(divide, this.#count));
+    this.#memory.f64.set([multiply, divide], (this.#at + this.#count * SCALE_BYTES) / 8);
+    return this.#count++;
   }
 
   #grow(): void {
-    const bytes = this.#capacity * SCALE_BYTES;
-    const capacity = Math.max(FIRST_CAPACITY, this.#capacity * 2);
     const { arena } = this.#memory;
-    const at = arena.allocate(capacity * SCALE_BYTES);
-    this.#memory.bytes.copyWithin(at, this.#at, this.#at + bytes);
-    if (bytes > 0) arena.free(this.#at, bytes);
-    this.#at = at;
-    this.#capacity = capacity;
-    this.#memory.u32[SCALES_POINTER >>> 2] = at;
-  }
-
-  #clear(): void {
-    this.#memory.arena.free(this.#at, this.#capacity * SCALE_BYTES);
-    this.#byIndex = [];
-    this.#free = [];
-    this.#capacity = 0;
-  }
-}
-
-/** The scales that the rows of one target hold. */
-export class TargetScales {
-  readonly #scales: Scales;
-  readonly #flags = new Map<Conversion, number>();
-
-  constructor(scales: Scales) {
-    this.#scales = scales;
-  }
-
-  /** Returns the opcode that reads and scales a value; undefined while the table of scales is full. */
-  scaledOpcode(opcode: number, conversion: Conversion): number | undefined {
-    if (conversion === UNCHANGED) return opcode;
-    const flags = this.#flags.get(conversion) ?? this.#acquire(conversion);
-    return flags === undefined ? undefined : (opcode | flags) >>> 0;
-  }
-
-  close(): void {
-    for (const flags of this.#flags.values()) this.#scales.release(flags);
-    this.#flags.clear();
-  }
-
-  #acquire(conversion: Conversion): number | undefined {
-    const flags = this.#scales.acquire(conversion);
-    if (flags !== undefined) this.#flags.set(conversion, flags);
-    return flags;
+    const [former, bytes] = [this.#at, this.#capacity * SCALE_BYTES];
+    const grown = Math.max(FIRST_CAPACITY, this.#capacity * 2);
+    this.#at = arena.allocate(grown * SCALE_BYTES);
+    this.#capacity = grown;
+    this.#memory.bytes.copyWithin(this.#at, former, former + bytes);
+    if (bytes > 0) arena.free(former, bytes);
+    this.#memory.u32[SCALES_POINTER >>> 2] = this.#at;
   }
 }

@@ -18,7 +18,7 @@ import {
 } from './layout.js';
 import { Arena, TextStore } from './memory.js';
 
-/** How the kernel decodes the 8 bytes of a value. The flags of `Scales.acquire` are added for a scaled value. */
+/** How the kernel decodes the 8 bytes of a value. `Scales` adds the flags of a scaled value. */
 export const OPCODE = {
   u64: OPCODE_U64,
   i64: OPCODE_I64,

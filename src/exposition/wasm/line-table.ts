@@ -57,7 +57,7 @@ export interface Line {
   readonly constant: string;
   /** The address of the cell with the value; 0 for a constant value. */
   readonly cell: number;
-  /** One of `OPCODE`, plus the flags of `Scales.acquire` for a scaled value. */
+  /** One of `OPCODE`, with the flags of `Scales` for a scaled value. */
   readonly opcode: number;
 }
 

@@ -36,8 +36,7 @@ function expected(bits: bigint, kind: OpKind, { multiply, divide }: Conversion):
 
 /** Returns the first values whose text differs from the expected one. */
 function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] {
-  const held = kernel.scales.acquire(scale) ?? 0;
-  const opcode = OPCODE[kind] | held;
+  const opcode = kernel.scales.scaledOpcode(OPCODE[kind], scale) ?? 0;
   const found: string[] = [];
   for (const bits of all) {
     const end = kernel.run.writeValue(bits, opcode, at) >>> 0;
@@ -46,7 +45,6 @@ function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] 
     if (text !== wanted && found.push(`${bits.toString(16)}: ${text}, not ${wanted}`) > 5) break;
     if (text.length >= MAX_VALUE_BYTES) found.push(`${text} has no room`);
   }
-  kernel.scales.release(held);
   return found;
 }
 
