@@ -2,6 +2,8 @@
 import { LargeMap } from '../../collections/large-map.js';
 import type { Kernel } from '../wasm/kernel.js';
 
+/** How many cells are compared in one step. */
+const CELLS_A_STEP = 8192;
 /** The maximum number of nodes that one check reports because of `reportAgain`. */
 const MAX_REPEATED = 1024;
 
@@ -50,12 +52,17 @@ export class CellChangeDetector<T extends { readonly id: number }> {
     this.#again.add(id);
   }
 
-  /** Returns the nodes whose bits changed since the last check, and the first 1024 passed to `reportAgain`. */
-  changed(): readonly T[] {
-    const { u32 } = this.#kernel;
+  /**
+   * Finds the nodes whose bits changed since the last check, and the first 1024 passed to `reportAgain`. The work takes
+   * small steps; until the last step, no other method may be called.
+   */
+  *changed(): Generator<void, readonly T[]> {
     const repeated = this.#takeRepeated();
     const found: T[] = [];
+    let compared = 0;
     for (const cell of this.#cells) {
+      if (++compared % CELLS_A_STEP === 0) yield;
+      const { u32 } = this.#kernel;
       const low = u32[cell.at] ?? 0;
       const high = u32[cell.at + 1] ?? 0;
       if (low === cell.low && high === cell.high && !repeated.has(cell.node.id)) continue;

@@ -289,7 +289,7 @@ export class SlotReader {
 
   *#reportingChanges(): Generator<void, boolean> {
     // Find all changed nodes first, since the listener may call reportChangesOf and ignoreChangesOf.
-    const changed = this.#detector.changed();
+    const changed = yield* this.#detector.changed();
     for (const node of changed) {
       if (!this.isTracked(node)) continue;
       if (this.#hasValue(node.slot, node.incarnation)) this.#listener.changed(node);

@@ -59,6 +59,25 @@ const shop = (source = new FakeSource()) => ({
 });
 
 describe('a slot reader', () => {
+  it('compares many values in small steps', () => {
+    const { source, root } = shop();
+    const { probe, track, read } = probeOf(source);
+    const items = Array.from({ length: 20_000 }, (_, i) =>
+      source.addVariable(root, `v${i}`, { type: 'u64', value: 1n }),
+    );
+    for (const item of items) track(item);
+    read();
+    const stepsOf = () => {
+      const reading = probe.reading();
+      let steps = 0;
+      while (reading.next().done !== true) steps++;
+      return steps;
+    };
+    const before = stepsOf();
+    for (const item of items) probe.reportChangesOf(item);
+    expect(stepsOf() - before).to.equal(2);
+  });
+
   it('works with memory addresses beyond 2 GiB', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 7n });
