@@ -50,11 +50,6 @@ export class DeflateCode {
     ]);
   }
 
-  /** The number of bits of symbols with these counts, without their extra bits. */
-  cost(counts: readonly number[]): number {
-    return this.lengths.reduce((sum, length, symbol) => sum + length * (counts[symbol] ?? 0), 0);
-  }
-
   /** The header of a block that is not the last one. */
   get header(): readonly Bits[] {
     return (this.#header ??= blockHeader(this.#literalLengths, this.#distanceLengths));

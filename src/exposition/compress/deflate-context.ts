@@ -6,13 +6,10 @@ import type { Kernel } from '../wasm/kernel.js';
 import { CODE_BYTES } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
 
-/** A check of the code picks this many evenly spaced lines, and counts the symbols of the blocks that contain them. */
-const LINES_A_CHECK = 8;
-/** The code is checked after this many renders, and when the number of lines has changed by this share. */
-const RENDERS_A_CHECK = 256;
-const MAX_GROWTH = 0.25;
-/** The code is replaced if it needs more than this many times the bits that the optimal code needs. */
-const MAX_COST_RATIO = 1.02;
+/** The choice of a code picks this many evenly spaced lines, and counts the symbols of the blocks that contain them. */
+const LINES_A_CHOICE = 8;
+/** The code is chosen again when the deflate blocks have grown by this share. */
+const MAX_GROWTH = 0.1;
 
 /** The minimum average number of lines in a block for compression by the kernel. */
 const MIN_LINES_PER_BLOCK = 256;
@@ -44,8 +41,10 @@ export class DeflateContext {
   code = new DeflateCode(INITIAL_LENGTHS);
   /** The address of its table. */
   readonly table: number;
-  #rendersToCheck = 0;
-  #linesChecked = 0;
+  /** The size of all deflate blocks after the last render. */
+  #bytes = 0;
+  /** Their size when the current code was chosen; undefined before the first render. */
+  #bytesAtChoice: number | undefined;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -55,19 +54,24 @@ export class DeflateContext {
     this.#setCode(this.code);
   }
 
+  /** Call it after each render, with the size of all deflate blocks. */
+  rendered(bytes: number): void {
+    this.#bytesAtChoice ??= bytes;
+    this.#bytes = bytes;
+  }
+
   /**
-   * Checks the Huffman code before a render of `lines` lines, in small steps, and replaces it if another code is clearly
-   * better. After a replacement, all blocks with the former code must be written again.
+   * Chooses the Huffman code before a render of `lines` lines, in small steps: at the first render, and after growth.
+   * After that, all blocks must be written again.
    */
   *updatingCode(lines: number, countSymbols: CountSymbols): Generator<void, void> {
-    const isGrown = Math.abs(lines - this.#linesChecked) > this.#linesChecked * MAX_GROWTH;
-    if (--this.#rendersToCheck > 0 && !isGrown) return;
-    this.#rendersToCheck = RENDERS_A_CHECK;
-    this.#linesChecked = lines;
+    const last = this.#bytesAtChoice;
+    if (last !== undefined && this.#bytes <= last * (1 + MAX_GROWTH)) return;
     const counts = Array.from({ length: SYMBOLS }, () => 0);
-    yield* countSymbols(counts, Math.ceil(lines / LINES_A_CHECK));
-    const best = DeflateCode.of(counts);
-    if (this.code.cost(counts) > best.cost(counts) * MAX_COST_RATIO) this.#setCode(best);
+    yield* countSymbols(counts, Math.ceil(lines / LINES_A_CHOICE));
+    this.#setCode(DeflateCode.of(counts));
+    // Later choices need a larger size, even if the new code makes the blocks smaller, so their number is bounded.
+    if (last !== undefined) this.#bytesAtChoice = this.#bytes;
   }
 
   /**

@@ -140,11 +140,15 @@ export class ExpositionText {
     yield* this.#violations.searching(context !== undefined);
     yield* this.#writingDirty(options);
     const all: ChunkText[] = [];
+    let deflatedBytes = 0;
     for (const chunk of this.#chunks.all) {
-      all.push(chunk.textFor(options));
+      const text = chunk.textFor(options);
+      all.push(text);
+      for (const { data } of text.deflateBlocks ?? []) deflatedBytes += data.length;
       if (isTooLarge(chunk)) this.#chunks.invalidate();
       if (all.length % CHUNKS_A_STEP === 0) yield;
     }
+    context?.rendered(deflatedBytes);
     return new TextSnapshot(all, {
       metadata: this.#chunks.metadata,
       series: this.#size.lines,

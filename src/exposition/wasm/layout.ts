@@ -153,14 +153,15 @@ export const MAX_MATCH = 258;
 // The table of a Huffman code. The first three arrays hold the code of each symbol, with its number of bits in the
 // highest byte. The codes of lengths include the extra bits.
 //
-//   0               1024           2060             2180        2240         2752        2760     3272
-//   +---------------+--------------+----------------+-----------+------------+-----------+--------+
-//   | literals u32  | lengths u32  | distance codes | base u16  | symbol of a| bits u32, | header |
-//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |        |
-//   +---------------+--------------+----------------+-----------+------------+-----------+--------+
+//   0               1024           2060             2180        2240         2752        2760     3272        3276
+//   +---------------+--------------+----------------+-----------+------------+-----------+--------+-----------+
+//   | literals u32  | lengths u32  | distance codes | base u16  | symbol of a| bits u32, | header | counts at |
+//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |        | u32       |
+//   +---------------+--------------+----------------+-----------+------------+-----------+--------+-----------+
 //
 // `header` is the header of a deflate block, `bits` its length in bits, and `end` the code of the end-of-block symbol.
-// The first 256 distance symbols are those of the distances 1, 2, …; the others are those of 1, 129, 257, …
+// The first 256 distance symbols are those of the distances 1, 2, …; the others are those of 1, 129, 257, … If `counts at`
+// is not 0, symbols are counted there, u32 each, instead of being written.
 export const CODE_LENGTHS = 256 * 4;
 export const CODE_DISTANCES = CODE_LENGTHS + (MAX_MATCH + 1) * 4;
 export const CODE_BASES = CODE_DISTANCES + DISTANCE_SYMBOLS * 4;
@@ -168,7 +169,8 @@ export const CODE_DISTANCE_SYMBOLS = CODE_BASES + DISTANCE_SYMBOLS * 2;
 export const CODE_HEADER_BITS = CODE_DISTANCE_SYMBOLS + 2 * 256;
 export const CODE_END = CODE_HEADER_BITS + 4;
 export const CODE_HEADER = CODE_END + 4;
-export const CODE_BYTES = CODE_HEADER + 512;
+export const CODE_COUNTS = CODE_HEADER + 512;
+export const CODE_BYTES = CODE_COUNTS + 4;
 
 // The tables of raw CRCs, of u32. The first four update a CRC by four bytes of text: 256 entries for each byte of a word.
 // The others shift a CRC over zero bytes, whose number has up to 4 digits in base 16. Each digit from 1 to 15, at each

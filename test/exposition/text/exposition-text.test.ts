@@ -218,4 +218,22 @@ describe('the exposition text', () => {
     expect(textOf(pair.render())).to.match(/ -0\n$/);
     pair.close();
   });
+
+  it('has a small deflate stream although all values were 0 at the first render', () => {
+    const deflatedBytes = (hasZeros: boolean): number => {
+      const pair = new TextPair();
+      for (let nodeId = 0; nodeId < 3000; nodeId++) pair.put(0, nodeId, 0, nodeId % VALUES);
+      const render = () => runToEnd(pair.text.rendering(ENCODINGS.deflated));
+      if (hasZeros) render();
+      for (let i = 0; i < VALUES; i++) pair.set(i, (i + 1) / 7);
+      // The first render with the new values detects the growth, and the second one reacts.
+      render();
+      const [family] = render().families;
+      const blocks = family?.deflateBlocks ?? [];
+      const bytes = blocks.reduce((sum, { data }) => sum + data.length, 0);
+      pair.close();
+      return bytes;
+    };
+    expect(deflatedBytes(true)).to.be.within(1, deflatedBytes(false) * 1.01);
+  });
 });

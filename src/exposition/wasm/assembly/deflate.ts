@@ -21,6 +21,7 @@ import {
   BLOCK_LINE_DISTANCE,
   BLOCK_RECORDS,
   BLOCK_TOTALS,
+  CODE_COUNTS,
   DEFLATE_RESULT_AT,
   DEFLATE_TOTALS_SIZE,
   ENTRY_NAME,
@@ -32,10 +33,9 @@ import {
   VALUE_AT,
 } from '../layout';
 import {
-  areCounted,
   beginBlock,
   changeDistance,
-  countAt,
+  countsOf,
   endBlock,
   headerBits,
   writeLineFeed,
@@ -233,16 +233,17 @@ export function bestLineDistance(block: usize, code: usize, to: usize): u32 {
   return best;
 }
 
-/** Counts the symbols of all lines: 316 numbers of 32 bits at `to`. */
+/** Counts the symbols of all lines at `to`. */
 export function countSymbols(block: usize, code: usize, to: usize): void {
-  countAt(to);
+  store<u32>(code, <u32>to, CODE_COUNTS);
   deflateAll(block, code, to);
-  countAt(0);
+  store<u32>(code, 0, CODE_COUNTS);
 }
 
 /** Writes all lines to `to` as a deflate block; returns the bits of the lines. */
 export function deflateAll(block: usize, code: usize, to: usize): u32 {
-  const start = !areCounted() ? beginBlock(code, to) : (<u64>to) << 3;
+  const isCounted = countsOf(code) != 0;
+  const start = isCounted ? (<u64>to) << 3 : beginBlock(code, to);
   const count = countOf(block);
   const lineDistance = load<u32>(block, BLOCK_LINE_DISTANCE);
   let at = start;
@@ -261,7 +262,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     offset += load<u32>(total, 4);
   }
   if (count > 0) at = writeLineFeed(at, code);
-  if (!areCounted()) {
+  if (!isCounted) {
     for (let group: u32 = 0; group << GROUP_BITS < count; group++) combineGroup(block, group);
     combineAll(block);
     deflateWritten(block);

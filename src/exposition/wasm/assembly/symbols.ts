@@ -2,6 +2,7 @@
 import { copyBits, put } from './bits';
 import {
   CODE_BASES,
+  CODE_COUNTS,
   CODE_DISTANCES,
   CODE_DISTANCE_SYMBOLS,
   CODE_END,
@@ -15,26 +16,20 @@ import {
 
 const LINE_FEED: u32 = 0x0a;
 
-/** The address of the counts of 286 literal/length symbols and 30 distance symbols; 0 while symbols are written. */
-let counts: usize = 0;
-
-/** Counts symbols at this address instead of writing them; 0 ends the counting. */
-export function countAt(address: usize): void {
-  counts = address;
+/** The address of the counts of symbols; 0 if symbols are written. */
+export function countsOf(code: usize): usize {
+  return <usize>load<u32>(code, CODE_COUNTS);
 }
 
-export function areCounted(): bool {
-  return counts != 0;
-}
-
-function count(symbol: u32): void {
+function count(counts: usize, symbol: u32): void {
   const at = counts + ((<usize>symbol) << 2);
   store<u32>(at, load<u32>(at) + 1);
 }
 
 export function writeLiterals(at: u64, code: usize, from: usize, to: usize): u64 {
+  const counts = countsOf(code);
   if (counts != 0) {
-    for (let byte = from; byte < to; byte++) count(load<u8>(byte));
+    for (let byte = from; byte < to; byte++) count(counts, load<u8>(byte));
     return at;
   }
   let bits: u64 = 0;
@@ -51,8 +46,9 @@ export function writeLiterals(at: u64, code: usize, from: usize, to: usize): u64
 }
 
 export function writeLineFeed(at: u64, code: usize): u64 {
+  const counts = countsOf(code);
   if (counts != 0) {
-    count(LINE_FEED);
+    count(counts, LINE_FEED);
     return at;
   }
   const symbol = load<u32>(code, LINE_FEED << 2);
@@ -67,14 +63,15 @@ export function writeMatch(at: u64, code: usize, length: u32, distance: u32): u6
   const size = codeBits + extraBits(symbol);
   const extra = distance - <u32>load<u16>(code + CODE_BASES + ((<usize>symbol) << 1));
   const bits = <u64>((entry & 0xffffff) | (extra << codeBits));
+  const counts = countsOf(code);
   while (length > 0) {
     // The rest must be long enough for another match.
     const part: u32 =
       length <= <u32>MAX_MATCH ? length : length < <u32>MAX_MATCH + 3 ? MAX_MATCH - 3 : MAX_MATCH;
     length -= part;
     if (counts != 0) {
-      count(lengthSymbol(part));
-      count(LITERAL_LENGTH_SYMBOLS + symbol);
+      count(counts, lengthSymbol(part));
+      count(counts, LITERAL_LENGTH_SYMBOLS + symbol);
       continue;
     }
     const lengthCode = load<u32>(code + CODE_LENGTHS + ((<usize>part) << 2));
