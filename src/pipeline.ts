@@ -14,7 +14,7 @@ import {
   takeUntil,
   timer,
 } from 'rxjs';
-import type { BehaviorSubject, SchedulerLike } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
 import { messageOf } from './errors.js';
 import type { TargetView } from './exposition/target-view.js';
 import type { FoundRoot, TargetEvent } from './model.js';
@@ -25,7 +25,7 @@ import type { Demand } from './streams/throttle-renders.js';
 import { processInputs } from './streams/target-inputs.js';
 import type { Refresh, TargetInput } from './streams/target-inputs.js';
 import type { TaskQueue } from './streams/task-queue.js';
-import type { Report } from './streams/report.js';
+import type { RefreshReport, Report } from './streams/report.js';
 import type { Scheduler } from './streams/scheduler.js';
 import type { PollerPool } from './streams/poller-pool.js';
 import { ViewRefresher } from './streams/view-refresher.js';
@@ -42,7 +42,7 @@ export interface HostingParts {
   /** The queue of the partition. */
   readonly queue: TaskQueue;
   /** The unanswered refresh. It outlives the root: if the root is lost, the answer states that there is no root. */
-  readonly openRefresh$: BehaviorSubject<Refresh | undefined>;
+  readonly openRefresh$: Observable<Refresh | undefined>;
   /** Polls the server keys for a refresh. */
   readonly poll: () => void;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
@@ -55,7 +55,7 @@ export interface HostingParts {
 export type HostingUpdate =
   | { readonly kind: 'root'; readonly choice: RootChoice; readonly view: TargetView | undefined }
   /** A refresh arrived while no root was chosen. */
-  | { readonly kind: 'no-root' }
+  | { readonly kind: 'no-root'; readonly input: Refresh }
   | ProcessedInput;
 
 /**
@@ -77,7 +77,7 @@ export const hostingPipeline = (parts: HostingParts): Observable<HostingUpdate> 
   );
 };
 
-export interface ServingParts {
+export interface ServingParts<R extends RefreshReport> {
   readonly demand$: Observable<Demand>;
   readonly report$: Observable<Report>;
   /** The present definition. A reload replaces it. */
@@ -85,23 +85,21 @@ export interface ServingParts {
   /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Answers the demands that wait for this report; returns events for the log. */
-  readonly answer: (report: Report) => readonly TargetEvent[];
-  /** Sends a refresh, whose report answers all demands so far. */
-  readonly command: (refresh: Refresh) => void;
+  /** Refreshes the target for all demands so far. Emits at most one report. */
+  readonly refresh: (mayRender: boolean) => Observable<R>;
+  /** Takes a report, and answers the demands of a refresh; returns events for the log. */
+  readonly receive: (report: Report | R) => readonly TargetEvent[];
 }
 
 /** Turns demands into refreshes, and reports into answers. Runs in the main thread, in both execution modes. */
-export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> => {
-  const { nowMs, scheduler } = parts;
+export const servingPipeline = <R extends RefreshReport>(
+  parts: ServingParts<R>,
+): Observable<TargetEvent> => {
+  const { refresh, nowMs, scheduler } = parts;
   const intervalMs = () => parts.definition().renderMinIntervalMs;
   return merge(parts.demand$, parts.report$).pipe(
-    throttleRenders(intervalMs, nowMs, scheduler), // refresh now, later, or not at all
-    mergeMap(({ report, refresh }) => {
-      const events = report === undefined ? [] : parts.answer(report); // answers each demand within its scope
-      if (refresh !== undefined) parts.command(refresh);
-      return events;
-    }),
+    throttleRenders(refresh, intervalMs, nowMs, scheduler), // refresh now, later, or not at all
+    mergeMap((report) => parts.receive(report)), // answers each demand within its scope
   );
 };
 
@@ -112,9 +110,9 @@ const withoutRoot = (
 ): Observable<HostingUpdate> =>
   openRefresh$.pipe(
     filter((refresh) => refresh !== undefined),
-    map((): HostingUpdate => {
+    map((input): HostingUpdate => {
       poll(); // a root that appears now ends this stream, and the refresh uses that root
-      return { kind: 'no-root' };
+      return { kind: 'no-root', input };
     }),
     startWith<HostingUpdate>({ kind: 'root', choice, view: undefined }),
   );

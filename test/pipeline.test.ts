@@ -1,6 +1,6 @@
 // Tests the pipelines of one target, from shared memory to reports, on real segments in virtual time.
 import { expect } from 'chai';
-import { BehaviorSubject, Subject, asyncScheduler, map } from 'rxjs';
+import { BehaviorSubject, NEVER, asyncScheduler, map, of } from 'rxjs';
 import { compileFilters } from '#app/catalogue/match/filters.js';
 import { newCounters } from '#app/exposition/counters.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -11,7 +11,7 @@ import type { HostingUpdate } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/throttle-renders.js';
 import { TaskQueue } from '#app/streams/task-queue.js';
 import { unknownState } from '#app/streams/report.js';
-import type { Report } from '#app/streams/report.js';
+import type { RefreshReport } from '#app/streams/report.js';
 import { PollerPool } from '#app/streams/poller-pool.js';
 import type { Refresh } from '#app/streams/target-inputs.js';
 import { CountingMemory } from './support/counting-memory.js';
@@ -352,7 +352,6 @@ describe('servingPipeline', () => {
       title,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
         const definition = definitionOf({ renderMinIntervalMs: time(interval) });
-        const report$ = new Subject<Report>();
         let isDirty = false;
         const update$ = hot(demanded);
         let waiting = 0;
@@ -367,17 +366,16 @@ describe('servingPipeline', () => {
         const counted = { tasksMs: [], counts: newCounters() };
         const answer$ = servingPipeline({
           demand$,
-          report$,
+          report$: NEVER,
           definition: () => definition,
           nowMs: () => asyncScheduler.now(),
-          command: ({ mayRender }) => {
+          refresh: (mayRender) => {
             const hasRendered = mayRender && isDirty;
             isDirty &&= !hasRendered;
-            const snapshot = undefined;
-            const shown = { snapshot, hasRendered, isDirty };
-            report$.next({ kind: 'refreshed', state, ...counted, ...shown });
+            const shown = { snapshot: undefined, hasRendered, isDirty };
+            return of<RefreshReport>({ kind: 'refreshed', state, ...counted, ...shown });
           },
-          answer: (report) => {
+          receive: (report) => {
             if (report.kind !== 'refreshed') return [];
             const message =
               waiting === 0 ? 'r' : report.hasRendered ? 'R' : report.isDirty ? 'S' : 's';

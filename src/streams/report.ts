@@ -92,7 +92,6 @@ export interface RefreshReport extends Counted {
 
 /** A message to a served target: from its partition, or from the handover between two partitions. */
 export type Report =
-  | RefreshReport
   /** Root, readiness or publisher changed, or a second has passed. */
   | ({ readonly kind: 'state'; readonly state: TargetState } & Counted)
   /** The publisher has notified of a change. Reported only if the minimum render interval is 0, when each change renders. */

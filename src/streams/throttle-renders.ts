@@ -1,19 +1,18 @@
 // Decides when a target is refreshed, and whether that refresh may render. Spec 1.9.
-import { EMPTY, asyncScheduler, defer, expand, map, timer } from 'rxjs';
-import type { OperatorFunction, SchedulerLike } from 'rxjs';
+import { EMPTY, asyncScheduler, concat, defer, expand, filter, map, merge, of, timer } from 'rxjs';
+import type { Observable, OperatorFunction, SchedulerLike } from 'rxjs';
 import type { RefreshReport, Report } from './report.js';
-import type { Refresh } from './target-inputs.js';
 
 /** A request for a page, from a scrape or from a sink that prints. */
 export interface Demand {
   readonly kind: 'demand';
 }
 
-/** The output for a demand, a report, or the end of a delay. */
-export interface ThrottleOutput {
-  readonly report?: Report;
-  /** The command to send now. */
-  readonly refresh?: Refresh;
+/** The result of a demand, of a report, or of the end of a delay or a refresh. */
+interface ThrottleOutput<R> {
+  readonly report?: Report | R;
+  /** Starts a refresh, which may render or not. */
+  readonly mayRender?: boolean;
   /** A render to start after a delay. */
   readonly delayed?: DelayedRender;
 }
@@ -23,31 +22,44 @@ interface DelayedRender {
 }
 
 /**
- * Keeps renders at least `renderMinIntervalMs` apart. One refresh is open at a time; demands during that refresh
- * share the next one. A demand within the interval gets the last render, and one render is delayed to the end of
- * the interval. With interval 0 every change renders; otherwise only demands cause renders.
+ * Calls `refresh` for demands. Keeps renders at least `renderMinIntervalMs` apart. One refresh is open at a time;
+ * demands during that refresh share the next one. A demand within the interval gets the last render, and one render
+ * is delayed to the end of the interval. With interval 0 every change renders; otherwise only demands cause renders.
+ * Emits all reports, those of refreshes too.
+ * @param refresh emits at most one report
  * @param nowMs milliseconds of a monotonic clock
  */
 export const throttleRenders =
-  (
+  <R extends RefreshReport>(
+    refresh: (mayRender: boolean) => Observable<R>,
     renderMinIntervalMs: () => number,
     nowMs: () => number,
     scheduler: SchedulerLike = asyncScheduler,
-  ): OperatorFunction<Demand | Report, ThrottleOutput> =>
+  ): OperatorFunction<Demand | Report, Report | R> =>
   (input$) =>
     defer(() => {
-      const state = new RenderThrottle(renderMinIntervalMs, nowMs);
+      const throttle = new RenderThrottle<R>(renderMinIntervalMs, nowMs);
+      const refreshed = (mayRender: boolean): Observable<ThrottleOutput<R>> =>
+        concat(
+          refresh(mayRender).pipe(map((report) => throttle.refreshed(report))),
+          defer(() => of(throttle.endRefresh())),
+        );
+      const ended = (delayed: DelayedRender): Observable<ThrottleOutput<R>> =>
+        timer(delayed.ms, scheduler).pipe(map(() => throttle.endDelay(delayed)));
       return input$.pipe(
-        map((input) => (input.kind === 'demand' ? state.demand() : state.report(input))),
-        expand(({ delayed }) =>
-          delayed === undefined
-            ? EMPTY
-            : timer(delayed.ms, scheduler).pipe(map(() => state.endDelay(delayed))),
+        map((input) => (input.kind === 'demand' ? throttle.demand() : throttle.report(input))),
+        expand(({ mayRender, delayed }) =>
+          merge(
+            mayRender === undefined ? EMPTY : refreshed(mayRender),
+            delayed === undefined ? EMPTY : ended(delayed),
+          ),
         ),
+        map(({ report }) => report),
+        filter((report) => report !== undefined),
       );
     });
 
-class RenderThrottle {
+class RenderThrottle<R extends RefreshReport> {
   readonly #renderMinIntervalMs: () => number;
   readonly #nowMs: () => number;
   #renderedAt = -Infinity;
@@ -55,6 +67,8 @@ class RenderThrottle {
   #isDemanded = false;
   /** Whether to render without a demand: after a delay, or after a change with interval 0. */
   #isRenderDue = false;
+  /** Whether the last refresh found a new text that it did not render. */
+  #isOutdated = false;
   /** The pending delayed render. */
   #delayed: DelayedRender | undefined;
 
@@ -63,50 +77,43 @@ class RenderThrottle {
     this.#nowMs = nowMs;
   }
 
-  demand(): ThrottleOutput {
+  demand(): ThrottleOutput<R> {
     this.#isDemanded = true;
     return this.#next();
   }
 
   /** Starts the delayed render, unless another render has replaced it. */
-  endDelay(delayed: DelayedRender): ThrottleOutput {
+  endDelay(delayed: DelayedRender): ThrottleOutput<R> {
     if (delayed !== this.#delayed) return {};
     this.#delayed = undefined;
     this.#isRenderDue = true;
     return this.#next();
   }
 
-  report(report: Report): ThrottleOutput {
-    switch (report.kind) {
-      case 'changed':
-        this.#isRenderDue ||= this.#renderMinIntervalMs() === 0;
-        return { report, ...this.#next() };
-      case 'refreshed':
-        return { report, ...this.#refreshed(report) };
-      case 'state':
-      case 'switched':
-        if (!report.state.isReady) this.#reset();
-        return { report };
-      case 'failed':
-        this.#reset();
-        this.#isRefreshOpen = this.#isDemanded = false;
-        return { report };
-      default:
-        return { report };
-    }
+  report(report: Report): ThrottleOutput<R> {
+    if ('state' in report && !report.state.isReady) this.#reset();
+    if (report.kind !== 'changed') return { report };
+    this.#isRenderDue ||= this.#renderMinIntervalMs() === 0;
+    return { report, ...this.#next() };
   }
 
-  #refreshed({ state: { isReady }, isDirty, hasRendered }: RefreshReport): ThrottleOutput {
-    this.#isRefreshOpen = false;
-    if (!isReady) this.#reset();
+  refreshed(report: R): ThrottleOutput<R> {
+    const { state, isDirty, hasRendered } = report;
+    if (!state.isReady) this.#reset();
     else if (hasRendered) this.#rendered();
     // The target became ready during the refresh. There is no last render to serve, so refresh again.
     else if (isDirty && this.#renderedAt === -Infinity) this.#isDemanded = true;
+    this.#isOutdated = state.isReady && isDirty;
+    return { report };
+  }
+
+  /** Starts the next refresh after a refresh that has a report or has failed. */
+  endRefresh(): ThrottleOutput<R> {
+    this.#isRefreshOpen = false;
     const next = this.#next();
-    const isPending = isReady && isDirty && this.#delayed === undefined;
-    return isPending && next.refresh?.mayRender !== true
-      ? { ...next, delayed: this.#delay() }
-      : next;
+    const isPending = this.#isOutdated && this.#delayed === undefined;
+    this.#isOutdated = false;
+    return isPending && next.mayRender !== true ? { ...next, delayed: this.#delay() } : next;
   }
 
   #rendered(): void {
@@ -120,16 +127,16 @@ class RenderThrottle {
   #reset(): void {
     this.#renderedAt = -Infinity;
     this.#delayed = undefined;
-    this.#isRenderDue = false;
+    this.#isRenderDue = this.#isOutdated = false;
   }
 
-  #next(): ThrottleOutput {
+  #next(): ThrottleOutput<R> {
     if (this.#isRefreshOpen || !(this.#isDemanded || this.#isRenderDue)) return {};
     const isAllowed = this.#nowMs() - this.#renderedAt >= this.#renderMinIntervalMs();
     const mayRender = this.#isRenderDue || isAllowed;
     this.#isRefreshOpen = true;
     this.#isDemanded = this.#isRenderDue = false;
-    return { refresh: { kind: 'refresh', mayRender } };
+    return { mayRender };
   }
 
   #delay(): DelayedRender {

@@ -1,6 +1,6 @@
 // A target for sinks, with the state that outlives a hosting.
-import { Observable, Subject, defer, finalize } from 'rxjs';
-import type { SchedulerLike } from 'rxjs';
+import { EMPTY, Observable, Subject, catchError, defer, finalize, map } from 'rxjs';
+import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
 import { selectFamilies } from '../exposition/page/scope.js';
 import { SampleWindow } from '../exposition/sample-window.js';
@@ -22,7 +22,6 @@ import type {
 import { servingPipeline } from '../pipeline.js';
 import type { Demand } from '../streams/throttle-renders.js';
 import type { RefreshReport, Report } from '../streams/report.js';
-import type { Refresh } from '../streams/target-inputs.js';
 import { FORMATS } from './formats.js';
 import { Handover } from './handover/handover.js';
 import type { Assignment } from './handover/hosting.js';
@@ -47,16 +46,20 @@ const ENDED = 'nothing: the exporter does not serve this target any more';
 interface PendingDemand {
   readonly scope: Scope | undefined;
   readonly encoding: keyof Encodings;
-  readonly answer: (answer: DemandAnswer) => void;
+  readonly subscriber: Subscriber<DemandAnswer>;
+}
+
+/** A report, and the demands that it answers. */
+interface AnsweringReport extends RefreshReport {
+  readonly demands: Set<PendingDemand>;
 }
 
 export class ServedTarget implements Target {
   readonly #parts: ServedParts;
   readonly #handover: Handover;
   readonly #demand$ = new Subject<Demand>();
-  /** The demands that the next refresh answers, and the demands that the open refresh answers. */
+  /** The demands that the next refresh answers. */
   readonly #queued = new Set<PendingDemand>();
-  readonly #inFlight = new Set<PendingDemand>();
   readonly #counts: TargetCounters = {
     ...newCounters(),
     ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
@@ -111,14 +114,12 @@ export class ServedTarget implements Target {
         definition: () => this.assignment.definition,
         nowMs,
         scheduler,
-        answer: (report) => this.#receive(report),
-        command: (refresh) => {
-          this.#command(refresh);
-        },
+        refresh: (mayRender) => this.#refresh(mayRender),
+        receive: (report) => this.#receive(report),
       }).pipe(
         finalize(() => {
           this.#text.release();
-          this.#rejectPending();
+          this.#reject(this.#queued);
         }),
       ),
     );
@@ -134,21 +135,11 @@ export class ServedTarget implements Target {
 
   demand(scope?: Scope, encoding: keyof Encodings = 'text'): Observable<DemandAnswer> {
     return new Observable((subscriber) => {
-      const scrape: PendingDemand = {
-        scope,
-        encoding,
-        answer: (answer) => {
-          subscriber.next(answer);
-          subscriber.complete();
-        },
-      };
-      this.#queued.add(scrape);
-      if (this.#handover.isServing) this.#demand$.next({ kind: 'demand' });
-      else this.#rejectPending();
-      return () => {
-        this.#queued.delete(scrape);
-        this.#inFlight.delete(scrape);
-      };
+      const pending: PendingDemand = { scope, encoding, subscriber };
+      this.#queued.add(pending);
+      if (this.#handover.isRunning) this.#demand$.next({ kind: 'demand' });
+      else this.#reject(this.#queued);
+      return () => this.#queued.delete(pending);
     });
   }
 
@@ -189,22 +180,26 @@ export class ServedTarget implements Target {
     return internalMetrics(moment);
   }
 
-  /** Sends a refresh, which answers all pending demands. */
-  #command(refresh: Refresh): void {
-    for (const scrape of this.#queued) {
-      this.#inFlight.add(scrape);
-      this.#encodings.add(scrape.encoding);
-    }
+  /** Refreshes the target for all queued demands. Rejects demands that the report does not answer. */
+  #refresh(mayRender: boolean): Observable<AnsweringReport> {
+    const demands = new Set(this.#queued);
     this.#queued.clear();
+    for (const { encoding } of demands) this.#encodings.add(encoding);
     // Release the text before the render, so that the render reuses its memory while it is in the CPU cache. Until
     // then, the partition also holds the text.
-    if (refresh.mayRender) this.#text.releaseForRender();
+    if (mayRender) this.#text.releaseForRender();
     const deflated = this.#encodings.has('deflated');
     const encodings = { text: !deflated || this.#encodings.has('text'), deflated };
-    this.#handover.send({ kind: 'refresh', mayRender: refresh.mayRender, encodings });
+    return this.#handover.refresh({ kind: 'refresh', mayRender, encodings }).pipe(
+      map((report) => ({ ...report, demands })),
+      catchError(() => EMPTY), // the report of the failure has the reason
+      finalize(() => {
+        this.#reject(demands);
+      }),
+    );
   }
 
-  #receive(report: Report): readonly TargetEvent[] {
+  #receive(report: Report | AnsweringReport): readonly TargetEvent[] {
     if ('counts' in report) {
       addCounts(this.#counts, report.counts);
       for (const tookMs of report.tasksMs) this.#refreshes.add(tookMs);
@@ -221,9 +216,6 @@ export class ServedTarget implements Target {
       case 'switched':
         this.#text.retain();
         return [];
-      case 'failed':
-        this.#rejectPending();
-        return [];
       case 'event':
         return [aboutTarget(this, report.event)];
       default:
@@ -231,16 +223,19 @@ export class ServedTarget implements Target {
     }
   }
 
-  #answer({ hasRendered, snapshot: own }: RefreshReport): readonly TargetEvent[] {
+  #answer({ hasRendered, snapshot: own, demands }: AnsweringReport): readonly TargetEvent[] {
     const snapshot = this.#text.replace(own);
+    const waiting = [...demands].filter(({ subscriber }) => !subscriber.closed);
+    demands.clear();
     // The target became ready during the refresh. `throttleRenders` repeats the refresh, which answers the demands.
-    if (snapshot === undefined && this.status().isReady) return [];
-    const inFlight = [...this.#inFlight];
-    this.#inFlight.clear();
-    inFlight.forEach(({ scope, answer }, index) => {
+    if (snapshot === undefined && this.status().isReady) {
+      for (const each of waiting) this.#queued.add(each);
+      return [];
+    }
+    waiting.forEach(({ scope, subscriber }, index) => {
       const status = this.status();
       if (snapshot === undefined) {
-        answer({ kind: 'waiting', status });
+        answer(subscriber, { kind: 'waiting', status });
         return;
       }
       const selection = scope && selectFamilies(snapshot, scope);
@@ -248,26 +243,31 @@ export class ServedTarget implements Target {
       this.#counts[hasRendered && index === 0 ? 'cacheMisses' : 'cacheHits']++;
       if (selection !== undefined) this.#counts[selection.isHit ? 'scopeHits' : 'scopeMisses']++;
       const internal = internalFamilies(this.internal(), status, scope, this.#internalTexts);
-      answer({ kind: 'ready', snapshot, selected: selection?.families, internal, status });
+      const selected = selection?.families;
+      answer(subscriber, { kind: 'ready', snapshot, selected, internal, status });
     });
     if (!this.assignment.definition.isDebug || snapshot === undefined) return [];
     const done = hasRendered ? 'rendered' : 'served';
     const message = `${done} ${snapshot.series} series, ${snapshot.bytes} bytes`;
-    return inFlight.map(() => aboutTarget(this, { level: 'debug', message }));
+    return waiting.map(() => aboutTarget(this, { level: 'debug', message }));
   }
 
-  /** Answers all pending demands with the reason why there is no page. */
-  #rejectPending(): void {
+  /** Answers these demands with the reason why there is no page. */
+  #reject(demands: Set<PendingDemand>): void {
     const now = this.status();
     const { progress } = now;
     // A ready target has no reason to wait. Its demands are rejected only when the target ends.
     const reason = progress.reason === '' ? ENDED : progress.reason;
     const status = { ...now, progress: { ...progress, reason } };
-    const all = [...this.#inFlight, ...this.#queued];
-    this.#inFlight.clear();
-    this.#queued.clear();
-    for (const { answer } of all) answer({ kind: 'waiting', status });
+    const all = [...demands];
+    demands.clear();
+    for (const { subscriber } of all) answer(subscriber, { kind: 'waiting', status });
   }
+}
+
+function answer(subscriber: Subscriber<DemandAnswer>, given: DemandAnswer): void {
+  subscriber.next(given);
+  subscriber.complete();
 }
 
 /** An event that names its target. @param message the rest of the sentence after the target's name */

@@ -1,61 +1,109 @@
 // Tests that demands cause renders, and the interval between renders. Spec 1.9, design 3.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { NEVER, Subject, asyncScheduler, filter, map, merge, of } from 'rxjs';
-import type { Observable, OperatorFunction } from 'rxjs';
+import {
+  EMPTY,
+  NEVER,
+  Subject,
+  asyncScheduler,
+  connect,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  of,
+  take,
+  tap,
+} from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { throttleRenders } from '#app/streams/throttle-renders.js';
-import type { ThrottleOutput, Demand } from '#app/streams/throttle-renders.js';
+import type { Demand } from '#app/streams/throttle-renders.js';
 import { unknownState } from '#app/streams/report.js';
-import type { Report } from '#app/streams/report.js';
+import type { RefreshReport, Report } from '#app/streams/report.js';
 import { follow } from '../support/follow.js';
 import { countedSource, firstTwo, marbles } from '../support/marbles.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-type Input = Demand | Report;
+/** An input of the operator, or the end of the open refresh, which has no report if it fails. */
+type Event =
+  | { readonly input: Demand | Report }
+  | { readonly end: 'refresh'; readonly report?: RefreshReport };
 
 const counted = { tasksMs: [], counts: newCounters() };
 const ready = { state: { ...unknownState('82'), isReady: true }, ...counted };
 const unready = { state: unknownState('82'), ...counted };
-const none = { hasRendered: false, isDirty: false, snapshot: undefined };
 
-/** Inputs by letter. Those of refreshes: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready. */
-const inputs = {
-  d: { kind: 'demand' },
-  C: { kind: 'changed' },
-  r: { kind: 'refreshed', ...ready, ...none, hasRendered: true },
-  c: { kind: 'refreshed', ...ready, ...none },
-  o: { kind: 'refreshed', ...ready, ...none, isDirty: true },
-  n: { kind: 'refreshed', ...unready, ...none },
-  f: { kind: 'state', ...ready },
-  N: { kind: 'state', ...unready },
-  s: { kind: 'switched', state: ready.state },
-  S: { kind: 'switched', state: unready.state },
-  x: { kind: 'failed', reason: 'gone', state: unready.state },
-} as const satisfies Record<string, Input>;
+const input = (given: Demand | Report): Event => ({ input: given });
+const demand = input({ kind: 'demand' });
+const changed = input({ kind: 'changed' });
+const failed = input({ kind: 'failed', reason: 'gone', state: unready.state });
+/** The report on a refresh of a ready target. */
+const refreshed = (hasRendered: boolean, isDirty: boolean): Event => ({
+  end: 'refresh',
+  report: { kind: 'refreshed', ...ready, hasRendered, isDirty, snapshot: undefined },
+});
 
-/**
- * Abbreviates an output: `M` for a refresh that may render, `m` for one that may not, `D` for a delay in
- * milliseconds.
- */
-const abbreviated = ({ refresh, delayed }: ThrottleOutput): string =>
-  [
-    refresh === undefined ? '' : refresh.mayRender ? 'M' : 'm',
-    delayed === undefined ? '' : `D${delayed.ms}`,
-  ].join('');
-const throttled =
-  (renderMinIntervalMs: number, now = () => asyncScheduler.now()) =>
-  (input$: Observable<Input>) =>
-    input$.pipe(
-      throttleRenders(() => renderMinIntervalMs, now),
-      map(abbreviated),
-      filter((text) => text !== ''),
+/** Letters of reports on refreshes: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready; `x` a failed refresh. */
+const events = {
+  d: demand,
+  C: changed,
+  r: refreshed(true, false),
+  c: refreshed(false, false),
+  o: refreshed(false, true),
+  n: {
+    end: 'refresh',
+    report: {
+      kind: 'refreshed',
+      ...unready,
+      hasRendered: false,
+      isDirty: false,
+      snapshot: undefined,
+    },
+  },
+  x: { end: 'refresh' },
+  f: input({ kind: 'state', ...ready }),
+  N: input({ kind: 'state', ...unready }),
+  s: input({ kind: 'switched', state: ready.state }),
+  S: input({ kind: 'switched', state: unready.state }),
+} as const satisfies Record<string, Event>;
+
+/** Emits `M` for each refresh that may render, and `m` for each other refresh. The events have their reports. */
+const refreshes =
+  (
+    renderMinIntervalMs: number,
+    now = () => asyncScheduler.now(),
+    scheduler: SchedulerLike = asyncScheduler,
+  ) =>
+  (source$: Observable<Event>): Observable<string> =>
+    source$.pipe(
+      connect((event$) => {
+        const call$ = new Subject<string>();
+        const refresh = (mayRender: boolean): Observable<RefreshReport> => {
+          call$.next(mayRender ? 'M' : 'm');
+          return event$.pipe(
+            filter((event) => 'end' in event),
+            take(1),
+            mergeMap(({ report }) => (report === undefined ? EMPTY : of(report))),
+          );
+        };
+        const report$ = event$.pipe(
+          filter((event) => 'input' in event),
+          map((event) => event.input),
+          throttleRenders(refresh, () => renderMinIntervalMs, now, scheduler),
+          ignoreElements(),
+          tap({
+            complete: () => {
+              call$.complete();
+            },
+          }),
+        );
+        return merge(call$, report$);
+      }),
     );
 
 describe('the throttling of renders', () => {
-  const values = {
-    ...{ M: 'M', m: 'm', a: 'D2', b: 'D3', e: 'D6', f: 'D7' },
-  };
   const pictures = [
     {
       title: 'lets a demand render if the last render is old enough',
@@ -68,13 +116,13 @@ describe('the throttling of renders', () => {
         'lets no demand render within the interval, but delays one render to the end of the interval',
       interval: '-----|',
       arrived: '-d-r-do--r--',
-      wanted: '-M---ma-M---',
+      wanted: '-M---m--M---',
     },
     {
       title: 'delays one render for all demands within the interval',
       interval: '-----|',
       arrived: '-d-rdodo-r--',
-      wanted: '-M--mbm-M---',
+      wanted: '-M--m-m-M---',
     },
     {
       title: 'delays no render if the text is unchanged',
@@ -92,25 +140,25 @@ describe('the throttling of renders', () => {
       title: 'drops a delayed render if a demand causes a render first',
       interval: '-----|',
       arrived: '-d-r-do-(dr)',
-      wanted: '-M---ma-M---',
+      wanted: '-M---m--M---',
     },
     {
       title: 'ignores the timer of an earlier delay',
       interval: '---------|',
       arrived: '-dr-doNdrdo-------',
-      wanted: '-M--me-M-mf------M',
+      wanted: '-M--m--M-m-------M',
     },
     {
       title: 'postpones a delayed render until the running refresh ends',
       interval: '-----|',
       arrived: '-d-r-dod--o-',
-      wanted: '-M---mam--M-',
+      wanted: '-M---m-m--M-',
     },
     {
       title: 'drops a delayed render that is due while a demand renders',
       interval: '-----|',
       arrived: '-d-r-do-d-r--',
-      wanted: '-M---ma-M----',
+      wanted: '-M---m--M----',
     },
     {
       title: 'forgets the last render when a refresh finds the target not ready',
@@ -146,19 +194,19 @@ describe('the throttling of renders', () => {
       title: 'forgets the last render and the delay of a target that is no longer ready',
       interval: '-----|',
       arrived: '-d-r-doN--d-',
-      wanted: '-M---ma---M-',
+      wanted: '-M---m----M-',
     },
     {
       title: 'keeps the interval and the delayed render after a switch to another partition',
       interval: '-----|',
       arrived: '-d-r-dos-r--',
-      wanted: '-M---ma-M---',
+      wanted: '-M---m--M---',
     },
     {
       title: 'forgets the last render after a switch to a partition that is not ready',
       interval: '-----|',
       arrived: '-d-r-doS--d-',
-      wanted: '-M---ma---M-',
+      wanted: '-M---m----M-',
     },
     {
       title: 'repeats a refresh if the target became ready again during it and has no text',
@@ -167,20 +215,20 @@ describe('the throttling of renders', () => {
       wanted: '-M---m-M----',
     },
     {
-      title: 'sends the next refresh even after a refresh that fails',
+      title: 'answers demands during a refresh that fails with another refresh',
       interval: '-----|',
-      arrived: '-d-d-x-d--------',
-      wanted: '-M-----M--------',
+      arrived: '-d-d-x-c-d------',
+      wanted: '-M---M---M------',
     },
   ];
   for (const { title, interval, arrived, wanted } of pictures)
     it(
       title,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
-        const input$ = hot(arrived, inputs);
+        const input$ = hot(arrived, events);
         const leaves = `      ^${'-'.repeat(18)}!`;
 
-        expectObservable(input$.pipe(throttled(time(interval))), leaves).toBe(wanted, values);
+        expectObservable(input$.pipe(refreshes(time(interval))), leaves).toBe(wanted);
         expectSubscriptions(input$.subscriptions).toBe(leaves);
       }),
     );
@@ -188,9 +236,9 @@ describe('the throttling of renders', () => {
   it(
     'completes with its source',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const input$ = hot(' -d-r-|', inputs);
+      const input$ = hot(' -d-r-|', events);
       const subscribed = '   ^----!';
-      expectObservable(input$.pipe(throttled(5))).toBe('-M---|', values);
+      expectObservable(input$.pipe(refreshes(5))).toBe('-M---|');
       expectSubscriptions(input$.subscriptions).toBe(subscribed);
     }),
   );
@@ -198,34 +246,40 @@ describe('the throttling of renders', () => {
   it(
     'forwards an error',
     marbles(({ hot, expectObservable }) => {
-      expectObservable(hot(' -d-#', inputs).pipe(throttled(5))).toBe('-M-#', values);
+      expectObservable(hot(' -d-#', events).pipe(refreshes(5))).toBe('-M-#');
     }),
   );
 
   it(
     'accepts a synchronous source',
     marbles(({ expectObservable }) => {
-      const { d, r, o } = inputs;
-      expectObservable(of(d, r, d, o, d).pipe(throttled(6))).toBe('(Mmem)|', values);
+      const { d, r, o } = events;
+      expectObservable(of(d, r, d, o, d).pipe(refreshes(6))).toBe('(Mmm)-(M|)');
     }),
   );
 
-  it('stops when the consumer unsubscribes during the second emission', () => {
-    const { d, r, o, C } = inputs;
+  it('stops for a consumer that leaves during the second emission', () => {
+    const { d, r, o, C } = events;
     const clock = new VirtualClock();
-    const { source$, emitted } = countedSource([d, r, d, o, C, d]);
+    const { source$, emitted } = countedSource<Event>([d, r, d, o, C, d]);
     const reads: number[] = [];
     const interval = () => reads.push(clock.now());
-    const operator = throttleRenders(interval, () => clock.now(), clock);
-    // The second output delays a render, and the consumer unsubscribes during it.
-    const output$ = merge(source$, NEVER).pipe(
-      operator,
-      map(abbreviated),
-      filter((text) => text.startsWith('M') || text.startsWith('D')),
+    const event$ = new Subject<Event>();
+    const refresh = () =>
+      event$.pipe(
+        mergeMap((event) => ('end' in event ? of(event.report) : EMPTY)),
+        filter((report) => report !== undefined),
+        take(1),
+      );
+    // The second report delays a render, and the consumer leaves during it.
+    const output$ = event$.pipe(
+      mergeMap((event) => ('input' in event ? of(event.input) : EMPTY)),
+      throttleRenders(refresh, interval, () => clock.now(), clock),
     );
-    expect(follow(firstTwo(output$)).seen).to.have.length(2);
+    expect(
+      follow(merge(firstTwo(output$), source$.pipe(tap(event$), ignoreElements()), NEVER)).seen,
+    ).to.have.length(2);
     const before = [emitted(), reads.length];
-    expect(before[0], 'inputs').to.equal(4);
     clock.advance(1000);
     expect([emitted(), reads.length], 'nothing is left').to.deep.equal(before);
   });
@@ -263,8 +317,8 @@ describe('the throttling of renders', () => {
 
       constructor(private readonly clock: VirtualClock) {}
 
-      /** Returns the inputs that an event causes. */
-      readonly take = (event: TestEvent): Input[] => {
+      /** The events that a step of the test causes. */
+      readonly take = (event: TestEvent): Event[] => {
         if (event === 'demand') this.#waiting++;
         else if (event === 'change') this.#values++;
         else if (event === 'lose') return this.#lose();
@@ -273,19 +327,17 @@ describe('the throttling of renders', () => {
           this.clock.advance(event.wait);
           return [];
         }
-        return event === 'demand' ? [{ kind: 'demand' }] : [{ kind: 'changed' }];
+        return [event === 'demand' ? demand : changed];
       };
 
-      checkOutput({ refresh }: ThrottleOutput): void {
-        if (refresh !== undefined) {
-          expect(this.#open, 'one refresh is open at a time').to.equal(undefined);
-          this.#open = { mayRender: refresh.mayRender, demands: this.#waiting };
-          this.#waiting = 0;
-        }
+      refresh(mayRender: boolean): void {
+        expect(this.#open, 'one refresh is open at a time').to.equal(undefined);
+        this.#open = { mayRender, demands: this.#waiting };
+        this.#waiting = 0;
       }
 
-      /** Checks that all demands have been answered and all outdated texts rendered. */
-      end(feed: (inputs: readonly Input[]) => void): void {
+      /** Checks that all demands are answered and all outdated texts rendered. */
+      end(feed: (events: readonly Event[]) => void): void {
         for (let round = 0; round < 20; round++) {
           feed(this.#answer());
           this.clock.advance(SPACING_MS);
@@ -295,7 +347,7 @@ describe('the throttling of renders', () => {
         expect(this.#oldSince, 'no served text is outdated').to.equal(undefined);
       }
 
-      #answer(): Input[] {
+      #answer(): Event[] {
         const open = this.#open;
         if (open === undefined) return [];
         this.#open = undefined;
@@ -310,16 +362,16 @@ describe('the throttling of renders', () => {
           this.#oldSince = undefined;
         } else if (wasDirty) this.#oldSince ??= this.clock.now();
         const isDirty = wasDirty && !hasRendered;
-        return [{ kind: 'refreshed', ...ready, snapshot: undefined, hasRendered, isDirty }];
+        return [refreshed(hasRendered, isDirty)];
       }
 
-      #lose(): Input[] {
+      #lose(): Event[] {
+        const isOpen = this.#open !== undefined;
         this.#open = undefined;
-        this.#waiting = 0;
         this.#rendered = -1;
         this.#renderedAt = -Infinity;
         this.#oldSince = undefined;
-        return [{ kind: 'failed', reason: 'gone', state: unready.state }];
+        return [...(isOpen ? [events.x] : []), failed];
       }
     }
 
@@ -328,14 +380,18 @@ describe('the throttling of renders', () => {
         fc.property(testEvents, fc.nat(5), (script, lateMs) => {
           const clock = new LateClock(lateMs);
           const model = new Model(clock);
-          const operator = throttleRenders(
-            () => SPACING_MS,
-            () => clock.now(),
-            clock,
+          const event$ = new Subject<Event>();
+          const refresh$ = event$.pipe(refreshes(SPACING_MS, () => clock.now(), clock));
+          follow(
+            refresh$.pipe(
+              tap((letter) => {
+                model.refresh(letter === 'M');
+              }),
+            ),
           );
-          const feed = feeder(operator, (output) => {
-            model.checkOutput(output);
-          });
+          const feed = (given: readonly Event[]): void => {
+            for (const event of given) event$.next(event);
+          };
           for (const event of script) feed(model.take(event));
           model.end(feed);
         }),
@@ -343,15 +399,3 @@ describe('the throttling of renders', () => {
       ));
   });
 });
-
-/** Feeds inputs into an operator one by one. */
-function feeder(
-  operator: OperatorFunction<Input, ThrottleOutput>,
-  observe: (output: ThrottleOutput) => void,
-): (inputs: readonly Input[]) => void {
-  const input$ = new Subject<Input>();
-  follow(input$.pipe(operator, map(observe)));
-  return (inputs) => {
-    for (const input of inputs) input$.next(input);
-  };
-}

@@ -1,5 +1,5 @@
 // A partition that fails on request, as a partition's thread may.
-import { Subject, concat, defer, merge, mergeMap, of, throwError } from 'rxjs';
+import { NEVER, Subject, concat, defer, merge, mergeMap, of, throwError } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import type { FoundRoot } from '#app/model.js';
 import { unknownState } from '#app/streams/report.js';
@@ -13,7 +13,7 @@ export class FailingPartition implements Partition {
    * If not empty, every hosted target fails with this message after its first report, before it has a root.
    */
   trouble = '';
-  /** If true, newly hosted targets receive no refresh. */
+  /** If true, newly hosted targets answer no refresh. */
   isDeaf = false;
   readonly #inner: Partition;
   readonly #failure$ = new Subject<string>();
@@ -36,9 +36,7 @@ export class FailingPartition implements Partition {
     );
     return {
       report$,
-      send: (refresh) => {
-        if (!isDeaf) hosted.send(refresh);
-      },
+      refresh: (refresh) => (isDeaf ? NEVER : hosted.refresh(refresh)),
       queryTree: (query) => hosted.queryTree(query),
     };
   }

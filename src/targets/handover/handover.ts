@@ -3,12 +3,14 @@ import {
   EMPTY,
   Subject,
   defer,
+  distinctUntilChanged,
   finalize,
   ignoreElements,
   map,
   merge,
   mergeMap,
   startWith,
+  switchMap,
   take,
   takeUntil,
   timer,
@@ -16,7 +18,7 @@ import {
 import type { Observable, SchedulerLike } from 'rxjs';
 import { countsOfEvents } from '../../exposition/counters.js';
 import type { TargetEvent } from '../../model.js';
-import type { Report } from '../../streams/report.js';
+import type { RefreshReport, Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import { Hosting } from './hosting.js';
 import type { Assignment } from './hosting.js';
@@ -33,12 +35,12 @@ export class Handover {
   /** Emits when the serving hosting has the desired assignment. */
   readonly #settled$ = new Subject<void>();
   readonly #started$ = new Subject<Hosting>();
+  /** Emits when another hosting serves. */
+  readonly #switched$ = new Subject<void>();
   #desired: Assignment;
   #serving: Hosting;
   /** The hosting that takes over as soon as it is ready; undefined if none has started. */
   #standby: Hosting | undefined;
-  /** The unanswered refresh. */
-  #refresh: Refresh | undefined;
   #isRunning = false;
 
   constructor(assignment: Assignment, scheduler?: SchedulerLike) {
@@ -51,18 +53,25 @@ export class Handover {
   get desired(): Assignment {
     return this.#desired;
   }
-  get serving(): Pick<Hosting, 'partition' | 'state' | 'failure' | 'queryTree'> {
+  get serving(): Pick<Hosting, 'partition' | 'state' | 'queryTree'> {
     return this.#serving;
   }
-  /** Whether the serving hosting answers refreshes. */
-  get isServing(): boolean {
-    return this.#isRunning && this.#serving.failure === '';
+  get isRunning(): boolean {
+    return this.#isRunning;
   }
 
-  /** Sends a refresh to the serving hosting. If a standby takes over before the answer, the standby gets it too. */
-  send(refresh: Refresh): void {
-    this.#refresh = refresh;
-    this.#serving.send(refresh);
+  /**
+   * Emits one report of the serving hosting. If a standby takes over before the report, refreshes it instead. Errors
+   * if the partition fails.
+   */
+  refresh(refresh: Refresh): Observable<RefreshReport> {
+    return this.#switched$.pipe(
+      startWith(undefined),
+      map(() => this.#serving),
+      distinctUntilChanged(), // a receiver of the report `switched` may have started this refresh
+      switchMap((serving) => serving.refresh(refresh)),
+      take(1),
+    );
   }
 
   run(): Observable<Report> {
@@ -124,7 +133,7 @@ export class Handover {
     // With an unchanged definition, the serving hosting has already logged these events.
     if (report.kind === 'event' && isRedefined && report.event.level === 'warning')
       this.#report$.next(report);
-    if (report.kind !== 'state' && report.kind !== 'refreshed') return;
+    if (report.kind !== 'state') return;
     const { tasksMs, counts } = report;
     // With an unchanged definition, the serving hosting has already counted the series that the standby omits.
     const own = isRedefined ? counts : countsOfEvents(counts);
@@ -133,20 +142,11 @@ export class Handover {
   }
 
   #receiveFromServing(serving: Hosting, report: Report): void {
-    if (report.kind === 'failed') {
-      this.#log('warning', report.reason);
-      this.#fail(report.reason);
-      return;
-    }
-    if (report.kind === 'refreshed') this.#refresh = undefined;
+    if (report.kind === 'failed') this.#log('warning', report.reason);
     this.#report$.next(report);
     // An unready hosting serves no page, so the standby takes over at once.
-    if ('state' in report && !report.state.isReady && serving === this.#serving) this.#switch();
-  }
-
-  #fail(reason: string): void {
-    this.#refresh = undefined;
-    this.#report$.next({ kind: 'failed', reason, state: this.#serving.state });
+    if (report.kind === 'state' && !report.state.isReady && serving === this.#serving)
+      this.#switch();
   }
 
   /** Starts or ends a standby, so that the target gets its desired partition and definition. */
@@ -167,7 +167,6 @@ export class Handover {
   #switch(): void {
     const former = this.#serving;
     const next = this.#standby;
-    const open = this.#refresh;
     if (next === undefined) return;
     this.#serving = next;
     this.#standby = undefined;
@@ -178,9 +177,7 @@ export class Handover {
         'info',
         `moved from partition ${former.partition.number} to ${next.partition.number}`,
       );
-    if (next.failure !== '') this.#fail(next.failure);
-    // If a report above caused a new refresh, `send` has already passed that refresh to `next`.
-    else if (open !== undefined && open === this.#refresh) next.send(open);
+    this.#switched$.next();
     this.#reconcile();
   }
 

@@ -1,24 +1,28 @@
 // Runs a target in one partition, with one definition. Starts it again after a failure of the partition.
 import {
+  BehaviorSubject,
   EMPTY,
   Subject,
   catchError,
   concat,
   defer,
   endWith,
+  filter,
   ignoreElements,
   map,
+  merge,
   mergeWith,
   of,
   take,
   takeUntil,
+  tap,
   timer,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
 import { unknownState } from '../../streams/report.js';
-import type { Report, TargetState } from '../../streams/report.js';
+import type { RefreshReport, Report, TargetState } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from '../partitions/partition.js';
@@ -46,7 +50,8 @@ export class Hosting implements Assignment {
   #state: TargetState;
   /** The current root. Before a choice and after a failure, the root to choose again if it exists. */
   #root: FoundRoot | undefined;
-  #failure = '';
+  /** The reason why its partition has failed; empty while it works. */
+  readonly #failure$ = new BehaviorSubject('');
 
   /** @param former the hosting that this one replaces; undefined for the first hosting */
   constructor({ definition, partition }: Assignment, former?: Hosting) {
@@ -63,13 +68,22 @@ export class Hosting implements Assignment {
   get root(): FoundRoot | undefined {
     return this.#root;
   }
-  /** The reason why its partition has failed; empty while it works. */
-  get failure(): string {
-    return this.#failure;
-  }
 
-  send(refresh: Refresh): void {
-    this.#hosted?.send(refresh);
+  /** Emits one report. Errors while the partition has failed, and if it fails before the report. */
+  refresh(refresh: Refresh): Observable<RefreshReport> {
+    const failed$ = this.#failure$.pipe(
+      filter((reason) => reason !== ''),
+      map((reason) => {
+        throw new Error(reason);
+      }),
+    );
+    const hosted$ = defer(() => this.#hosted?.refresh(refresh) ?? EMPTY);
+    return merge(failed$, hosted$).pipe(
+      take(1),
+      tap((report) => {
+        this.#update(report);
+      }),
+    );
   }
 
   /** Emits one answer from the tree, even if the partition fails. */
@@ -96,7 +110,9 @@ export class Hosting implements Assignment {
       this.#hosted = this.partition.host(this.definition, this.#root);
       return this.#hosted.report$;
     }).pipe(
-      map((report) => this.#update(report)),
+      tap((report) => {
+        this.#update(report);
+      }),
       catchError((error: unknown, again$) =>
         concat(
           of(this.#fail(error)),
@@ -108,25 +124,24 @@ export class Hosting implements Assignment {
     );
   }
 
-  #update(report: Report): Report {
-    this.#failure = '';
-    if (!('state' in report)) return report;
+  #update(report: Report | RefreshReport): void {
+    this.#failure$.next('');
+    if (!('state' in report)) return;
     const { root, serverKey } = report.state;
     // A partition that has just started reports no root yet. So forget the root only if the last report had one.
     if (root !== '') this.#root = { serverKey, id: root };
     else if (this.#state.root !== '') this.#root = undefined;
     this.#state = report.state;
-    return report;
   }
 
   #fail(error: unknown): Report {
     const reason = `partition ${this.partition.number} failed: ${messageOf(error)}`;
     this.#hosted = undefined;
-    this.#failure = reason;
     this.#state = {
       ...unknownState(this.#state.serverKey),
       progress: { ...this.#state.progress, reason: `a restart, ${reason}` },
     };
+    this.#failure$.next(reason);
     return { kind: 'failed', reason, state: this.#state };
   }
 }

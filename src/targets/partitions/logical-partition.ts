@@ -1,14 +1,19 @@
 // Runs targets in the current thread: processes their inputs, and reports.
 import {
   BehaviorSubject,
+  EMPTY,
+  Subject,
   asyncScheduler,
+  concat,
   defer,
   filter,
+  finalize,
   map,
   merge,
   mergeMap,
   of,
   repeat,
+  take,
   timer,
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
@@ -82,11 +87,13 @@ export class LogicalPartition implements Partition {
     const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
     const pool = this.#parts.pools(definition.format, definition.formatSettings);
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
+    /** Each update, after the reports on it. */
+    const update$ = new Subject<HostingUpdate>();
     const reporter = new Reporter(definition, pool, this.#queue);
     let view: TargetView | undefined;
     const report$ = defer(() => {
       const makeView = this.#viewMaker(definition, reporter);
-      const update$ = hostingPipeline({
+      const hosted$ = hostingPipeline({
         ...{ definition, formerRoot, pool, tasks, queue: this.#queue },
         ...{ openRefresh$, makeView, scheduler },
         poll: () => {
@@ -98,12 +105,16 @@ export class LogicalPartition implements Partition {
         },
       });
       return merge(
-        update$.pipe(
+        hosted$.pipe(
           mergeMap((update) => {
-            // Close the refresh before its report: the receiver may send the next refresh at once.
-            if (isAnswer(update)) openRefresh$.next(undefined);
             if (update.kind === 'root') ({ view } = update);
-            return reporter.reportsOn(update);
+            return concat(
+              reporter.reportsOn(update),
+              defer(() => {
+                update$.next(update);
+                return EMPTY;
+              }),
+            );
           }),
         ),
         // All targets report at the same moments, usually at polls, so that the process wakes up rarely.
@@ -116,8 +127,22 @@ export class LogicalPartition implements Partition {
     });
     return {
       report$,
-      send: (refresh) => {
-        openRefresh$.next(refresh);
+      refresh: (refresh) => {
+        const report$ = update$.pipe(
+          filter((update) => update.kind !== 'root' && update.input === refresh),
+          take(1),
+          map((update) => reporter.refreshed(update)),
+        );
+        const start$ = defer(() => {
+          openRefresh$.next(refresh);
+          return EMPTY;
+        });
+        return merge(report$, start$).pipe(
+          finalize(() => {
+            // The receiver of the report may have started the next refresh.
+            if (openRefresh$.value === refresh) openRefresh$.next(undefined);
+          }),
+        );
       },
       queryTree: (query) =>
         defer(() => {
@@ -158,7 +183,3 @@ export class LogicalPartition implements Partition {
 }
 
 const newBudget = (limits: BudgetLimits): Budget => new Budget(limits);
-
-/** Whether an update answers the open refresh. */
-const isAnswer = (update: HostingUpdate): boolean =>
-  update.kind === 'no-root' || (update.kind === 'processed' && update.input.kind === 'refresh');

@@ -1,7 +1,7 @@
 // A partition: a worker, logical or a thread, that hosts targets. Spec 1.10.
 import type { Observable } from 'rxjs';
 import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
-import type { Report } from '../../streams/report.js';
+import type { RefreshReport, Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
 
@@ -9,8 +9,8 @@ import type { TargetDefinition } from '../formats.js';
 export interface HostedTarget {
   /** Runs the target while this Observable has a subscriber; errors when the partition fails as a whole. */
   readonly report$: Observable<Report>;
-  /** Sends a refresh, while the target runs. At most one refresh is open at a time. */
-  send(refresh: Refresh): void;
+  /** Emits one report, while the target runs. At most one refresh is open at a time. */
+  refresh(refresh: Refresh): Observable<RefreshReport>;
   /** Emits one answer from its tree, while the target runs. Errors if the partition fails before the answer. */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;
 }

@@ -27,6 +27,10 @@ const MAX_WARNINGS = 16;
 /** The maximum number of events that wait for the next update. */
 const MAX_WAITING_EVENTS = 1000;
 
+const CHANGED: Report = { kind: 'changed' };
+/** The result of a refresh without a root. */
+const NOT_RENDERED = { hasRendered: false, isDirty: false, snapshot: undefined };
+
 export class Reporter {
   /** The counters of all views of the target. */
   readonly counters = newCounters();
@@ -67,19 +71,38 @@ export class Reporter {
     return this.#progress().reason;
   }
 
-  /** The reports on an update; the answer to a refresh comes last. */
+  /** The reports on an update. */
   reportsOn(update: HostingUpdate): readonly Report[] {
     this.#hasNewUpdate = true;
     switch (update.kind) {
       case 'root':
         return [...this.#root(update), this.state()];
       case 'no-root':
-        return [...this.#flush(), this.#refreshed(false, false, undefined)];
+        return this.#flush();
       case 'processed': {
         const isChange = this.#noteInput(update);
-        return [...this.#flush(), ...(isChange ? [this.state()] : []), ...this.#answer(update)];
+        const needsRender =
+          update.isReady &&
+          update.input.kind !== 'refresh' &&
+          this.#definition.renderMinIntervalMs === 0;
+        return [
+          ...this.#flush(),
+          ...(isChange ? [this.state()] : []),
+          ...(needsRender ? [CHANGED] : []),
+        ];
       }
     }
+  }
+
+  /** The report on a refresh, after its update. */
+  refreshed(update: HostingUpdate): RefreshReport {
+    const state = this.#state(this.#view?.asOfNs);
+    const counted = this.#takeCounts();
+    if (update.kind !== 'processed')
+      return { kind: 'refreshed', state, ...counted, ...NOT_RENDERED };
+    const { isReady, hasRendered, isDirty, snapshot: last } = update;
+    const snapshot = isReady ? last : undefined;
+    return { kind: 'refreshed', state, ...counted, hasRendered, isDirty, snapshot };
   }
 
   /** The present state, and the counts since the last report. */
@@ -145,13 +168,6 @@ export class Reporter {
     return isPublisherNew || isReadyNew;
   }
 
-  #answer(result: ProcessedInput): readonly Report[] {
-    const { input, isReady, hasRendered, isDirty, snapshot } = result;
-    if (input.kind === 'refresh')
-      return [this.#refreshed(hasRendered, isDirty, isReady ? snapshot : undefined)];
-    return isReady && this.#definition.renderMinIntervalMs === 0 ? [{ kind: 'changed' }] : [];
-  }
-
   #notePublisher({ publisher, notifications, changes, warnings = [] }: PollResult): boolean {
     for (const warning of warnings) {
       if (this.#warnings.has(warning) || this.#warnings.size >= MAX_WARNINGS) continue;
@@ -184,15 +200,6 @@ export class Reporter {
     this.#highlighted = value;
     const text = value && (value.text ?? numberText(value.value));
     this.#log('debug', `${this.#definition.variable} is ${text ?? 'without a value'}`);
-  }
-
-  #refreshed(
-    hasRendered: boolean,
-    isDirty: boolean,
-    snapshot: RefreshReport['snapshot'],
-  ): RefreshReport {
-    const state = this.#state(this.#view?.asOfNs);
-    return { kind: 'refreshed', state, ...this.#takeCounts(), hasRendered, isDirty, snapshot };
   }
 
   /** The counts since the last report. */

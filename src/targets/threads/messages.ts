@@ -36,10 +36,10 @@ export interface SentSnapshot {
   readonly memory: SharedArrayBuffer | undefined;
 }
 
-/** A report in the form that crosses threads. */
-export type SentReport =
-  | (Omit<RefreshReport, 'snapshot'> & { readonly snapshot: SentSnapshot | undefined })
-  | Exclude<Report, RefreshReport>;
+/** The report on a refresh in the form that crosses threads. */
+export type SentReport = Omit<RefreshReport, 'snapshot'> & {
+  readonly snapshot: SentSnapshot | undefined;
+};
 
 /** The requests of a thread about its open segments. */
 export type FileMessage =
@@ -87,7 +87,9 @@ export type ToThread =
   | FileReply;
 
 export type FromThread =
-  | { readonly kind: 'report'; readonly target: number; readonly report: SentReport }
+  | { readonly kind: 'report'; readonly target: number; readonly report: Report }
+  /** The answer to the last refresh of the target. */
+  | { readonly kind: 'refreshed'; readonly target: number; readonly report: SentReport }
   | { readonly kind: 'failed'; readonly target: number; readonly reason: string }
   | { readonly kind: 'answered'; readonly id: number; readonly answer: TreeAnswer | undefined }
   | FileMessage;

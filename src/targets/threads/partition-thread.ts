@@ -10,11 +10,14 @@ import {
   merge,
   mergeMap,
   of,
+  switchMap,
   takeUntil,
+  tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import type { Report } from '../../streams/report.js';
+import type { RefreshReport } from '../../streams/report.js';
+import type { Refresh } from '../../streams/target-inputs.js';
 import { pollerPools } from '../../streams/poller-pool.js';
 import { formatPollers } from '../formats.js';
 import { CatalogueCache } from '../../catalogue/builtin.js';
@@ -39,6 +42,7 @@ export interface ThreadParts extends Pick<
 
 interface RunningTarget {
   readonly hosted: HostedTarget;
+  readonly refresh$: Subject<Refresh>;
   readonly end$: Subject<void>;
 }
 
@@ -75,7 +79,7 @@ export class PartitionThread {
       case 'refresh':
         // Release before the render, so that it can reuse the memory.
         this.#sender.releaseUnheld();
-        this.#running.get(message.target)?.hosted.send(message.refresh);
+        this.#running.get(message.target)?.refresh$.next(message.refresh);
         break;
       case 'stop':
         this.#running.get(message.target)?.end$.next();
@@ -96,9 +100,21 @@ export class PartitionThread {
   }: Extract<ToThread, { kind: 'start' }>): Observable<FromThread> {
     const hosted = this.#partition.host(definition, formerRoot);
     const end$ = new Subject<void>();
-    this.#running.set(target, { hosted, end$ });
-    return hosted.report$.pipe(
-      map((report): FromThread => ({ kind: 'report', target, report: this.#sent(target, report) })),
+    const refresh$ = new Subject<Refresh>();
+    this.#running.set(target, { hosted, refresh$, end$ });
+    const reports$ = hosted.report$.pipe(
+      map((report): FromThread => ({ kind: 'report', target, report })),
+    );
+    const refreshed$ = refresh$.pipe(
+      switchMap((refresh) => hosted.refresh(refresh)),
+      map((report): FromThread => {
+        return { kind: 'refreshed', target, report: this.#sent(target, report) };
+      }),
+    );
+    return merge(refreshed$, reports$).pipe(
+      tap(() => {
+        this.#sender.releaseUnheld();
+      }),
       catchError((error: unknown) =>
         of<FromThread>({ kind: 'failed', target, reason: messageOf(error) }),
       ),
@@ -126,9 +142,7 @@ export class PartitionThread {
     });
   }
 
-  #sent(target: number, report: Report): SentReport {
-    this.#sender.releaseUnheld();
-    if (report.kind !== 'refreshed') return report;
+  #sent(target: number, report: RefreshReport): SentReport {
     const { snapshot } = report;
     return { ...report, snapshot: snapshot && this.#sender.send(target, snapshot) };
   }

@@ -20,7 +20,7 @@ import type { MonoTypeOperatorFunction, SchedulerLike, Subscriber } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
-import type { Report } from '../../streams/report.js';
+import type { RefreshReport, Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import { threadOf } from '../../thread-code.js';
 import type { TargetDefinition } from '../formats.js';
@@ -53,11 +53,13 @@ export const watchdog = <T>(
     ),
   );
 
-type ReportMessage = Extract<FromThread, { kind: 'report' }>;
+type RefreshedMessage = Extract<FromThread, { kind: 'refreshed' }>;
 
 interface RemoteTarget {
   readonly subscriber: Subscriber<Report>;
   readonly receiver: SnapshotReceiver;
+  /** The subscriber to the report on the open refresh. */
+  refresh: Subscriber<RefreshReport> | undefined;
 }
 
 /** The part of a `Worker` that a partition uses. */
@@ -110,7 +112,7 @@ export class ThreadedPartition implements Partition {
       const thread = (this.#thread ??= this.#start());
       const report$ = new Observable<Report>((subscriber) => {
         const receiver = new SnapshotReceiver(thread.memory);
-        thread.targets.set(target, { subscriber, receiver });
+        thread.targets.set(target, { subscriber, receiver, refresh: undefined });
         thread.worker.postMessage({ kind: 'start', target, definition, formerRoot });
         return () => {
           thread.targets.delete(target);
@@ -124,11 +126,19 @@ export class ThreadedPartition implements Partition {
     });
     return {
       report$,
-      send: (refresh: Refresh) => {
-        this.#thread?.worker.postMessage({ kind: 'refresh', target, refresh });
-      },
+      refresh: (refresh) => this.#refresh(target, refresh),
       queryTree: (query) => this.#queryTree(target, query),
     };
+  }
+
+  /** Never emits if the target does not run in a thread. */
+  #refresh(target: number, refresh: Refresh): Observable<RefreshReport> {
+    return new Observable((subscriber) => {
+      const running = this.#thread?.targets.get(target);
+      if (running === undefined) return;
+      running.refresh = subscriber;
+      this.#thread?.worker.postMessage({ kind: 'refresh', target, refresh });
+    });
   }
 
   /** Completes without an answer if the target does not run in a thread. */
@@ -176,7 +186,9 @@ export class ThreadedPartition implements Partition {
       },
     };
     worker.on('message', (message: FromThread) => {
-      if (message.kind === 'report') receive(thread, message);
+      if (message.kind === 'report')
+        thread.targets.get(message.target)?.subscriber.next(message.report);
+      else if (message.kind === 'refreshed') receive(thread, message);
       else if (message.kind === 'answered') answer(thread, message);
       else if (message.kind === 'failed') fail(thread.targets.get(message.target), message.reason);
       else files.handle(message);
@@ -210,20 +222,15 @@ function answer(
 const fail = (target: RemoteTarget | undefined, reason: string): void =>
   target?.subscriber.error(new Error(reason));
 
-/** Emits a report, and makes its snapshot readable in this thread. If the target has ended, releases the snapshot. */
-function receive({ memory, targets }: Thread, message: ReportMessage): void {
-  const { report } = message;
+/** Emits the report on a refresh, and makes its snapshot readable here. If the target has ended, releases the snapshot. */
+function receive({ memory, targets }: Thread, { report, ...message }: RefreshedMessage): void {
   const target = targets.get(message.target);
-  if (report.kind !== 'refreshed') {
-    target?.subscriber.next(report);
-    return;
-  }
   const { snapshot: sent } = report;
   // All targets of the thread render in this memory.
   if (sent?.memory !== undefined) memory.buffer = sent.memory;
   if (target !== undefined)
     target.receiver.receive(sent, (snapshot) => {
-      target.subscriber.next({ ...report, snapshot });
+      target.refresh?.next({ ...report, snapshot });
     });
   else if (sent !== undefined) release(sent);
 }

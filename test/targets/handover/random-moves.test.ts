@@ -2,7 +2,7 @@
 // against the published values.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Observable, finalize, map } from 'rxjs';
+import { Observable, finalize, map, tap } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { messageOf } from '#app/errors.js';
 import type { DemandAnswer, FoundRoot } from '#app/model.js';
@@ -111,13 +111,6 @@ class WatchedPartition extends FailingPartition {
         const ended = this.#started(definition);
         isRunning = true;
         const report$ = hosted.report$.pipe(
-          map((report) => {
-            if (report.kind === 'refreshed') {
-              if (!isOpen) this.#report('a report answers no refresh');
-              isOpen = false;
-            }
-            return report;
-          }),
           finalize(() => {
             isRunning = isOpen = false;
             ended();
@@ -125,10 +118,15 @@ class WatchedPartition extends FailingPartition {
         );
         return report$.subscribe(subscriber);
       }),
-      send: (refresh) => {
+      refresh: (refresh) => {
         if (isOpen) this.#report('two refreshes are open');
         isOpen = isRunning;
-        hosted.send(refresh);
+        return hosted.refresh(refresh).pipe(
+          tap(() => {
+            if (!isOpen) this.#report('a report answers no refresh');
+            isOpen = false;
+          }),
+        );
       },
     };
   }

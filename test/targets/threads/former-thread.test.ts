@@ -105,7 +105,7 @@ describe('the next thread of a partition', () => {
       worker(0).emit('error', new Error('late'));
       worker(0).emit('exit', 1);
 
-      next.hosted.send(REFRESH);
+      follow(next.hosted.refresh(REFRESH));
       const target = 3;
       expect(worker(1).received.slice(1)).to.deep.equal([
         { kind: 'query', target, id: 1, query: treeQuery() },

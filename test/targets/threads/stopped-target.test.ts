@@ -16,7 +16,7 @@ function answer(worker: FakeWorker, target: number, snapshot: SentSnapshot): voi
   const counted = { tasksMs: [], counts: newCounters() };
   const shown = { state: unknownState('82'), hasRendered: true, isDirty: false };
   const report = { kind: 'refreshed', snapshot, ...shown, ...counted } as const;
-  worker.send({ kind: 'report', target, report });
+  worker.send({ kind: 'refreshed', target, report });
 }
 
 const METADATA = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
@@ -45,14 +45,13 @@ describe('a text that a thread sends to a stopped target', () => {
     );
     const host = () => {
       const hosted = partition.host(definitionOf());
-      const texts$ = hosted.report$.pipe(
-        map((report) =>
-          'snapshot' in report
-            ? report.snapshot?.families.flatMap(({ buffers }) => buffers.map(String))
-            : undefined,
-        ),
-      );
-      return follow(texts$);
+      const running = follow(hosted.report$);
+      const texts$ = hosted
+        .refresh({ kind: 'refresh', mayRender: true })
+        .pipe(
+          map(({ snapshot }) => snapshot?.families.flatMap(({ buffers }) => buffers.map(String))),
+        );
+      return { ...running, texts: follow(texts$).seen };
     };
     return { worker, host };
   };
@@ -68,13 +67,13 @@ describe('a text that a thread sends to a stopped target', () => {
   it('still provides the shared memory that later texts use', () => {
     const { worker, host } = setUp();
     const ended = host();
-    const { seen, subscription } = host();
+    const { texts, subscription } = host();
     ended.subscription.unsubscribe();
     const memory = new SharedArrayBuffer(128);
     Buffer.from(memory).write(`${headerOf(METADATA).text}hello`, 50);
     answer(worker, 1, sent(0, 5, memory));
     answer(worker, 2, sent(50, 5));
-    expect(seen).to.deep.equal([['hello']]);
+    expect(texts).to.deep.equal([['hello']]);
     subscription.unsubscribe();
   });
 });

@@ -1,6 +1,6 @@
 // RefreshLog records refreshes and their reports, and checks their order.
 import { defer, finalize, tap } from 'rxjs';
-import type { Report } from '#app/streams/report.js';
+import type { RefreshReport, Report } from '#app/streams/report.js';
 import type { Refresh } from '#app/streams/target-inputs.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { Partition } from '#app/targets/partitions/partition.js';
@@ -77,9 +77,14 @@ export class RefreshLog {
         });
         return {
           report$,
-          send: (refresh) => {
-            this.#send(running, definition, refresh);
-            hosted.send(refresh);
+          refresh: (refresh) => {
+            this.#onRefresh(running, definition, refresh);
+            return hosted.refresh(refresh).pipe(
+              tap((report) => {
+                this.#onReport(running, report);
+                this.#onRefreshed(running, report);
+              }),
+            );
           },
           queryTree: (query) => hosted.queryTree(query),
         };
@@ -90,7 +95,7 @@ export class RefreshLog {
     };
   }
 
-  #send(running: Running, definition: TargetDefinition, { mayRender }: Refresh): void {
+  #onRefresh(running: Running, definition: TargetDefinition, { mayRender }: Refresh): void {
     const { tag } = running;
     if (this.isOpen(tag)) this.#fail(`${tag}: a refresh is sent while another is open`);
     this.#begin(running, 'refresh');
@@ -98,10 +103,12 @@ export class RefreshLog {
     running.open = { definition, mayRender, sent, reported: undefined, hasRendered: false };
   }
 
-  #onReport(running: Running, report: Report): void {
+  #onReport(running: Running, report: Report | RefreshReport): void {
     if ('state' in report) running.isReady = report.state.isReady;
     if (running.isReady) running.operations.get('start')?.();
-    if (report.kind !== 'refreshed') return;
+  }
+
+  #onRefreshed(running: Running, report: RefreshReport): void {
     running.operations.get('refresh')?.();
     const { tag, open } = running;
     running.open = undefined;
