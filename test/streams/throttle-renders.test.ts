@@ -258,7 +258,7 @@ describe('the throttling of renders', () => {
     }),
   );
 
-  it('stops for a consumer that leaves during the second emission', () => {
+  it('stops when the consumer unsubscribes during the second emission', () => {
     const { d, r, o, C } = events;
     const clock = new VirtualClock();
     const { source$, emitted } = countedSource<Event>([d, r, d, o, C, d]);
@@ -271,7 +271,7 @@ describe('the throttling of renders', () => {
         filter((report) => report !== undefined),
         take(1),
       );
-    // The second report delays a render, and the consumer leaves during it.
+    // The second report delays a render. The consumer unsubscribes during that report.
     const output$ = event$.pipe(
       mergeMap((event) => ('input' in event ? of(event.input) : EMPTY)),
       throttleRenders(refresh, interval, () => clock.now(), clock),

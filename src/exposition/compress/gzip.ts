@@ -24,6 +24,7 @@ const STORED_SHARE = 128;
 const MAX_STORED = 0xffff;
 
 const limited = limitConcurrency(MAX_TASKS, { maxWaitMs: MAX_WAIT_MS });
+const NOTHING = new Uint8Array();
 const TOO_LATE = throwError(() => new Error('too many pages are compressed at once'));
 
 /** Compresses buffers in other threads. Large ones are not copied. They must not change until the promise settles. */
@@ -35,7 +36,8 @@ export async function deflate(
   let crc = 0;
   let bytes = 0;
   for (const text of tasksOf(buffers)) {
-    parts.push(firstValueFrom(defer(() => compress(text)).pipe(limited(TOO_LATE))));
+    const part$ = defer(() => compress(text)).pipe(limited(TOO_LATE));
+    parts.push(firstValueFrom(part$, { defaultValue: NOTHING }));
     // Meanwhile, another thread compresses the text.
     crc = crc32(text, crc);
     bytes += text.length;
