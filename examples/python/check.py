@@ -842,7 +842,7 @@ def waiting_publishers():
 
 
 def waiting_for_a_killed_publisher():
-    """SIGKILL frees the key.  A waiting publisher without /proc has a temporary name, and close() removes it."""
+    """SIGKILL frees the key.  Without /proc, the file of a waiting publisher has a temporary name; close() removes it."""
     code = ("import sys, time; sys.path.insert(0, sys.argv[1]); import shm_publisher as shm\n"
             "p = shm.Publisher('killed', sys.argv[2]); p.publish(); print('placed', flush=True); time.sleep(60)")
     child = subprocess.Popen([sys.executable, "-c", code, HERE, CTX], stdout=subprocess.PIPE)

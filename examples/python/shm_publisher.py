@@ -633,8 +633,8 @@ class Publisher:
         return fd, _identity(fd)
 
     def _descriptor(self):
-        """Returns the descriptor of the file.  A program that closes all descriptors, as daemons do, may have given its
-        number to another file.  Then the segment's file is opened again by its name.  The mapping keeps the lock."""
+        """Returns the file's descriptor.  If the program has closed all descriptors, as daemons do, the number may belong
+        to another file.  In that case, reopens the segment's file by its name.  The mapping keeps the lock meanwhile."""
         if _identity(self._fd) != self._file:
             self._fd = -1
             self._fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 /** The shared object of each package. `ref-napi` is an alias of `@2060.io/ref-napi`. */
 export const SHARED_OBJECTS = { '@2060.io/ref-napi': 'ref-napi.node', 'ffi-napi': 'ffi-napi.node' };
 
-/** The folder of the npm package with the sources of these packages. */
+/** The folder in the npm package of shm-exporter that holds the sources of both packages. */
 export const SOURCES = 'native';
 
 /**

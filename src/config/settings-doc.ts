@@ -116,7 +116,7 @@ export function settingsMarkdown(
     'backslash. Blank lines are allowed, and comments: a `#` at the start of a line or after a blank, and all after it.',
     '',
     '```',
-    '# the two feeds of this host',
+    '# the two targets on this host',
     'target app=ads server_key=82 classes=process,server',
     'target app=adh server_key=456 instance=1 seed_paths="@root,sink.server"',
     '```',

@@ -46,7 +46,7 @@ export class OmittedItems {
     return Math.max(0, amount - former);
   }
 
-  /** Counts all items that are not recorded as one, until the target gets a new view. */
+  /** Counts all unrecorded items together as one item, until the target gets a new view. */
   addOthers(): void {
     this.#others = 1;
   }

@@ -159,7 +159,7 @@ function none(results: readonly PollResult[], { app, hint }: DesiredRoot): RootC
   const states = results.map((each) => `server key ${each.serverKey}: ${each.publisher.reason}`);
   const reason =
     roots.length > 0
-      ? `${wanted}, there is ${shortened(roots, count)}`
+      ? `${wanted}, found only ${shortened(roots, count)}`
       : `${wanted}, ${states.join('; ')}`;
   return { kind: 'none', reason, publisher };
 }

@@ -115,8 +115,8 @@ const OF_OPERATOR = {
 };
 
 /**
- * Adds the Operator's labels to a series. If the series already has such a label, it keeps it with
- * `honor_labels`; otherwise its label is renamed to `exported_…`.
+ * Adds the Operator's labels to a series. If the series already has a label of that name, `honor_labels` keeps the
+ * label of the series; without `honor_labels`, that label is renamed to `exported_…`.
  */
 function underOperator(labels: string, areHonored: boolean): string {
   const own = new Map(

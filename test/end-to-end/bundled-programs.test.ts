@@ -30,7 +30,7 @@ describe('bundled programs', () => {
     expect(entry.slice(1, -1)).to.deep.equal(LAUNCHED_WITH);
   });
 
-  it('replace the process that starts them, and set their Node.js options', async () => {
+  it('keep the PID of the launched process, and set their Node.js options', async () => {
     const program = join(BIN, 'shm_simulator.js');
     const words = ['--context-id', programs.contextId, '--app', 'ads', '--server-key', '1'];
     const running = programs.command([program, ...words]);

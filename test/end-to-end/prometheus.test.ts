@@ -43,7 +43,7 @@ describe('Prometheus over TLS with passwords', function () {
   const programs = testPrograms();
   let prometheus = '';
 
-  /** Starts an exporter with the server's certificate. Its URL has its own port. */
+  /** Starts an exporter with the server's certificate, on a port of its own. Returns its URL. */
   async function exporterOf(targets: readonly (readonly [app: string, key: string])[]) {
     const tables = targets.map(
       ([app, key]) => `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`,

@@ -200,7 +200,7 @@ describe('the target check', () => {
     ['Varnish', 'c.toml:1:7: app (--app): Varnish', 'varnish'],
   ] as const;
   for (const [app, found, nearest] of near)
-    it(`warns that the application "${app}" may be meant for "${nearest}"`, () => {
+    it(`suggests the application "${nearest}" for the unknown application "${app}"`, () => {
       folder.write('own.toml', OWN);
       const plan = planTargets(load(`app = "${app}"\ncatalogue_files = ["own.toml"]`));
       expect(plan[0]?.warnings.map(folder.bare)).to.deep.equal([

@@ -66,7 +66,7 @@ const VARIABLES: Readonly<
 const NAMES = Object.keys(VARIABLES);
 const VALUES = 3;
 
-/** The slots of one page that the reader copies, and the number of adjacent pages with slots of the tree. */
+/** The number of slots of a page, which the reader copies as a whole, and the number of adjacent pages that the tree uses. */
 const PAGE_SLOTS = 512;
 const PAGES = 8;
 

@@ -22,7 +22,7 @@ import { perfFolder } from './perf-folder.js';
 import { SetClocks, objectsBelow, valuesOf, pollAll } from '../support/polled-values.js';
 import { needsRoot } from '../support/needs.js';
 
-/** A counter file. It is rebuilt for each test, because a JVM cannot start long before its process. */
+/** A counter file. Each test makes a new one: the file states when its JVM started, which must not be long before its process started. */
 let file = perfFile(someCounters());
 
 /** Returns the PIDs of the JVMs in the tree. */

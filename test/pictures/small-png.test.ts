@@ -5,7 +5,7 @@ import { smallPng } from './small-png.js';
 
 const [WIDTH, HEIGHT] = [4, 5];
 const LENGTH = WIDTH * 3;
-/** Pixels with some repeated bytes, so that each of the three neighbours is the nearest one somewhere. */
+/** Pixels with some repeated bytes, so that the Paeth filter selects each of the three neighbours somewhere. */
 const BYTES = Buffer.from(Array.from({ length: LENGTH * HEIGHT }, (_, i) => (i * i * 7) % 251));
 const byte = (row: number, x: number): number =>
   row < 0 || x < 0 ? 0 : (BYTES[row * LENGTH + x] ?? 0);

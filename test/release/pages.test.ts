@@ -137,7 +137,7 @@ describe('the pages of a release', function () {
       }
   });
 
-  it('offer the applications of all catalogues and formats', () =>
+  it('complete --app with the applications of all catalogues and formats', () =>
     expect(KNOWN_APPS).to.have.members([
       ...BUILT_IN_APPS,
       ...[...FORMATS.values()].flatMap(({ app }) =>

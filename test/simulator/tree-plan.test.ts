@@ -28,7 +28,7 @@ describe('planTree', () => {
         });
     });
 
-    it(`plans objects of only one class at each seed path of ${app}`, () => {
+    it(`plans no objects of different classes at the same place of the tree of ${app}`, () => {
       const classes = new Map<string, string>();
       for (const { seedPath, className } of objects) {
         expect(classes.get(seedPath) ?? className, seedPath).to.equal(className);

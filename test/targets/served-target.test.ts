@@ -133,7 +133,7 @@ describe('a served target', () => {
       publishers.withRoot('82', 'H.1.other');
       expect(readinessOf(serve().ask())).to.equal(
         'scrape not ready: objects 0/0 synced, variables 0/0 synced, ' +
-          'waiting on a root of application demo, there is H.1.other',
+          'waiting on a root of application demo, found only H.1.other',
       );
     });
 

@@ -6,7 +6,7 @@ import { sampleSegment } from '../support/sample-segment.js';
 import type { Given, Outcome } from './trial.js';
 
 const DAMAGES_A_MINUTE = 40_000;
-/** The limit for all polls of one damaged segment, with the reads of its frames and its tree. */
+/** The longest time for all polls of one damaged segment, including the reads of its frames and its tree. */
 const MAX_LOOK_MS = 1000;
 
 export async function runDamage({ seed, minutes, keeps, log }: Given): Promise<Outcome> {

@@ -13,7 +13,7 @@ import { fetchPage } from './control-target.js';
 const FAULTS_A_MINUTE = 500;
 /** The number of publishers at a time. Each has its own server key. */
 const LANES = 8;
-/** The limits until a dead publisher is no longer served, and until correct values are served again. */
+/** The longest time for which a dead publisher may be served, and the longest time until correct values are served again. */
 const MAX_DEAD_MS = 2000;
 const MAX_BACK_MS = 2000;
 const STOPPED_MS = 120;

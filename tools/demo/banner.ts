@@ -33,7 +33,7 @@ export function bannerLines(port: number): readonly string[] {
   ];
   return [
     '',
-    'The exporter serves four simulated servers, whose clients come and go, one of them through a bridge, and JVMs. Try:',
+    'The exporter serves JVMs and four simulated servers with changing clients. One of the servers has a bridge. Try:',
     '',
     ...tries.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`]),
     '',

@@ -7,7 +7,7 @@ import { fishCompletion } from './fish-completion.js';
 import { manPage } from './man-page.js';
 import { zshCompletion } from './zsh-completion.js';
 
-/** The path of each page, in the folders where man and the shells look below a prefix. */
+/** The path of each page below the prefix of the installation. Man and the shells search these folders. */
 const PLACES = {
   'share/man/man1/NAME.1': manPage,
   'share/bash-completion/completions/NAME': bashCompletion,

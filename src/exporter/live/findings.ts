@@ -109,7 +109,7 @@ interface ClassFindings {
 /** A class of tracked objects for which the catalogue has no row. */
 interface UnreadClass {
   readonly className: string;
-  /** The seed path of one object of the class. */
+  /** The path below the root of one object of the class. */
   readonly example: string;
   objects: number;
   variables: number;

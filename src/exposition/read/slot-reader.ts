@@ -61,7 +61,7 @@ export class SlotReader {
     return false;
   }
 
-  /** How many nodes were tracked since the last copy. */
+  /** The number of nodes that were added since the last copy. */
   get newNodes(): number {
     return this.#newNodes;
   }

@@ -95,7 +95,7 @@ export class Family {
     else if (!this.#merge(blockIndex)) this.#merge(blockIndex - 1);
   }
 
-  /** The hash of the name of its lines with that suffix. */
+  /** The hash of the family's name with this suffix, as its lines show it. */
   nameHash(suffix: string): TextHash {
     return this.#name(suffix).hash;
   }

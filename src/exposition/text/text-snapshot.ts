@@ -90,8 +90,8 @@ export class TextSnapshot implements Snapshot {
   }
 
   /**
-   * The memory of all texts: the longest buffer of their views, since views from before the memory grew have a shorter
-   * one.
+   * The memory that holds all texts. Views that were made before the memory grew refer to a shorter buffer, so the
+   * longest buffer is the current one.
    */
   get #memory(): ArrayBufferLike | undefined {
     let memory: ArrayBufferLike | undefined;

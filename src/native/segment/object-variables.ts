@@ -28,7 +28,7 @@ const NO_DECLARATIONS: (Declaration | undefined)[] = [];
 /** Columns of a frame: offset and length. */
 const FRAME_STRIDE = 2;
 
-/** Variables in ascending order of id. An iteration continues while variables are added and removed. */
+/** Variables in ascending order of id. Variables may be added and removed during an iteration. */
 export class ObjectVariables implements LiveCollection<Variable> {
   /** Set once, after the object was created. */
   object!: ManagedObject;

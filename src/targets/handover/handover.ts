@@ -185,7 +185,7 @@ export class Handover {
     if (standby.definition === this.#serving.definition) {
       this.#abandon(`it did not get ready in partition ${standby.partition.number}`);
     } else {
-      this.#log('warning', 'takes its new definition, which is not ready yet');
+      this.#log('warning', 'takes its new settings, although it has not become ready with them');
       this.#switch();
     }
   }

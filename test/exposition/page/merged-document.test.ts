@@ -34,7 +34,7 @@ describe('a merged document', () => {
     );
   });
 
-  it('keeps a label of a series that has the name of an identity label', () => {
+  it('keeps the label of a series if a label of the target has the same name', () => {
     expect(textOf([identified('a', 'demo_value{app="mine"} 1\n')])).to.equal(
       `${HEAD}demo_value{app="mine",server_key="82"} 1\n`,
     );

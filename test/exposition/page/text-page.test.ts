@@ -59,7 +59,7 @@ describe('a page of text 0.0.4', () => {
     expect(textOf(TEXT.page(exposing().answer))).to.equal(OWN);
   });
 
-  it('equals its decompressed gzip page if the snapshot has only a deflate stream', () => {
+  it('has the same text plain and as gzip if the snapshot has only a deflate stream', () => {
     const text = 'x 1\nx{a="b"} 2\n';
     const blocks = [deflateBlockOf(Buffer.from(text))];
     const { answer } = exposing();

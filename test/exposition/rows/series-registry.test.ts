@@ -1,4 +1,4 @@
-// SeriesRegister: of several equal series, the first is shown, and the others wait until it is removed.
+// SeriesRegistry: of several equal series, the first is shown, and the others wait until it is removed.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newCounters } from '#app/exposition/counters.js';

@@ -102,7 +102,7 @@ describe('ServedTree', () => {
   });
 
   for (const app of ['ads', 'shop'])
-    it(`has the same objects as the segment of the same generated tree of ${app} after many changes`, () => {
+    it(`has the objects that the segment of the same tree of ${app} has, after many random changes`, () => {
       const catalogue = loadCatalogues().get(app);
       const plan = catalogue === undefined ? planPlainTree(60) : planTree(catalogue, 60);
       const [served, published] = both((publisher) => {

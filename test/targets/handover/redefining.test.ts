@@ -109,7 +109,8 @@ describe('a target that is redefined', () => {
     expect(redefining.closed).to.equal(true);
     expect(target.events).to.deep.include({
       level: 'warning',
-      message: 'target demo on 82 takes its new definition, which is not ready yet',
+      message:
+        'target demo on 82 takes its new settings, although it has not become ready with them',
       about: { app: 'demo', serverKeys: ['82'] },
     });
     const answer = target.ask();

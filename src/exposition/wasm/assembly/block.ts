@@ -151,7 +151,7 @@ export function textWritten(block: usize): void {
   store<u32>(block, 0, BLOCK_TEXT_DIRTY);
 }
 
-/** Marks the deflate block as current. */
+/** Marks the deflate block as up to date. */
 export function deflateWritten(block: usize): void {
   memory.fill(block + BLOCK_DEFLATE_CHANGES, 0, CHANGES_BYTES);
   store<u32>(block, 0, BLOCK_DEFLATE_DIRTY);

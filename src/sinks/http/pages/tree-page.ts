@@ -275,7 +275,11 @@ function pager(answer: TreePart, { treePath, query, given }: TreePageOptions, wh
     ${
       next === undefined
         ? undefined
-        : link(isSearch(given) ? 'search on' : 'next', { trail: [...trail, next] }, 'next')
+        : link(
+            isSearch(given) ? 'continue the search' : 'next',
+            { trail: [...trail, next] },
+            'next',
+          )
     }
     ${isSearch(given) ? link('clear the search', { ...ALL, object: given.object }) : undefined}
     ${

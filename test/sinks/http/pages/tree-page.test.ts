@@ -188,7 +188,7 @@ describe('the tree page', () => {
         'server_key=82&q=x&in=value',
       );
       expect(linksOf(text)).to.include.members([
-        'search on /tree?server_key=82&q=x&in=value&from=0.300',
+        'continue the search /tree?server_key=82&q=x&in=value&from=0.300',
         'clear the search /tree?server_key=82',
       ]);
       expect(text).to.contain('2 found from the beginning to position 300.');
