@@ -11,11 +11,13 @@ import {
   ignoreElements,
   map,
   merge,
+  mergeMap,
   mergeWith,
   of,
   take,
   takeUntil,
   tap,
+  throwError,
   timer,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
@@ -73,9 +75,7 @@ export class Hosting implements Assignment {
   refresh(refresh: Refresh): Observable<RefreshReport> {
     const failed$ = this.#failure$.pipe(
       filter((reason) => reason !== ''),
-      map((reason) => {
-        throw new Error(reason);
-      }),
+      mergeMap((reason) => throwError(() => new Error(reason))),
     );
     const hosted$ = defer(() => this.#hosted?.refresh(refresh) ?? EMPTY);
     return merge(failed$, hosted$).pipe(
