@@ -1,5 +1,5 @@
 // Compares the scrape times of this build and of another checkout. Both builds read one publisher and are scraped
-// in turns, so that noise of the machine affects both alike. Usage: against.js CHECKOUT [series] [rounds] [gzip]
+// alternately, so that noise of the machine affects both alike. Usage: against.js CHECKOUT [series] [rounds] [gzip]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The publisher of bind-churn.js: a large tree, to which it adds and from which it removes objects on command.
+// The publisher of bind-churn.js. It publishes a large tree, and adds and removes objects on command.
 import { setInterval } from 'node:timers';
 import { Publisher } from '../dist/native/publisher/publisher.js';
 

@@ -16,7 +16,10 @@ const VARIABLES = process.argv[3] ?? '1';
 const AFTER_MS = 3000;
 const watch = new URL('turn-watch.js', import.meta.url).pathname;
 
-/** Binds a tree once. The publisher gets the message `told`, if any, after `delayMs`, and changes the tree. */
+/**
+ * Binds a tree once. If `told` is given, the publisher gets it as a message after `delayMs`, and then changes the
+ * tree.
+ */
 async function measure(kind, told, delayMs = 0) {
   const folder = mkdtempSync(join(tmpdir(), 'shm-churn-'));
   const contextId = `churn${process.pid}${kind}`;

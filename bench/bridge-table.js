@@ -1,4 +1,4 @@
-// Prints the measurements of the bridge: one row per figure, one column per way to poll.
+// Prints the measurements of the bridge: one row for each figure, one column for each way to poll a component.
 const ROWS = [
   ['series on the page', ({ series, wrong }) => `${series}${wrong > 0 ? `, ${wrong} WRONG` : ''}`],
   ['polls', ({ polls }) => polls],

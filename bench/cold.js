@@ -1,7 +1,7 @@
 // Measures cold scrapes: each uses a new connection, after a pause and with flushed processor caches, plain or with
 // gzip. Two servers give the baseline: floor.js only sends bytes, work.js only does the work of a scrape. Also
-// compares the bytes that gzip sends with those of zlib at level 1, and measures the time until the exporter is
-// ready and its memory. Usage: cold.js [series…]. BENCH_SCRAPES_BEFORE is the number of warm-up scrapes, half of
+// compares the bytes that gzip sends with those of zlib at level 1, and measures the memory of the exporter, and the
+// time until it is ready. Usage: cold.js [series…]. BENCH_SCRAPES_BEFORE is the number of warm-up scrapes, half of
 // them with gzip: V8 optimizes a function only after it has run for a while.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,4 @@
-// A tree like that of a large server, published through any publisher. After the same number of steps, all trees
-// are equal.
+// A tree like that of a large server, for any kind of publisher. After the same number of steps, all trees are equal.
 import { generator } from './workload.js';
 
 export const ROOT = 'bench-host.1.bench';
@@ -52,7 +51,7 @@ export class ComponentTree {
     while (this.#leaves.length + GROUPS + 1 < objects) this.#leaves.push(this.#add());
   }
 
-  /** Applies the changes of five seconds in a component. */
+  /** Applies the changes that a component makes in five seconds. */
   step() {
     const moved = Math.round(this.#leaves.length * MOVED);
     for (let i = 0; i < moved; i++) {

@@ -1,6 +1,6 @@
 // Compares the exporter with other programs on one workload. Runs the harness of ../shared/peers, if that folder
-// exists, in a copy of the folder. Its C++ program needs a compiler and ISA-L. A server that only does the work of
-// a scrape (work-peer.js) is one of the programs. Usage: peers.js [series] [further options]
+// exists, in a copy of the folder. The C++ program of the harness needs a compiler and ISA-L. A server that only does
+// the work of a scrape (work-peer.js) is one of the programs. Usage: peers.js [series] [further options]
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -16,7 +16,7 @@ const publisher = new Publisher({
 const root = publisher.addRoot('bench-host.1.bench', 'Bench');
 const handles = new Array(values.all.length);
 for (let entity = 0; entity < values.entities; entity++) {
-  // Here a seed path has one segment per label. Dots separate segments, so replace those in labels by underscores.
+  // Here a seed path has one segment per label. Dots separate segments, so replace the dots in labels by underscores.
   const path = Object.values(entityLabels(entity))
     .map((text) => text.replaceAll('.', '_'))
     .join('.');

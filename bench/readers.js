@@ -124,7 +124,7 @@ const pcp = {
           fs.closeSync(open);
         },
       },
-      /** Awaits the one reader that keeps the file open, as pmcd does. */
+      /** Waits until the only reader has ended. It keeps the file open, as pmcd does. */
       async read() {
         const [status, signal] = await over;
         return ended({ status, signal, ...words });

@@ -43,7 +43,7 @@ async function startOurs() {
     `context_id = "${contextId}"`,
     'app = "bench"',
     'server_keys = ["1"]',
-    // Scrapes are further apart than this, so that each one renders the changed values.
+    // The pause between scrapes is longer, so each scrape renders the changed values.
     'render_min_interval_ms = 1',
     `catalogue_files = ["${catalogue}"]`,
   ]);
@@ -74,7 +74,7 @@ function check(body, truth) {
 const peakMb = ({ pid }) =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Compares scrapes with and without gzip, in turns. */
+/** Compares scrapes with and without gzip, in alternation. */
 async function zipped(port, teller) {
   const wishes = [{}, { 'accept-encoding': 'gzip' }];
   const times = SHARES.map(() => wishes.map(() => []));
@@ -98,7 +98,7 @@ async function zipped(port, teller) {
   return { bytes, shares };
 }
 
-/** The time and the size of zlib's compression of a page at several levels, in turns. */
+/** Compares levels of zlib, in alternation: the time to compress a page, and the resulting size. */
 async function levelsOf(body) {
   const levels = [1, 3, 6].map((level) => ({ level, bytes: 0, times: [] }));
   for (let round = 0; round < 5; round++)

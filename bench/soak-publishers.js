@@ -79,7 +79,8 @@ function run(contextId, count) {
       pid: process.pid,
       realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
       heartbeatMs: 1000,
-      // Small enough that the directory fills up, and the publisher switches to the other one, about once a minute.
+      // Small enough for the directory to fill up about once a minute, so that the publisher switches to its other
+      // directory.
       capacity: { records: 48 * objectsOf(key), slots: 24 * objectsOf(key), stringBytes: 1 << 18 },
     });
     const trees = APPS.map((app) => new Tree(publisher, app, key));

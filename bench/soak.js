@@ -109,7 +109,7 @@ async function scrape(port, published) {
     return;
   }
   const { clock, items, found } = faults(text, target, published, isScoped);
-  // A slower scrape of the same target may have begun before this one.
+  // This scrape may have begun before another one that has ended already, so its clock may be lower.
   target.clock = Math.max(target.clock, clock) - maxLag;
   series += items;
   wrong.push(...found.map((what) => `${name}: ${what}`));

@@ -1,5 +1,5 @@
-// Runs work-server.js for the harness of ../shared/peers, which sets the number of series and of changes. The
-// server uses its own values and labels, so the harness reports a wrong text, which is a tenth shorter.
+// Runs work-server.js for the harness of ../shared/peers, which sets the number of series and of changes. The server
+// uses its own values and labels, so the harness reports its page as wrong. The page is also a tenth shorter.
 // Usage: work-peer.js PORT
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

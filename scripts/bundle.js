@@ -79,16 +79,16 @@ const loading = (name, kind) => `
     ${REFUSE[kind]}
   }`;
 /**
- * A test runner runs this JavaScript once per test file, but loads the shared object only once. Replacing
- * `EACH_TIME` by `ONCE` makes it initialize the shared object only once.
+ * A test runner runs the JavaScript of a native package once for each test file, but loads its shared object only
+ * once. Replacing `EACH_TIME` by `ONCE` makes the JavaScript initialize the shared object only once.
  */
 const EACH_TIME = 'module.exports = bindings.initializeBindings(ref.instance)';
 const ONCE = 'module.exports = bindings.initialized ??= bindings.initializeBindings(ref.instance)';
 const OWN_LOADING = "require('node-gyp-build')(path.join(__dirname, '..'))";
 
 /**
- * Bundles ffi-napi and ref-napi with the packages that they need: to find and read their twenty files takes an
- * eighth of a start. Resolves both names of ref-napi to one copy, and omits debug messages.
+ * Bundles ffi-napi and ref-napi with the packages that they need, because finding and reading these twenty files
+ * would take an eighth of the start time. Resolves both names of ref-napi to one copy, and omits debug messages.
  */
 const foreignFunctions = (kind) => ({
   name: 'foreign-functions',

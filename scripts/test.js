@@ -27,7 +27,7 @@ function testFiles() {
     .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const waiting = all.filter((file) => rank(file) < WAITING.length);
   const computing = all.filter((file) => rank(file) === WAITING.length).reverse();
-  // Put an equal share of the computing files after each waiting file.
+  // After each file that waits, put an equal share of the files that compute.
   const share = computing.length / waiting.length;
   return waiting
     .flatMap((file, i) => [
@@ -53,7 +53,7 @@ const words = [
 const folder = mkdtempSync(join(tmpdir(), 'shm-tests-'));
 // Programs under test that run as other users must be able to enter the folder.
 chmodSync(folder, 0o755);
-// Part of the name of each segment of this run, which tells them from segments of other programs.
+// Part of the name of each segment of this run, which tells these segments from those of other programs.
 const run = randomBytes(4).toString('hex');
 const env = { ...process.env, TMPDIR: folder, TEST_RUN: run };
 const mocha = spawn(process.execPath, words, { stdio: 'inherit', env });

@@ -11,8 +11,8 @@ const TESTS = 'dist-test/release/machine';
 const BEFORE = '0.0.1';
 
 /**
- * Installs a minimal Debian for test/release/machine. Without it, the tests that need it are skipped with the
- * reason.
+ * Installs a minimal Debian for test/release/machine. Without this Debian, the tests that need it are skipped, and
+ * the reason is printed.
  */
 function makeMachine() {
   if (existsSync(`${MACHINE}/usr/bin/dpkg`) || getuid() !== 0) return;
@@ -48,5 +48,5 @@ test([
   'bill-of-materials',
   'reproducible',
 ]);
-// Allow skips: a kernel that can run the Debian may still refuse to run containers.
+// Allow skips: a Linux that can run the minimal Debian may still refuse to run containers.
 test(['container'], { ...process.env, FORBID_PENDING: '' });

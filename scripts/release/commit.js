@@ -1,4 +1,4 @@
-// The version of a release, and the time of its commit, which all its files get.
+// The version of a release, and the time of its commit. All files of the release get this time.
 import { readFileSync } from 'node:fs';
 import { run } from './run.js';
 

@@ -1,4 +1,5 @@
-// Installs the npm package with each package manager, offline, and runs it in loaders and sandboxes; prints a table.
+// Installs the npm package with each package manager, offline, and runs it in module loaders and sandboxes; prints a
+// table.
 // Usage: npm run test:matrix, after npm run release -- --only npm. Downloads the tools from the npm registry.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -118,7 +119,7 @@ const yarn4 = (linker) => (folder) => {
 const PNP = ['--require', './.pnp.cjs', '--experimental-loader', './.pnp.loader.mjs'];
 
 let shared;
-/** The project for loaders and sandboxes: the unpacked package, with the test runners beside it. */
+/** The project for module loaders and sandboxes: the unpacked package, with the test runners beside it. */
 const installed = () =>
   (shared ??= project(
     'loaders',

@@ -21,7 +21,7 @@ export type Catalogues = Pick<ReadonlyMap<string, Catalogue>, 'get' | 'keys' | '
  * catalogues for one application are an error.
  * @param own the files of `catalogue_files`, as text
  * @param refuse called with a Fault CONFIG_INVALID for each invalid file; the result still contains the valid part of
- *   the file, so that other files can be checked against it
+ *   that file, for checks of other files
  */
 export function loadCatalogues(
   own: readonly CatalogueText[] = [],
@@ -81,14 +81,17 @@ const builtInTexts = (): ReadonlyMap<string, string> =>
 const builtInText = (app: string): string =>
   readFileSync(new URL(`${app}.toml`, import.meta.url), 'utf8');
 
-/** The maximum number of catalogues in a cache. Reloads of changed files evict the oldest. */
+/** The maximum number of catalogues in a cache. A cache that exceeds it drops its oldest catalogue. */
 const MAX_CACHED = 64;
 
 /** The parsed catalogues of a thread, by their texts. */
 export class CatalogueCache {
   readonly #parsed = new Map<string, Catalogue>();
 
-  /** Returns the catalogue of a text, which it parses at most once. @throws Fault CONFIG_INVALID */
+  /**
+   * Returns the catalogue of a text. Parses the text unless the cache has its catalogue.
+   * @throws Fault CONFIG_INVALID
+   */
   get(source: CatalogueText): Catalogue {
     const { text } = source;
     const known = this.#parsed.get(text);

@@ -12,7 +12,7 @@ import { ROW_KINDS } from './kinds/row-kinds.js';
 import { compileSeedPrefix } from './match/patterns.js';
 import { Table } from './file/table.js';
 
-/** The text of a catalogue file: plain data, which one thread can send to another to parse. */
+/** The text of a catalogue file: plain data, so that one thread can send it to another, which parses it. */
 export interface CatalogueText {
   /** The name of the file in messages. */
   readonly file: string;

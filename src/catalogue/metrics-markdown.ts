@@ -5,7 +5,10 @@ import type { CatalogueClass } from './catalogue-class.js';
 import { ownLabelsOf } from './row.js';
 import type { Row } from './row.js';
 
-/** The first application with each metric. The key is the metric's line without the application's prefix. */
+/**
+ * For each metric, the first application that has it. The key is the metric's line without the prefix of the
+ * application.
+ */
 type FirstApps = Map<string, string>;
 
 const code = (text: string): string => `\`${text}\``;
@@ -79,7 +82,7 @@ function metricList(rows: readonly Row[], app: string, firstApps: FirstApps): re
   return list.length === 0 ? [] : [list.join('\n')];
 }
 
-/** A metric with its labels, and with its type unless the name shows it. */
+/** A metric with its labels, and with its type unless the name shows the type. */
 function metricText({ name, type }: Row['family'], rows: readonly Row[]): string {
   const labels = [...new Set(rows.flatMap(ownLabelsOf))].map((label) => labelText(label, rows));
   const text = code(labels.length === 0 ? name : `${name}{${labels.join()}}`);

@@ -6,7 +6,9 @@ const RESERVED_LABELS: readonly string[] = ['instance', 'job', 'le', 'quantile']
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-/** Name endings that metrics of one type must have, and metrics of other types must not have. */
+/**
+ * Name endings, each with its metric type. All metrics of this type must have the ending, and no others may have it.
+ */
 const ENDINGS: Readonly<Record<string, MetricType>> = {
   _total: 'counter',
   _info: 'info',
@@ -89,8 +91,8 @@ export function namesTaken({ name, type }: FamilyMetadata): readonly string[] {
 }
 
 /**
- * The names of a metric that no other metric of its page may have. Omits the names that counter and info metrics
- * occupy in OpenMetrics only: there, another metric with such a name gets the type unknown.
+ * The names of a metric that no other metric of the same page may have. Omits names that counter and info metrics
+ * occupy only in OpenMetrics. There, another metric with such a name gets the type unknown.
  */
 export const unsharedNames = (metadata: FamilyMetadata): readonly string[] =>
   metadata.type === 'counter' || metadata.type === 'info' ? [metadata.name] : namesTaken(metadata);
@@ -155,7 +157,8 @@ const UNIT_ENDINGS: Readonly<Partial<Record<MetricType, string>>> = {
 
 /**
  * The words of application, class and variable in snake case, followed by the base unit and the ending of the type.
- * Leaves out words that would occur twice where two parts meet, and a unit that class or variable contain.
+ * Leaves out words that would occur twice where two parts meet, and a unit that the class or variable already
+ * contains.
  */
 export function declaredName({ app, className, variable, unit, type }: DeclaredNameParts): string {
   const own = [className, variable].map(wordsOf);

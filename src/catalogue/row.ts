@@ -14,15 +14,15 @@ export const convert = (value: number, { multiply, divide }: Conversion): number
   (value * multiply) / divide;
 
 /**
- * The conversion of a scale such as 0.01, 0.000001 or 86400. Decimal fractions become a whole
- * multiplier and a whole divisor: 7 * 0.01 is 0.07000000000000001, 7 / 100 is 0.07.
+ * The conversion of a scale such as 0.01, 0.000001 or 86400. A decimal fraction becomes a whole multiplier and a
+ * whole divisor, since 7 * 0.01 is 0.07000000000000001, but 7 / 100 is 0.07.
  */
 export function conversionOf(scale: number): Conversion {
   const decimal = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(scale));
   const [, whole = '', fraction = '', exponent = '0'] = decimal ?? [];
   const power = fraction.length - Number(exponent);
   const digits = Number(whole + fraction);
-  // Beyond these bounds the product of value and multiplier is not exact, so multiplying by the scale is as good.
+  // Beyond these bounds, the product of value and multiplier is inexact too, so the scale itself is the multiplier.
   if (decimal === null || digits > 1e6 || power > 15 || power < 0)
     return { multiply: scale, divide: 1 };
   const shared = greatestDivisor(digits, 10 ** power);
@@ -34,7 +34,7 @@ function greatestDivisor(a: number, b: number): number {
   return a;
 }
 
-/** A value that each render reads from kernel memory. Only a `RowContext` creates one. */
+/** A value that each render reads from the kernel's memory. Only a `RowContext` creates one. */
 export interface ValueReference {
   readonly address: number;
   readonly opcode: number;
@@ -50,8 +50,8 @@ export interface Series {
 }
 
 /**
- * All series of a row; or the value of its only series, if that has no labels of its own; or `unchanged` if the row
- * keeps its series and only their values change.
+ * All series of a row; or the value of its only series, if that series has no labels of its own; or `unchanged` if
+ * the row keeps its series and only their values change.
  */
 export type RowOutput = readonly Series[] | ValueReference | 'unchanged';
 
@@ -60,7 +60,7 @@ export type BoundsOrQuantiles =
   | { readonly type: 'histogram'; readonly bounds: readonly number[] }
   | { readonly type: 'summary'; readonly quantiles: readonly number[] };
 
-/** Gives a row the values of one object while the row makes the series of one variable. */
+/** What a row can read of an object while the row makes the series of one variable. */
 export interface RowContext {
   /**
    * The variable that the row is evaluated for; its value has a type that the row reads. If the row reads several
@@ -76,7 +76,7 @@ export interface RowContext {
   text(variable: Variable): string | undefined;
   /** Parses a point in time to Unix seconds; undefined for any other text. */
   seconds(text: string): number | undefined;
-  /** A number that each render reads; undefined if the value is not a number. */
+  /** A reference to a number, which each render reads again; undefined if the value is not a number. */
   reference(
     variable: Variable,
     conversion?: Conversion,
@@ -123,7 +123,7 @@ export interface RowInput {
   readonly types: readonly ValueType[];
   /** Converts the published number to the shown number. */
   readonly conversion?: Conversion;
-  /** The unit of the number that is shown. */
+  /** The unit of the shown number. */
   readonly unit?: string;
   /** True if the row reads the variable's text as a point in time. */
   readonly isTime?: true;

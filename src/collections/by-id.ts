@@ -11,11 +11,13 @@ interface HasId {
   readonly id: number;
 }
 
-/** Items in ascending order of id. An iteration continues while items are added and removed. */
+/** Items in ascending order of id. Items can be added and removed during an iteration. */
 export class ById<T extends HasId> implements LiveCollection<T> {
   /** The items in chunks. No chunk is empty. */
   #chunks: T[][] = NONE;
-  /** A lower bound of the ids of each chunk: its first id at creation. Deletions do not update the bound. */
+  /**
+   * For each chunk, a lower bound of its ids: the first id when the chunk was created. Deletions do not update it.
+   */
   #firsts: number[] = NONE;
   #size = 0;
   /** Counts deletions, which move items. A move invalidates the position of an iteration. */

@@ -58,7 +58,7 @@ type Invocation =
   | {
       readonly kind: 'run';
       readonly arguments: Arguments;
-      /** Whether the process ends after one snapshot. */
+      /** Whether the process prints the pages once and then ends. */
       readonly isOnce: boolean;
     }
   | {

@@ -18,7 +18,7 @@ export function changedSettings(before: Settings, after: Settings): string[] {
 /** The size of the hash in bytes. A double holds each integer of 6 bytes exactly. */
 const BYTES = 6;
 
-/** A hash of settings, targets and scopes that does not depend on the folders of their files. */
+/** A hash of settings, targets and scopes. The paths of the license and of the catalogues do not affect it. */
 export function configHash({ settings, targets, scopes }: Config): number {
   const placeless = targets.map((target) => ({ ...target, path: undefined }));
   const shared = { ...settings, licenseFile: undefined, catalogueFiles: undefined };

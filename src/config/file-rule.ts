@@ -62,7 +62,7 @@ export type ScopeConfig = ValuesOf<typeof SCOPE>;
 
 const topLevel = new Set(Object.values(SETTINGS).map(({ key }) => key));
 
-/** The remark on a top-level setting below a table header: TOML reads such a setting as a key of that table. */
+/** The remark on a top-level setting that stands below a table header: TOML reads it as a key of that table. */
 const misplaced: KeyRemark = (key) =>
   topLevel.has(key)
     ? ' in a table; it is a top-level setting, so put it above the first table'

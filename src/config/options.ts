@@ -10,8 +10,8 @@ const OUTPUT = { group: 'Output:' };
 const OTHER = { group: 'Other:' };
 
 /**
- * The applications that shell completion offers: those of the built-in catalogues and of the formats. Others are
- * allowed too.
+ * The applications that shell completion offers: those with a built-in catalogue, and Varnish. Others are allowed
+ * too.
  */
 export const KNOWN_APPS = ['ads', 'adh', 'ats', 'jvm', 'varnish'];
 

@@ -1,4 +1,4 @@
-// Merges defaults, the TOML file and the command line to one frozen configuration (spec 1.1).
+// Merges defaults, the TOML file and the command line into one frozen configuration (spec 1.1).
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Arguments, Overrides } from './arguments.js';
 import { ConfigProblems, settingName } from './config-problems.js';
@@ -14,8 +14,8 @@ import { readTargetsFile } from './targets-file.js';
 import type { TargetsDocument } from './warnings.js';
 
 /**
- * One target to export. A setting that its `[[targets]]` table lacks has the value of the top-level key, or its
- * default.
+ * One target to export. A setting that is not in the target's table has the value of the top-level key of the same
+ * name, or else the default.
  */
 export interface TargetConfig extends TargetSettings {
   /** The path of the target's keys: empty in single-target mode, else `['targets', index]`. */

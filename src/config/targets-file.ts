@@ -29,7 +29,7 @@ interface Word {
   readonly valueAt: number;
 }
 
-/** Matches a word: characters, perhaps with = and a value, bare or in quotes. */
+/** Matches a word: a key, perhaps with = and a value. The value is bare or in quotes. */
 const WORD = /([^\s="#]+)(?:=("(?:[^"\\]|\\["\\])*"|[^\s"]*))?(?=\s|$)/y;
 
 /**
@@ -172,7 +172,10 @@ export function overlappingTargets(targets: readonly TargetTable[]): readonly Ov
   });
 }
 
-/** Whether two values of `instance` may select the same root. A value is a root id, its next-to-last part, or empty. */
+/**
+ * Whether two values of `instance` may select the same root. A value is a root id, the next-to-last part of a root
+ * id, or empty.
+ */
 const mayShareRoot = (one: string, other: string): boolean =>
   one === '' || other === '' || instanceOf(one) === other || instanceOf(other) === one;
 
@@ -187,7 +190,10 @@ function selectorOf({ serverKeys, instance }: Arguments['overrides']): string {
   return given.filter(Boolean).join(' and ');
 }
 
-/** The warning that the exporter ignores [[targets]]. It says where the application of the single target comes from. */
+/**
+ * The warning that the exporter ignores [[targets]]. The warning also says where the application of the single target
+ * comes from.
+ */
 export function ignoredTargets(
   overrides: Arguments['overrides'],
   isInFile: boolean,

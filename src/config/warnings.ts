@@ -106,7 +106,7 @@ function aboutMulti({ given, toml, legacy }: LoadedConfiguration): readonly stri
   ];
 }
 
-/** The sentence after the position of a key; empty if the file does not have the key. */
+/** A sentence that begins with the position of a key; empty if the file does not have the key. */
 function at({ places }: SettingsDocument, path: Path, sentence: string): readonly string[] {
   const offset = places.offset(path, 'key');
   return offset === undefined ? [] : [`${places.at(offset)}: ${sentence}`];

@@ -118,7 +118,10 @@ export function readText(file: string, reading: Partial<FileReading> = {}): stri
   return new TextDecoder().decode(bytes);
 }
 
-/** The fault at the first invalid byte. A U+FFFD in the text is either an invalid byte or a character of the file. */
+/**
+ * The fault at the first invalid byte. A U+FFFD in the decoded text stands for invalid bytes, or is a character of
+ * the file.
+ */
 function notUtf8(file: string, bytes: Buffer, refusal: NonNullable<FileReading['refusal']>): Fault {
   const clause = 'has bytes that are not UTF-8 text';
   const text = bytes.toString('utf8');

@@ -7,7 +7,10 @@ import { SourcePositions, TomlDate, markKey, quoted } from './document.js';
 import type { Mark, Marks, Path, Problem, SettingsDocument } from './document.js';
 import { readText } from './text-file.js';
 
-/** The depth of `classes[1].metrics[2].static.label`, the deepest path of any rule. Bounds hostile key chains. */
+/**
+ * The depth of `classes[1].metrics[2].static.label`, the deepest path of any rule. Longer paths, as in a hostile
+ * file, get no positions.
+ */
 const MAX_PATH = 6;
 
 /** The positions of all keys and values in a valid TOML text. */
@@ -100,7 +103,10 @@ function loneCarriageReturn(text: string, errorAt = -1): number | undefined {
   return [errorAt, errorAt - 1].find((at) => text[at] === '\r' && text[at + 1] !== '\n');
 }
 
-/** Sentences for grammar errors. A row applies if the parser expects all its literals; the first such row wins. */
+/**
+ * Sentences for grammar errors. A row applies if the parser expects all literals of the row. The first row that
+ * applies wins.
+ */
 const EXPECTATIONS: readonly (readonly [literals: readonly string[], sentence: string])[] = [
   [['true', ']'], 'expected a value or "]"'],
   [['true'], 'expected a value (strings need quotes)'],

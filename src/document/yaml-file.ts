@@ -15,7 +15,7 @@ const OPTIONS = {
   logLevel: 'error',
 } as const;
 
-/** Replaces library sentences that quote the file: a file may hold secrets, and messages reach logs and clients. */
+/** Replaces sentences of the library that quote the file, since a file may hold secrets, and messages reach logs. */
 const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
   BAD_COLLECTION_TYPE: 'this tag does not fit its value',
   BAD_DIRECTIVE: 'unknown directive',

@@ -74,7 +74,7 @@ function show(segment: FollowedSegment, choice: Choice, options: DumpOptions): v
   const { stdout } = process;
   const outputs = new StandardOutputs(process);
   const screen = new Screen(outputs.stdout, (error) => fail(notWritten(error)));
-  // A pipe on stdin must not be opened: that would make it non-blocking for other programs.
+  // Do not open stdin if it is a pipe: Node.js would make the pipe non-blocking for other programs too.
   const keyboard = isatty(STDIN) ? process.stdin.setRawMode(true) : undefined;
   const leave = (): void => {
     screen.leave();

@@ -33,7 +33,7 @@ function show({ keysDir }: OptionValues<typeof SHOW.options>, path: string): voi
   printLines(`${'state'.padEnd(11)} ${stateText(path, keysDir)}`);
 }
 
-/** The state of a license and its warning, or the reason why the exporter refuses it, as text. */
+/** The state and the warning of a license, or the reason why the exporter refuses the license, as text. */
 function stateText(path: string, keysDir: string): string {
   try {
     const { state, warning } = readLicense(path, now, trustedKeys(keysDir));

@@ -13,7 +13,7 @@ interface LicenseTerms {
   readonly licensee: string;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
-  /** Path of `<key id>.key.pem`. By default the evaluation key signs, for at most 31 days. */
+  /** Path of `<key id>.key.pem`. The default is the evaluation key, which signs for at most 31 days. */
   readonly keyFile?: string;
 }
 

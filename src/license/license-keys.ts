@@ -11,7 +11,10 @@ import { refusal } from './license-document.js';
 /** Ed25519 public keys by key id. */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
-/** The package contains the private evaluation key, so anyone can sign with it. Its licenses are therefore short. */
+/**
+ * The package contains the private evaluation key, so anyone can sign with it. The licenses that it signs are
+ * therefore short.
+ */
 export const EVALUATION_KEY_ID = 'evaluation';
 export const EVALUATION_DAYS = 31;
 
@@ -20,7 +23,7 @@ const PUBLIC_SUFFIX = '.pub.pem';
 
 /**
  * Reads the shipped keys and the keys of a folder. Ignores folder keys with the id of a shipped key. Always ignores a
- * folder key with the id of the evaluation key, even if that key is not shipped.
+ * folder key with the id of the evaluation key, even if the evaluation key is not shipped.
  * @param folder may be missing; empty for none
  * @throws Fault LICENSE_REJECTED if a folder or one of its public keys cannot be used
  */

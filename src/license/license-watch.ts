@@ -1,4 +1,4 @@
-// Reads the license file, at startup and every minute after it. A running service never stops for its license.
+// Reads the license file, at startup and every minute after it. A running service never stops because of its license.
 import { asyncScheduler, distinctUntilChanged, map, scan, startWith, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { readText } from '../document/text-file.js';
@@ -26,7 +26,7 @@ const MAX_PERIOD_MS = DAY_MS;
  * Emits the status of the license at once, at each change, and every hour of the grace period. Calls `load` once a
  * period to find a renewed file. If `load` throws, emits the last license with the error as warning. Never errors,
  * never completes.
- * @param everyMs period of the checks in ms, limited to between a second and a day
+ * @param everyMs period of the checks in ms, limited to the range from a second to a day
  */
 export function watchLicense(
   license: License,

@@ -19,13 +19,15 @@ export const name = text(
   },
 );
 
-/** A suggestion for the path of a segment's file, whose name ends in the server key: `shmApp.pool.82`. */
+/**
+ * A suggestion for a path in place of a server key: the file of a segment, such as `shmApp.pool.82`, ends in the key.
+ */
 function fileGuess(path: string): string {
   const file = path.split('/').at(-1) ?? '';
   const key = /^[^.]+\.[^.]+\.(.+)$/.exec(file)?.[1] ?? file;
   return key === '' ? '' : ` (did you mean ${JSON.stringify(key)}?)`;
 }
-/** The name of an application, which begins its metric names. */
+/** The name of an application. The names of its metrics begin with it. */
 export const application = text(
   /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
   'a string of 1 to 64 letters, digits and "_" that starts with a letter',

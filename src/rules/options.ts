@@ -41,7 +41,7 @@ export function checkValue(name: string, value: unknown, rule: Rule<unknown> | u
   });
 }
 
-/** A value of a caller as messages show it. */
+/** A caller's value, as messages show it. */
 export const shownValue = (value: unknown): string =>
   typeof value === 'number' ? String(value) : shown(value);
 

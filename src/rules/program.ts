@@ -12,7 +12,7 @@ export interface Program<O extends CommandOptions> {
   readonly options: O;
   /** The heading above --version and --help, for programs whose options have headings. */
   readonly lastGroup?: string | undefined;
-  /** The name of its only operand, such as `file`; undefined for none. */
+  /** The name of the program's only operand, such as `file`; undefined for none. */
   readonly operand?: string | undefined;
   /** Remarks between the options and the examples. */
   readonly remarks?: string;

@@ -3,11 +3,14 @@
 // the reader.
 import { write } from 'node:fs';
 
-/** The maximum number of bytes of lines that wait for a slow reader. */
+/** The maximum number of bytes in lines that wait for a slow reader. */
 const MAX_LINE_BYTES = 1 << 20;
 /** PIPE_BUF of Linux: a write of this many bytes to a pipe is atomic, so no other program's line comes in between. */
 const MAX_BATCH_BYTES = 4096;
-/** The time between two attempts while another program keeps the descriptor non-blocking, and its reader is slow. */
+/**
+ * The pause before the next attempt, when the reader is slow and another program has made the descriptor
+ * non-blocking.
+ */
 const RETRY_MS = 20;
 const NEWLINE = 0x0a;
 
@@ -75,7 +78,7 @@ export class Output {
     return true;
   }
 
-  /** Writes buffers. Iterates to the next buffer when the reader has taken the last one. */
+  /** Writes buffers. Asks for the next buffer when the reader has taken the previous one. */
   write(buffers: Iterable<Uint8Array>, done: Done = () => undefined): void {
     this.#batch = undefined;
     this.#enqueue(buffers, done);

@@ -5,7 +5,10 @@ import { systemReason } from '../document/text-file.js';
 import { isSystemError } from '../errors.js';
 
 const [STDOUT, STDERR] = [1, 2];
-/** The time between two attempts while another program keeps the descriptor non-blocking, and its reader is slow. */
+/**
+ * The pause before the next attempt, when the reader is slow and another program has made the descriptor
+ * non-blocking.
+ */
 const RETRY_MS = 20;
 
 /** The error of a failed write to stdout. A later write may succeed. */

@@ -1,6 +1,6 @@
-// Replaces the streams stdout and stderr of Node.js, unless they are terminals. Import it first. Node.js and
-// packages open these streams for threads, for warnings, or to detect color support. Node.js then makes a shared
-// pipe non-blocking, so that writes of other programs fail.
+// Replaces the streams stdout and stderr of Node.js, unless they are terminals. Import this module first. Node.js and
+// packages open these streams for threads, for warnings, or to detect color support. Node.js then makes a shared pipe
+// non-blocking, so that writes of other programs fail.
 import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { complain, print } from './print.js';

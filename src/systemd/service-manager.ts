@@ -44,7 +44,7 @@ export class ServiceManager {
 
   /** Runs a reload. Notifies systemd of its start and its end, even if the reload throws. */
   reloading<T>(reload: () => T): T {
-    // Until READY=1, a reload is part of the start for systemd: send no notification of its own.
+    // Before READY=1, systemd regards a reload as part of the start: do not notify it of the reload.
     if (!this.#isReady) return reload();
     this.#notify('RELOADING=1', `MONOTONIC_USEC=${this.#options.monotonicUs()}`);
     try {

@@ -21,7 +21,10 @@ const LEAST_COST = 10;
 /** Compares passwords with their hashes and caches the results. */
 export class Passwords {
   readonly #compare: Compare;
-  /** Key of the HMACs of passwords. The caches hold the HMACs, not the passwords, since memory may leak. */
+  /**
+   * Key of the HMACs of passwords. The caches hold the HMACs, not the passwords, so that a dump of the memory shows
+   * no passwords.
+   */
   readonly #secret = randomBytes(32);
   /** Separate caches: wrong passwords of an attacker do not evict correct ones. */
   readonly #right = new Set<string>();
@@ -90,8 +93,8 @@ export class Passwords {
 }
 
 /**
- * The hash to compare for unknown user names. It has the highest cost of all users, so that response times do not
- * reveal which names exist.
+ * The hash to compare for unknown user names. It costs as much to compare as the costliest hash of a user, so that
+ * response times do not reveal which names exist.
  */
 function unknownUserHash(users: ReadonlyMap<string, string>): string {
   const costs = [...users.values()].map((hash) => Number(/^\$2.?\$(\d\d)\$/.exec(hash)?.[1] ?? 0));

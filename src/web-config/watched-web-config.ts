@@ -58,7 +58,7 @@ export class WatchedWebConfig {
 
   #check(): void {
     const fileState = stateOf(this.#current.files);
-    // A refused configuration may name files that are created later.
+    // Read a refused configuration again even if no file has changed: it may name files that are created later.
     if (fileState === this.#fileState && this.#refused === undefined) return;
     this.#fileState = fileState;
     try {

@@ -53,7 +53,7 @@ function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<Readonl
 
 const NO_MAP: ReadonlyMap<string, string> = new Map();
 
-/** Reads a number or boolean as text, like other exporters. */
+/** Reads a number or boolean as text, as other exporters do. */
 const spelled = (inner: Rule<string>): Rule<string> => ({
   ...inner,
   read: (raw, at, report) =>
@@ -276,7 +276,7 @@ const webConfig = table('a table', {
   ),
 });
 
-/** Matches a quoted value, except a short text of letters, digits and path characters: it may be a secret. */
+/** Matches a quoted value that may be a secret: all but a short text of letters, digits and path characters. */
 const FOUND_SECRET = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
 
 /** Matches any quoted value, and any number. */

@@ -22,7 +22,10 @@ export interface WebConfig {
   readonly files: readonly string[];
 }
 
-/** Reads a web configuration. @throws Fault CONFIG_INVALID with all its problems, or one problem of a file that it names */
+/**
+ * Reads a web configuration.
+ * @throws Fault CONFIG_INVALID with all its problems, or with one problem of a file that it names
+ */
 export function readWebConfig(file: string): WebConfig {
   const document = readYaml(file);
   const { tls, http, users, rate } = checked(document, WEB_CONFIG, webConfigName);

@@ -89,7 +89,7 @@ function run(options: DemoOptions): void {
       if (options.isStdout)
         complain(`All targets are ready; their snapshots follow every ${INTERVAL_SECONDS} s`);
       else say(bannerLines(options.port).join('\n'));
-      // Only a write detects that the reader has closed the pipe.
+      // Write an empty text at intervals: only a write detects that the reader has closed the pipe.
       if (!options.isStdout && isPipe(1)) setInterval(say, PULSE_MS, '');
     },
     onEnd: (name: string, { status, how }: Ended, again) => {

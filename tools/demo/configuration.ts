@@ -30,7 +30,7 @@ export const BRIDGED = {
 } as const satisfies DemoTarget;
 export const BRIDGE_APP = 'shm_bridge';
 
-/** The JVMs of the host. */
+/** The target for the JVMs of the host. */
 export const JVMS = { app: 'jvm', serverKey: 'jvm' } as const;
 
 interface NamedTarget {

@@ -37,7 +37,7 @@ export class Children {
     if (this.#onEmpty !== undefined) return;
     const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
     const child = spawn(this.#node, ['--import', END_WITH_PARENT, path, ...args], {
-      // Ctrl-C must reach only the demo, which then ends the others.
+      // Ctrl-C must reach only the demo, which then ends its processes.
       detached: true,
       stdio: ['pipe', 'inherit', 'pipe'],
     });

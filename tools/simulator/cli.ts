@@ -77,7 +77,7 @@ function publish(options: SimulatorOptions, scenario: Scenario | undefined): Obs
     realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
     capacity: capacityFor(scenario?.objects.length ?? options.objects),
   });
-  // Until place(), the segment is a temporary file. It must not outlive an early exit.
+  // Until place(), the segment is a temporary file. Remove the file even if the program exits before place().
   process.once('exit', () => {
     publisher.close();
   });

@@ -43,7 +43,7 @@ const textOf = (variable: string, n: number): string => {
   return texts[n % Math.max(1, texts.length)] ?? `${variable}-${n + 1}`;
 };
 
-/** The path below the root of the `n`th instance that matches a pattern. */
+/** The path, below the root, of the `n`th instance that matches a pattern. */
 function pathFor(pattern: PathPattern, n: number): string {
   return pattern.segments
     .map(({ literal, label = '', matches }, depth) => {
@@ -77,8 +77,8 @@ export interface PlannedInstance {
 }
 
 /**
- * Plans a tree of about `objects` objects. All classes with labels in their paths get the same number of instances, but
- * at most as many as there are values in `NAMES` for one of their labels.
+ * Plans a tree of about `objects` objects. All classes with labels in their paths get the same number of instances,
+ * unless `mostOf` allows fewer.
  */
 export function planTree(catalogue: Catalogue, objects: number): readonly PlannedInstance[] {
   const single = catalogue.classes.filter(({ paths }) => paths[0]?.labelNames.length === 0);
@@ -102,14 +102,14 @@ interface PlannedKind {
   readonly most: number;
 }
 
-/** The maximum number of instances of a class. The number of realistic label values limits it. */
+/** The maximum number of instances of a class. The labels in `NAMES` have only a limited number of values. */
 function mostOf({ paths }: CatalogueClass): number {
   const labels = paths[0]?.labelNames ?? [];
   if (TRANSIENT.has(labels.at(-1) ?? '')) return Infinity;
   return Math.max(1, ...labels.map((label) => NAMES[label]?.length ?? Infinity));
 }
 
-/** The number of instances of each class that makes about `objects` objects in total. */
+/** The number of instances of each class, chosen so that all classes together have about `objects` objects. */
 function instancesFor(kinds: readonly PlannedKind[], objects: number): number {
   let instances = 0;
   let left = objects;

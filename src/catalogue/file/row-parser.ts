@@ -32,7 +32,10 @@ const helpText = text(/\S/, 'a string that is not empty');
 export class Families {
   readonly #byName = new Map<string, FamilyMetadata>();
   readonly #owners = new Map<string, string>();
-  /** Metrics whose first row has no valid type. Their later rows are not checked: they would repeat the problem. */
+  /**
+   * Metrics whose first row has no valid type. Later rows of such a metric are not checked, since each would report
+   * the same problem again.
+   */
   readonly #broken = new Set<string>();
 
   constructor(readonly app: string) {}
@@ -91,7 +94,7 @@ const COMMON = [
 const keysOf = ({ must, may = [] }: RowKind): readonly string[] => [...Object.keys(must), ...may];
 
 export class RowParser {
-  /** The path of the rows in the file. */
+  /** The position of each row in the file, as a key path. */
   readonly paths = new Map<Row, Path>();
   readonly #families: Families;
   readonly #kinds: readonly RowKind[];

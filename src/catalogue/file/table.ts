@@ -1,4 +1,4 @@
-// One TOML table of a catalogue, read key by key, since the rule of one key can depend on another.
+// One TOML table of a catalogue, read key by key, since the rule of a key can depend on the value of another key.
 import { quoted } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
 import type { MetricType } from '../../model.js';
@@ -45,7 +45,7 @@ export class Table {
     reportUnknownKeys(this.#values, known, this.path, this.problems.report);
   }
 
-  /** Reports every key of `keys` that is missing, with a description of its values. */
+  /** Reports every key of `keys` that is missing, with the description of its allowed values. */
   needs(keys: Readonly<Record<string, string>>): void {
     for (const [key, values] of Object.entries(keys))
       if (!this.has(key)) reportMissing(this.at(key), values, this.problems.report);
@@ -94,7 +94,10 @@ export class Table {
   }
 }
 
-/** The maximum number of items of a list. `MAX_LINES_A_ROW` limits the series of a histogram. */
+/**
+ * The maximum number of items of a list. It is below `MAX_LINES_A_ROW`, because a histogram has more series than
+ * bounds.
+ */
 const MAX_ENTRIES = 1000;
 
 const literalPath = text(
@@ -104,7 +107,7 @@ const literalPath = text(
 const positive = number('a number greater than 0', (value) => value > 0);
 const states = list(word, { min: 1, max: MAX_ENTRIES, different: { by: String } });
 
-/** The label names of the table at `key`, each with its text. An invalid label name is a problem. */
+/** The label names of the table at `key`, each with its string. An invalid label name is a problem. */
 export function labelPairs(table: Table, key: string): readonly (readonly [string, string])[] {
   return [...labelled(table, key).strings()];
 }
@@ -128,7 +131,10 @@ function labelled(table: Table, key: string): Table {
 /** The literal path at `key`, below the object of the class; empty if the key is missing. */
 export const childPath = (table: Table, key: string): string => table.read(key, literalPath) ?? '';
 
-/** The name or pattern of variables at `key`. The name `@state` (the state of the object) is a problem here. */
+/**
+ * The name or pattern of variables at `key`. The name `@state`, which stands for the state of the object, is a
+ * problem here.
+ */
 export function variableIn(table: Table, key: string): string {
   const name = table.read(key, word) ?? '';
   if (name === '@state')
@@ -155,8 +161,8 @@ export const patternIn = (table: Table, key: string, name: string): VariablePatt
   table.problems.catch(table.at(key), () => compileVariablePattern(name));
 
 /**
- * The flag `wrap32`: whether negative values wrapped at 32 bits. True by default for counters and summaries, whose
- * values only grow.
+ * The flag `wrap32`: whether a negative value is a counter that wrapped at 32 bits. True by default for counters and
+ * summaries, whose values only grow.
  */
 export function wraps(table: Table, type: MetricType): boolean {
   const isTotal = type === 'counter' || type === 'summary';

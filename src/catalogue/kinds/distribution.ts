@@ -1,4 +1,4 @@
-// Rows that show a published histogram or summary unchanged.
+// Rows that show a published histogram or summary.
 import type { Variable } from '../../model.js';
 import { convert, rowOf } from '../row.js';
 import type { BoundsOrQuantiles, Conversion, Row, RowFields } from '../row.js';
@@ -22,7 +22,7 @@ export function distributionRow(fields: RowFields, variable: string, conversion:
     inputs: [{ variable, types: [type], conversion, unit: fields.family.unit }],
     ownLabels: [],
     isComputed: true,
-    // +Inf, sum and count
+    // Lines for +Inf, sum and count, besides those of the schema.
     linesOf: (published) => (published?.schema.length ?? 0) + 3,
     series: (context) =>
       context.variable.type === type

@@ -19,7 +19,7 @@ export const observedHistogram: RowKind = {
       inputs: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
       ownLabels: [],
       isComputed: false,
-      // +Inf, sum and count
+      // Lines for +Inf, sum and count, besides those of the bounds.
       linesOf: () => bounds.length + 3,
       series: (context) => context.observed({ type: 'histogram', bounds }, conversion),
     });

@@ -8,7 +8,7 @@ import type { Row, RowFields } from '../row.js';
 export interface RowKind {
   /** The metric types that a row of this kind can have. */
   readonly types: readonly MetricType[];
-  /** The required keys of this kind, besides those of every row, with descriptions of their values. */
+  /** The keys that this kind requires in addition to those of every row, each with a description of its values. */
   readonly must: Readonly<Record<string, string>>;
   /** Its optional keys. */
   readonly may?: readonly string[];
@@ -22,9 +22,9 @@ const numbersFrom = (usual: ScalarType): readonly ValueType[] => [
   usual,
   ...SCALAR_TYPES.filter((type) => type !== usual),
 ];
-/** All number types, u64 first: the simulator publishes counters as the first type. */
+/** All number types. The first is u64, because the simulator publishes counters with the first type. */
 export const TOTALS = numbersFrom('u64');
-/** All number types, i64 first: the simulator publishes gauges as the first type. */
+/** All number types. The first is i64, because the simulator publishes gauges with the first type. */
 export const LEVELS = numbersFrom('i64');
 /** The required key of kinds that read one variable. */
 export const VAR = { var: 'the name of a variable' };

@@ -10,7 +10,7 @@ import type { RowKind } from './row-kind.js';
 const stateSeries = (name: string, states: readonly string[], present: string): readonly Series[] =>
   states.map((state) => ({ labels: { [name]: state }, value: Number(state === present) }));
 
-/** Rejects a label with the name of the metric, since the series of the states use this label themselves. */
+/** Rejects a label with the name of the metric, since OpenMetrics reserves this name for the label of the states. */
 const takenByStates =
   (name: string) =>
   (labels: readonly string[]): string | undefined =>
@@ -18,7 +18,7 @@ const takenByStates =
       ? 'gives a label the name of the metric, which only the label of the states may have'
       : undefined;
 
-/** The value of `var` for the state of the object. */
+/** The value of the key `var` in a row that shows the state of the object. */
 const STATE = '@state';
 
 export const state: RowKind = {
@@ -39,7 +39,7 @@ export const state: RowKind = {
   },
 };
 
-// A variable that names one of several states, one series for each state.
+// A variable whose value is the name of a state, as one series for each possible state.
 export const stateset: RowKind = {
   types: ['stateset'],
   must: { ...VAR, states: 'an array of the names of states' },

@@ -1,4 +1,4 @@
-// Rows that show a point in time as Unix seconds. Most publishers publish the time as a text.
+// Rows that show a point in time as Unix seconds. Most publishers publish the time as text.
 import { mustBe, plainVariable } from '../file/table.js';
 import { rowOf } from '../row.js';
 import { TEXTS, VAR } from './row-kind.js';

@@ -119,7 +119,7 @@ function chooseClasses(
   aliases: readonly string[],
   report: FilterReport,
 ): Catalogue['classes'] | undefined {
-  // Without a catalogue, aliases are classes of the publisher, which are unknown until its segment is read.
+  // Without a catalogue, aliases are names of the publisher's classes, which its segment defines: do not check them.
   if (catalogue === undefined || aliases.length === 0) return catalogue?.classes;
   const known = catalogue.classes.map(({ alias }) => alias);
   const unknown = unknownIn('class alias', catalogue, known);
@@ -155,7 +155,7 @@ function compilePrefixes(
   return entries;
 }
 
-/** Returns a function that explains why a name is unknown. It joins `known` only once, since a list may be long. */
+/** Returns a function that explains why a name is unknown. It joins `known` only once, since the list may be long. */
 function unknownIn(
   what: string,
   catalogue: Catalogue | undefined,
@@ -184,13 +184,13 @@ export class FilterCoverage {
     return this.#unmatched.size;
   }
 
-  /** Notes which entries match a tracked object. */
+  /** Marks the entries that match a tracked object as matched. */
   addObject(object: ObjectPath): void {
     for (const matches of this.#unmatched) if (matches(object)) this.#unmatched.delete(matches);
   }
 }
 
-/** The parts of a catalogue that restrict variables without a row. */
+/** The rows and names of a catalogue. Metrics of variables without a row must not repeat them. */
 export interface Uncatalogued {
   /** The rows of all classes, whether the target chose them or not. */
   readonly rowIndex: RowIndex;
@@ -208,10 +208,10 @@ export function uncataloguedIn(
   return { rowIndex, taken: new Set([...catalogue.families.values()].flatMap(namesTaken)) };
 }
 
-/** Returns the labels that `path_labels` give to the object at a seed path. */
+/** Returns the labels that `path_labels` gives to the object at a seed path. */
 export type PathLabels = (seedPath: string) => LabelValues;
 
-/** The label names that series without a row use themselves. */
+/** The label names that the exporter itself gives to series without a row. */
 const TAKEN: readonly string[] = ['object', 'value'];
 
 const NONE: LabelValues = {};

@@ -96,7 +96,10 @@ export interface PathPattern {
   match(seedPath: string): LabelValues | undefined;
   /** Like `match`, but takes the segments of a seed path. */
   matchSegments(found: readonly string[]): LabelValues | undefined;
-  /** Matches pattern and path up to the end of the shorter one. Returns the labels of that part, or undefined. */
+  /**
+   * Matches pattern and path up to the end of the shorter one. Returns the labels of that part; undefined if it does
+   * not match.
+   */
   along(found: readonly string[]): LabelValues | undefined;
 }
 
@@ -122,7 +125,10 @@ export function compilePathPattern(text: string): PathPattern {
   return { text, segments, labelNames, match, matchSegments, along };
 }
 
-/** `pattern` extended by the literal path `at`: matches the object at that path below each match of `pattern`. */
+/**
+ * Extends `pattern` by the literal path `at`. The result matches the object at `at` below each object that `pattern`
+ * matches.
+ */
 export function childPattern(pattern: PathPattern, at: string): PathPattern {
   if (at === '') return pattern;
   return compilePathPattern(pattern.text === ROOT ? at : `${pattern.text}.${at}`);
@@ -185,8 +191,8 @@ export function compileVariablePattern(text: string): VariablePattern | undefine
 export type SeedPrefix = (found: readonly string[]) => boolean;
 
 /**
- * Compiles a prefix of seed paths. Each segment must match whole; `*` matches any text inside a segment, and a segment
- * may be a placeholder as in a path pattern. `@root` matches only the root.
+ * Compiles a prefix of seed paths. Each segment must match as a whole; `*` matches any text inside a segment, and a
+ * segment may be a placeholder as in a path pattern. `@root` matches only the root.
  * @throws Fault CONFIG_INVALID for an empty prefix, stray braces and a misplaced @root
  */
 export function compileSeedPrefix(text: string): SeedPrefix {

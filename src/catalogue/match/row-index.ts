@@ -15,7 +15,7 @@ export interface ObjectPath {
   readonly ancestor: (seedPath: string) => string | undefined;
 }
 
-/** Returns the path of an object below a root, or its whole id if that does not begin with the id of the root. */
+/** Returns the path of an object below a root, or its whole id if the id does not begin with the id of the root. */
 export function objectPath(root: ManagedObject, object: ManagedObject): ObjectPath {
   const prefix = `${root.name}.`;
   const pathOf = (one: ManagedObject): string => {
@@ -44,7 +44,7 @@ export interface RowMatch {
 export interface ClassRows {
   /** The alias of the class that the rows belong to. */
   readonly alias: string;
-  /** Whether variables that no row reads are shown by their declarations. */
+  /** Whether variables that no row reads are shown as their publisher describes them. */
   readonly isDeclared: boolean;
   /** All rows, in the order of the file. */
   readonly rows: readonly Row[];

@@ -103,7 +103,7 @@ function appOf(published: string): string {
 const MAX_NAMED = 10;
 
 /**
- * Yields the lines of a draft catalogue from the selected roots that have the application of the first selected root.
+ * Yields the lines of a draft catalogue. Reads the selected roots that have the same application as the first one.
  * @throws Fault USAGE if the selection has no object
  */
 export function* treeCatalogue(

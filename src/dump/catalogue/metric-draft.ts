@@ -162,7 +162,8 @@ interface NameParts {
 function nameWithUnit(drafted: DraftedClass, { words, number, unit, type }: NameParts): string {
   const own = [...words, ...(number > 1 ? [number] : []), ...wordsOf(unit)];
   const name = draftedName(drafted, own.join('_'), type);
-  // Words that class and unit share occur only once, so the unit may have disappeared.
+  // A word that is in both the class and the unit occurs only once in the name, so the end of the name may lack the
+  // unit.
   if (unit === '' || name.replace(/_total$/, '').endsWith(`_${unit}`)) return name;
   return draftedName(drafted, ['value', ...own].join('_'), type);
 }
@@ -206,7 +207,7 @@ function declaredUnit(unit: string, said: readonly string[]): UnitDraft {
   const measure = measureOf(unit);
   if (measure === undefined) {
     const own = withFreeEnding(nameWords(unit)).join('_');
-    // The name ends with the unit already.
+    // Whether the variable's name already ends with the unit.
     const isLast = own !== '' && said.at(-1) === own;
     return { unit: own, scale: 1, unitGuess: '', unitWord: isLast ? own : undefined };
   }

@@ -49,7 +49,10 @@ interface VariableFamily {
 
 interface Group {
   readonly variable: SeenVariable;
-  /** The part before the first dot, equal for the whole group; undefined for names without a dot, and for frames. */
+  /**
+   * The part before the first dot, equal in all names of the group; undefined for names without a dot and for
+   * variables whose values are in frames.
+   */
   readonly before: string | undefined;
   /** The parts of the names after the first dot. */
   readonly ends: string[];
@@ -190,7 +193,7 @@ export class RowDrafts {
     return { name: draftedName(this.#drafted, variable, type), type, unit: '' };
   }
 
-  /** Calls `make` with 1, 2, … until no name of the draft is in use. Reserves the names of that draft. */
+  /** Calls `make` with 1, 2, … until all names of the draft are free, and then reserves them. */
   #free<T extends NamedDraft>(make: (number: number) => T): T {
     for (let number = 1; ; number++) {
       const made = make(number);

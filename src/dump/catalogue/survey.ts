@@ -27,7 +27,7 @@ export interface SeenClass {
 }
 
 export class Survey {
-  /** The root of the last item. */
+  /** The root of the object that was added last. */
   #root: ManagedObject | undefined;
   readonly #reading: TreeReading;
   readonly #classes = new Map<string, SeenClass>();

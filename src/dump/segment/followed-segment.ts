@@ -45,7 +45,7 @@ class OpenSegment {
 
   /**
    * Opens a segment by name; returns undefined if the segment does not exist.
-   * @throws Fault, with the name, if the segment cannot be read
+   * @throws Fault that names the segment, if it cannot be read
    */
   static open(memory: SharedMemory, name: string): OpenSegment | undefined {
     const file = memory.open(name);

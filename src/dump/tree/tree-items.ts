@@ -52,13 +52,13 @@ export class TreeReading {
     this.values = new NodeValues(source, this.#slots);
   }
 
-  /** The Unix time of a root's values in milliseconds; undefined if the publisher declares none. */
+  /** The time of a root's values, in Unix milliseconds; undefined if the publisher declares none. */
   asOfMs({ asOf }: ManagedObject): number | undefined {
     const bits = asOf && this.#slots.bits(asOf);
     return bits === undefined ? undefined : Number(bits / 1_000_000n);
   }
 
-  /** Drops the copied values, so that a slow reader gets current values. */
+  /** Drops the copied values, so that a slow reader gets new values. */
   renew(): void {
     this.#slots.clear();
   }

@@ -84,7 +84,7 @@ export const scrapes: readonly Drawing[] = [
   }),
 ];
 
-/** Panels about the distribution of targets over partitions, and about highlighted variables. */
+/** Panels about the distribution of targets over partitions, and about the values of `variable`. */
 export const partitions: readonly Drawing[] = [
   timeSeries('short', {
     title: 'Busy to idle',
