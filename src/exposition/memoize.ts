@@ -1,4 +1,4 @@
-// Functions of an object whose results are cached while the object exists.
+// Functions that cache their result for each object, as long as the object exists.
 
 /** Makes a function that calls `compute` once for each object. */
 export function memoize<K extends object, T>(compute: (key: K) => T): (key: K) => T {

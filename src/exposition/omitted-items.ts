@@ -2,7 +2,10 @@
 
 /** How many items the text of a target omits now. */
 export interface Omissions {
-  /** Series that are not shown because another series has their name and labels, or another metric has their name. */
+  /**
+   * Series that are not shown because another series has the same name and labels, or another metric has the same
+   * name.
+   */
   readonly clashingSeries: number;
   /** Series, objects and variables omitted because of a limit, and series with a reserved name. */
   readonly omittedSeries: number;

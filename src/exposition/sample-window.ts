@@ -15,7 +15,7 @@ export interface Durations {
 
 export class SampleWindow {
   #samples: number[] = [];
-  /** The same samples in ascending order, kept sorted because each scrape reads percentiles. */
+  /** The samples in ascending order. They are kept sorted because each scrape reads percentiles. */
   #sorted: number[] = [];
   #next = 0;
   #count = 0;

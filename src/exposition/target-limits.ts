@@ -1,4 +1,4 @@
-// Limits of one target. Objects, variables and series beyond them are left out, counted, and named in the log.
+// Limits of one target. Objects, variables and series beyond the limits are left out, counted, and named in the log.
 import type { Counters } from './counters.js';
 import { OmittedItems } from './omitted-items.js';
 

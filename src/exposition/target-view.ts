@@ -46,7 +46,7 @@ export class TargetView {
   get root(): ManagedObject {
     return this.#parts.root;
   }
-  /** Lines of the exposition text, one per series. */
+  /** The number of lines of the exposition text, one per series. */
   get series(): number {
     return this.#text.lines;
   }
@@ -100,7 +100,7 @@ export class TargetView {
   }
 
   /**
-   * The current value of the highlighted variable, tracked or not. While the value is unchanged, it is the same object.
+   * The current value of the highlighted variable, tracked or not. Returns the same object until the value changes.
    */
   get highlighted(): HighlightedValue | undefined {
     return this.#isClosed ? undefined : this.#tree.highlight?.read();
@@ -112,16 +112,14 @@ export class TargetView {
   }
 
   /**
-   * Calls `wake` whenever `bindMore` must be called again, but not before its first call. The returned function removes
-   * the listener. Without a listener, changes are bound at once.
+   * Calls `wake` whenever `bindMore` must be called again, but not before the first call of `bindMore`. The returned
+   * function removes the listener. Without a listener, changes are bound at once.
    */
   onMoreToBind(wake: () => void): () => void {
     return this.#binder.onMoreToBind(wake);
   }
 
-  /**
-   * Applies additions and removals, or leaves the rest to `bindMore`. Applying a change twice is harmless.
-   */
+  /** Applies additions and removals, or leaves a part of them to `bindMore`. Applying a change twice is harmless. */
   applyChanges(changes: readonly StructureChange[]): void {
     if (this.#isClosed) return;
     if (changes.length > 0) this.#tree.isDirty = true;
@@ -151,11 +149,12 @@ export class TargetView {
   }
 
   /**
-   * Adds the last copied values of observed variables to their distributions. Call it at a change notification. Returns
-   * whether the text would differ from the last render.
+   * Adds the last copied values of observed variables to their distributions. Call it when the publisher notifies of
+   * a change. Returns whether the text would differ from the last render.
    */
   observe(): boolean {
-    // A demand may have copied and shown a value before its notification. Its observation still changes the text.
+    // A demand may have copied and shown a value before the notification arrived. Observing the value still changes
+    // the text.
     if (this.#tree.builder.observed.observe()) this.#tree.isDirty = true;
     return this.#tree.isDirty;
   }

@@ -49,7 +49,10 @@ export interface ViewParts {
   readonly slice?: () => Budget;
 }
 
-/** The steps of tracking an object, whose rows must be looked up, and of tracking a variable. Lines cost extra. */
+/**
+ * The steps that it takes to track an object, whose rows must be looked up, and to track a variable. Lines cost
+ * extra.
+ */
 const OBJECT_COST = 4;
 const VARIABLE_COST = 1;
 
@@ -250,7 +253,7 @@ export class TrackedTree implements SlotListener {
     this.highlight?.named.removeVariable(variable);
     this.#limiter.variableGone(variable);
     if (!this.slotReader.isTracked(variable)) {
-      // Its object may still list it among the variables of its name.
+      // The object may still list the variable under its name.
       if (this.#objects.has(variable.object.id)) this.builder.removeVariable(variable);
       return;
     }

@@ -35,8 +35,8 @@ export class TreeBinder {
   #isScheduled = true;
   #wake: (() => void) | undefined;
   /**
-   * Each does one unit of work; false if none is left. They are created once, since they run for each of a million
-   * nodes.
+   * Each function does one unit of work, and returns false if no work is left. The functions are created once, since
+   * they run for each of a million nodes.
    */
   readonly #bindChanged = (): boolean => this.removeNext() || this.#addNext();
   readonly #bindAny = (budget: Budget): boolean =>
@@ -78,8 +78,8 @@ export class TreeBinder {
   }
 
   /**
-   * Calls `wake` whenever `bindMore` must be called again, but not before its first call. The returned function removes
-   * the listener. Without a listener, changes are bound at once.
+   * Calls `wake` whenever `bindMore` must be called again, but not before the first call of `bindMore`. The returned
+   * function removes the listener. Without a listener, changes are bound at once.
    */
   onMoreToBind(wake: () => void): () => void {
     this.#wake = wake;
@@ -88,14 +88,14 @@ export class TreeBinder {
     };
   }
 
-  /** Queues changes and binds a slice, or more if too many are queued. */
+  /** Queues changes and binds a slice, or more than one if too many changes are queued. */
   queue(changes: readonly StructureChange[]): void {
     for (const change of changes) this.#pending.add(change);
     this.bindSlice();
     while (this.#pending.size > MAX_PENDING) this.#bindWithin(this.#slice());
   }
 
-  /** Processes queued changes: one slice if a caller handles the rest, else all of them. */
+  /** Processes queued changes: one slice if the caller handles the rest later, otherwise all changes. */
   bindSlice(): void {
     if (!this.#isScheduled && this.#wake === undefined) {
       this.#bindWithin(new Budget());

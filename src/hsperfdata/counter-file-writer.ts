@@ -8,7 +8,10 @@ import {
 } from '../foreign/processes.js';
 import type { Certainty } from '../foreign/processes.js';
 
-/** How long after the recorded start of the JVM its process may start, in ms. A later process has reused the PID. */
+/**
+ * How much later than the start time that the JVM recorded its process may have started, in ms. A process that
+ * started even later has reused the PID.
+ */
 const MAX_EARLY_MS = 10_000;
 
 export interface Writer {

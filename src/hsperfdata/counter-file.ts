@@ -7,7 +7,10 @@ import type { PerfHeader } from './perf-entries.js';
 /** The number of bytes at the start of a file that `digest` reads. They include the JVM's clock, which always changes. */
 const DIGESTED_BYTES = 65_536;
 
-/** A counter file, open for reading and never locked. A JVM that finds its file locked at its start disables shared counters. */
+/**
+ * A counter file, open for reading and never locked. A JVM that finds its file locked at its start disables shared
+ * counters.
+ */
 export class CounterFile extends VerifiedFile {
   #sizeAtCopy = 0;
 

@@ -64,7 +64,10 @@ function generationPart(generation: string, space: string | undefined): JvmPart 
   };
 }
 
-/** The counters whose texts are exported. Other texts hold command lines, properties and paths, which may contain passwords. */
+/**
+ * The counters whose texts are exported. Other texts hold command lines, properties and paths, which may contain
+ * passwords.
+ */
 const EXPORTED_TEXTS: ReadonlySet<string> = new Set([
   'java.property.java.vm.name',
   'java.property.java.vm.vendor',

@@ -28,7 +28,10 @@ interface DirectoryFiles {
   readonly isTruncated: boolean;
 }
 
-/** The counter files of one user. Reading them throws Error, or Fault NATIVE_FAILED if other users may write the directory. */
+/**
+ * The counter files of one user. Reading them throws Error, or Fault NATIVE_FAILED if other users may write to the
+ * directory.
+ */
 const userDirectory = (place: DirectoryPath, clocks: Clocks): CachedRead<DirectoryFiles> =>
   new CachedRead(
     pathOf(place),
@@ -126,7 +129,7 @@ export class HostFileFinder {
   }
 }
 
-/** The maximum number of threads to try per process until the namespaces of one thread can be read. */
+/** The maximum number of threads of a process that are tried until the namespaces of one of them can be read. */
 const MAX_THREADS = 64;
 /** The maximum number of warnings about truncated directories. */
 const MAX_WARNINGS = 16;
@@ -198,7 +201,7 @@ export class ContainerFileFinder {
       if (!/^[1-9]\d*$/.test(name)) continue;
       const home = this.#attempt(() => this.#homeOf(name));
       yield CHECK_STEPS;
-      // Files of processes in our own namespaces are in directories of the host, under the same PID.
+      // Skip processes in our own namespaces: their files are in directories of the host, under the same PID.
       if (home === undefined || home.namespaces === own) continue;
       found.push(...(this.#attempt(() => this.#filesOf(name, home.root, namesOf)) ?? []));
       yield READ_STEPS;

@@ -30,7 +30,7 @@ interface JvmIdentity {
   readonly jvmStartUnixMs: number | undefined;
 }
 
-/** An open file. The field `jvm` is undefined if the configuration excludes its main class. */
+/** An open file. The field `jvm` is undefined if the configuration excludes the JVM's main class. */
 interface TrackedJvm extends JvmIdentity {
   readonly pid: number;
   readonly file: CounterFile;
@@ -42,7 +42,10 @@ interface TrackedJvm extends JvmIdentity {
 interface WaitingFile {
   readonly firstMs: number;
   readonly untilMs: number;
-  /** The reason to report. Empty if a JVM is still creating the file, the file has a second name, or its JVM has ended. */
+  /**
+   * The reason to report. Empty if a JVM is still creating the file, if the file has a second name, or if its JVM has
+   * ended.
+   */
   readonly refusal: string;
   /** The identity of the file if its JVM was not found. */
   readonly identity?: string;
@@ -266,7 +269,7 @@ export class JvmTracker {
       const isIts = isJvmOf({ pid, name, startTicks, jvmStartUnixMs, ...identity }, proc);
       if (isIts !== 'yes') {
         const unowned = this.#unowned(key, file);
-        // A file that a killed JVM left never changes.
+        // A file that a killed JVM left behind never changes.
         if (isIts === 'no' || unowned?.isChanged !== true) return unowned;
       }
       if (isShown && !source.hasRoom(data.entries.size))

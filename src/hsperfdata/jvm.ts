@@ -173,7 +173,7 @@ export class Jvm implements SlotOwner {
       slots.set(variable.slot, view.getBigInt64(entry.valueAt, isLittleEndian));
     for (const { entry, variable } of this.#ticks)
       this.#setTicks(variable.slot, view.getBigInt64(entry.valueAt, isLittleEndian));
-    // Last, since a text may need a second copy, and that overwrites `bytes`.
+    // Texts come last: a text may need a second copy of the file, which overwrites `bytes`.
     for (const { entry, variable } of this.#texts)
       if (!this.#isLost) this.#setText(entry, variable, bytes);
   }

@@ -20,8 +20,8 @@ function mainClassOf(command: string, classPath = ''): string {
 }
 
 /**
- * The bytes of a file's entries without their values. JVMs never change an entry. So as long as these bytes are the
- * same, the known offsets are valid. A new JVM may reuse the file at any moment.
+ * The bytes of a file's entries without their values. As long as these bytes are unchanged, the known offsets are
+ * valid: a JVM never changes its entries, but a new JVM may reuse the file at any moment.
  */
 class EntryImage {
   readonly #bytes: Int32Array;
@@ -126,7 +126,7 @@ export class PerfData {
   }
 
   /**
-   * Copies the file; undefined if the file no longer has the same counters of this JVM at the same offsets. The copy is
+   * Copies the file; undefined if the file no longer has the counters of this JVM at the known offsets. The copy is
    * valid until the next copy of any file.
    */
   read(): Buffer | undefined {
@@ -180,7 +180,7 @@ export class PerfData {
   }
 }
 
-/** The units of counters whose entries state a wrong unit. */
+/** The right units of counters whose entries state a wrong unit. */
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['sun.cls.defineAppClasses', UNIT.events],
   ['sun.ci.threads', UNIT.none],
@@ -196,7 +196,10 @@ const UNIT_TEXTS: Readonly<Record<number, string>> = {
 /** The unit of a counter: one of `UNIT`, or an unknown number. */
 export const unitOf = ({ name, unit }: PerfEntry): number => UNITS.get(name) ?? unit;
 
-/** Makes the declaration of a counter's variable. @param number the type of a number; texts ignore it */
+/**
+ * Makes the declaration of a counter's variable.
+ * @param number the type of the variable if the counter is a number; ignored for a text
+ */
 export function declarationOf(
   entry: PerfEntry,
   variable: string,

@@ -1,4 +1,5 @@
-// Joins the CRC-32 of the parts of a text. A *raw CRC* is a CRC-32 without the initial and the final inversion.
+// Computes the CRC-32 of a text from the CRC-32s of its parts. A *raw CRC* is a CRC-32 without the initial and the
+// final inversion.
 import {
   CRC_BYTE_BYTES,
   CRC_DIGITS,
@@ -8,20 +9,20 @@ import {
   CRC_SHIFT_BYTES,
 } from '../wasm/layout.js';
 
-/** The polynomial, reflected. RFC 1952, section 8. */
+/** The polynomial of CRC-32, in reflected bit order. RFC 1952, section 8. */
 const POLYNOMIAL = 0xedb88320;
-/** x to the power 0, reflected. */
+/** The polynomial 1, which is x to the power 0, in reflected bit order. */
 const ONE = 0x80000000;
 /**
- * A shift works digit by digit: a byte count has up to 4 digits, in base 256 here and in base 16 in the kernel. The
- * tables have no entry for the digit 0, which needs no shift.
+ * A CRC is shifted digit by digit: the number of bytes has up to 4 digits, in base 256 here and in base 16 in the
+ * kernel. The tables have no entry for the digit 0, which needs no shift.
  */
 const DIGITS = 4;
 const MAX_DIGIT = 255;
 
 /**
- * Multiplies two polynomials modulo the polynomial of the CRC. The loop body avoids branches, which would be
- * mispredicted.
+ * Multiplies two polynomials modulo the polynomial of the CRC. The loop body avoids branches, since the processor
+ * could not predict them.
  */
 function product(a: number, b: number): number {
   let result = 0;
@@ -51,9 +52,7 @@ function computePowers(): readonly number[] {
   return all;
 }
 
-/**
- * Returns the raw CRC of a text after `bytes` zero bytes are appended; `crc` is the raw CRC of the text without them.
- */
+/** Returns the raw CRC of a text followed by `bytes` zero bytes; `crc` is the raw CRC of the text alone. */
 export function shiftedCrc(crc: number, bytes: number): number {
   const all = (powers ??= computePowers());
   let [shifted, rest] = [crc, bytes];
@@ -69,7 +68,7 @@ export function shiftedCrc(crc: number, bytes: number): number {
 export const finalCrc = (crc: number, bytes: number): number =>
   (crc ^ shiftedCrc(0xffffffff, bytes) ^ 0xffffffff) >>> 0;
 
-/** Converts a CRC-32 to the raw CRC. It is the same function, since a second inversion undoes the first. */
+/** Converts a CRC-32 to the raw CRC. The function is `finalCrc`, since a second inversion undoes the first. */
 export const rawCrc = finalCrc;
 
 let cachedTables: Uint32Array | undefined;
@@ -102,7 +101,7 @@ function kernelShifts(): readonly number[] {
 }
 
 /**
- * For each bit of a CRC, the raw CRC of that bit alone after `bytes` zero bytes are appended. The highest bit is the
+ * For each bit of a CRC: the raw CRC of this bit alone followed by `bytes` zero bytes. The highest bit is the
  * coefficient of x to the power 0.
  */
 function shiftOf(bytes: number): Uint32Array {
@@ -116,8 +115,8 @@ function shiftOf(bytes: number): Uint32Array {
 }
 
 /**
- * Fills a table from the index `at` on with the results of a linear function. `ofBits` has its result for each single
- * bit.
+ * Fills a table, from the index `at` on, with the results of a linear function. `ofBits` has the function's result
+ * for each single bit.
  */
 function fill(table: Uint32Array, at: number, ofBits: Uint32Array): void {
   for (let value = 1; value < 2 ** ofBits.length; value++) {

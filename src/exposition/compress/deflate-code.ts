@@ -40,7 +40,10 @@ export class DeflateCode {
     this.#distanceCodes = codeBits(this.#distanceLengths);
   }
 
-  /** Returns the best code for symbols with these counts. A symbol that did not occur gets a long code, since it may occur later. */
+  /**
+   * Returns the best code for symbols with these counts. A symbol that did not occur gets a long code, since it may
+   * occur later.
+   */
   static of(counts: readonly number[]): DeflateCode {
     // A symbol that never occurred counts as an eighth of an occurrence.
     const weights = counts.map((count) => 8 * count + 1);
@@ -57,7 +60,9 @@ export class DeflateCode {
   get headerBits(): number {
     return (this.#headerBits ??= this.header.reduce((sum, [, count]) => sum + count, 0));
   }
-  /** The bytes of a block with this many bits of symbols, including the empty stored block that aligns it to a byte. */
+  /**
+   * The size of a block whose symbols take this many bits, with the empty stored block that aligns its end to a byte.
+   */
   blockBytes(bits: number): number {
     this.#overheadBits ??= this.headerBits + this.endOfBlock[1] + 3;
     return Math.ceil((this.#overheadBits + bits) / 8) + 4;
@@ -70,7 +75,7 @@ export class DeflateCode {
     return [this.#literalCodes[symbol] ?? 0, this.#literalLengths[symbol] ?? 0];
   }
 
-  /** The table for the kernel. */
+  /** The code as the table that the kernel reads. */
   get table(): Uint8Array {
     return (this.#table ??= this.#makeTable());
   }

@@ -15,9 +15,9 @@ const MAX_GROWTH = 0.1;
 const MIN_LINES_PER_BLOCK = 256;
 
 /**
- * Whether the kernel compresses the lines instead of zlib. The kernel keeps the bits of unchanged lines, but finds
- * matches only in the same block. With short families, zlib makes pages a third smaller, since it finds matches in
- * other families.
+ * Whether the kernel, not zlib, compresses the lines. The kernel keeps the bits of unchanged lines, but finds matches
+ * only in the same block. With short families, zlib makes pages a third smaller, since it finds matches in other
+ * families.
  */
 export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: number }): boolean =>
   lines >= MIN_LINES_PER_BLOCK * blocks;
@@ -39,11 +39,11 @@ export class DeflateContext {
   readonly #scratch: Scratch;
   /** The current code. */
   code = new DeflateCode(INITIAL_LENGTHS);
-  /** The address of its table. */
+  /** The address of the code's table for the kernel. */
   readonly table: number;
   /** The size of all deflate blocks after the last render. */
   #bytes = 0;
-  /** Their size when the current code was chosen; undefined before the first render. */
+  /** The size of all deflate blocks when the current code was chosen; undefined before the first render. */
   #bytesAtChoice: number | undefined;
 
   constructor(kernel: Kernel) {
@@ -61,8 +61,8 @@ export class DeflateContext {
   }
 
   /**
-   * Chooses the Huffman code before a render of `lines` lines, in small steps: at the first render, and after growth.
-   * After that, all blocks must be written again.
+   * Call it before a render of `lines` lines. At the first render, and after growth, it chooses the Huffman code, in
+   * small steps. All blocks must then be written again.
    */
   *updatingCode(lines: number, countSymbols: CountSymbols): Generator<void, void> {
     const last = this.#bytesAtChoice;
@@ -70,14 +70,15 @@ export class DeflateContext {
     const counts = Array.from({ length: SYMBOLS }, () => 0);
     yield* countSymbols(counts, Math.ceil(lines / LINES_A_CHOICE));
     this.#setCode(DeflateCode.of(counts));
-    // Later choices need a larger size, even if the new code makes the blocks smaller, so their number is bounded.
+    // The next choice needs a larger size, even if the new code makes the blocks smaller. This bounds the number of
+    // choices.
     if (last !== undefined) this.#bytesAtChoice = this.#bytes;
   }
 
   /**
-   * Returns the address of scratch memory for the deflate block of `textBytes` bytes of text, valid until the next call.
-   * Each byte takes at most two bytes, since a literal has at most 15 bits. `CODE_BYTES` more bytes hold the header, and
-   * what the last write stores beyond the end of the block.
+   * Returns the address of scratch memory for the deflate block of `textBytes` bytes of text, valid until the next
+   * call. A byte of text takes at most two bytes there, since a literal has at most 15 bits. `CODE_BYTES` more bytes
+   * hold the header, and what the last write stores beyond the end of the block.
    */
   scratchFor(textBytes: number): number {
     return this.#scratch.reserve(textBytes * 2 + CODE_BYTES);

@@ -20,7 +20,7 @@ const GROUP_LINES = 1 << GROUP_BITS;
 /** The line distance (assembly/deflate.ts) is chosen again when the number of lines has changed by this share. */
 const MAX_GROWTH = 0.25;
 
-/** A deflate block in kernel memory, and the CRC and size of its text. */
+/** A deflate block in the kernel's memory, and the CRC and size of its text. */
 export interface DeflateBuffer {
   readonly buffer: RenderBuffer;
   /** Raw CRC and length of the text. */
@@ -33,12 +33,12 @@ export class DeflatedLines {
   readonly #table: LineTable;
   #records = 0;
   #capacity = 0;
-  /** Whether lines were added or removed since the records were prepared. */
+  /** Whether lines were added or removed since the kernel's records of the lines were prepared. */
   #haveLinesChanged = true;
   /** The number of lines when the line distance was chosen. */
   #countAtChoice = 0;
   #last: DeflateBuffer | undefined;
-  /** The code of the last block; undefined if there is none, or if lines were added or removed since. */
+  /** The Huffman code of the last block; undefined before the first block, and after lines were added or removed. */
   #code: DeflateCode | undefined;
 
   constructor(kernel: Kernel, table: LineTable) {
@@ -56,12 +56,12 @@ export class DeflatedLines {
     this.#code = undefined;
   }
 
-  /** Whether the last deflate block has the current values. */
+  /** Whether the last deflate block has the current code and the current values. */
   isCurrent({ code }: DeflateContext): boolean {
     return this.#code === code && !this.#table.isDeflateDirty;
   }
 
-  /** Writes the lines with their current values. */
+  /** Writes a deflate block of the lines, with their current values. */
   write(context: DeflateContext): void {
     const { code, table } = context;
     const last = this.#code === code ? this.#last : undefined;
@@ -86,7 +86,7 @@ export class DeflatedLines {
     this.#haveLinesChanged = false;
   }
 
-  /** Reuses the last buffer if it has about this size and is not held. */
+  /** Reuses the last buffer if no snapshot holds it and its capacity is one to two times `bytes`. */
   #bufferFor(bytes: number): RenderBuffer {
     const last = this.#last?.buffer;
     if (last?.isHeld === false && last.capacity >= bytes && last.capacity <= 2 * bytes)

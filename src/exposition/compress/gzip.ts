@@ -27,7 +27,9 @@ const limited = limitConcurrency(MAX_TASKS, { maxWaitMs: MAX_WAIT_MS });
 const NOTHING = new Uint8Array();
 const TOO_LATE = throwError(() => new Error('too many pages are compressed at once'));
 
-/** Compresses buffers in other threads. Large ones are not copied. They must not change until the promise settles. */
+/**
+ * Compresses buffers in other threads. Large buffers are not copied. No buffer may change until the promise settles.
+ */
 export async function deflate(
   buffers: readonly Uint8Array[],
   compress = deflateInThread,
@@ -58,7 +60,7 @@ function deflateInThread(text: Uint8Array): Promise<Uint8Array> {
   });
 }
 
-/** Joins small buffers and divides large ones, so that each text is one task. */
+/** Joins small buffers and divides large ones, so that each resulting text is the work of one task. */
 function* tasksOf(buffers: readonly Uint8Array[]): Generator<Uint8Array, void> {
   let run: Uint8Array[] = [];
   let bytes = 0;
@@ -78,8 +80,8 @@ function* tasksOf(buffers: readonly Uint8Array[]): Generator<Uint8Array, void> {
 }
 
 /**
- * The last deflate block and the trailer of a gzip member. The block is compressed synchronously, unless the text
- * before it is so long that compression saves next to nothing.
+ * The last deflate block and the trailer of a gzip member. The block is compressed synchronously. It is stored
+ * without compression if the text before it is so long that compression would save next to nothing.
  */
 function deflateLast({ buffers, crc, bytes }: DeflateStream, internal: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
@@ -106,7 +108,7 @@ const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
 
 /** The text of the application metrics of a page. */
 export interface GzipInput {
-  /** Large buffers are not copied. They must not change until the text is compressed. */
+  /** Large buffers are not copied. No buffer may change until the text is compressed. */
   readonly buffers: readonly Uint8Array[];
   /** The same text as a deflate stream, if the kernel compressed it. */
   readonly deflated?: DeflateStream | undefined;

@@ -60,7 +60,9 @@ const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 /** Bits, lowest first, and their number. */
 export type Bits = readonly [bits: number, count: number];
 
-/** The header of a block, with the codes of 286 literals and lengths, and of 30 distances. */
+/**
+ * The header of a block. It states the lengths of 286 codes of literals and lengths, and of 30 codes of distances.
+ */
 export function blockHeader(literals: CodeLengths, distances: CodeLengths): readonly Bits[] {
   const runs = runsOf([...literals, ...distances]);
   const counts = Array.from({ length: 19 }, () => 0);

@@ -5,7 +5,7 @@ import { memoize } from '../memoize.js';
 import { makeHeaderCache } from '../text/text-syntax.js';
 import { textFormat } from './text-page.js';
 
-/** By type, the suffix that sample names have and family names lack. */
+/** For each type, the suffix that is part of sample names but not of family names. */
 const SUFFIXES: Readonly<Partial<Record<FamilyMetadata['type'], string>>> = {
   counter: '_total',
   info: '_info',
@@ -40,16 +40,16 @@ export function openMetricsHeader(metadata: PageMetadata): string {
   return `# TYPE ${family} ${type}\n${unitLine}# HELP ${family} ${escape(help)}\n`;
 }
 
-/** Returns the metadata with the type unknown: the family name is then equal to the name of the samples. */
+/** Returns the metadata with the type unknown, so that the family has the same name as its samples. */
 const asUnknown = memoize((metadata: FamilyMetadata): FamilyMetadata => ({
   ...metadata,
   type: 'unknown',
 }));
 
 /**
- * Changes types to unknown where names clash in OpenMetrics. The family name of a counter or info metric lacks the
- * suffix of its samples. The type becomes unknown if the name has no such suffix, or if another family of the page or
- * its samples already use the name without the suffix.
+ * Changes types to unknown where names clash in OpenMetrics. There, the family name of a counter or info metric lacks
+ * the suffix of its samples. Such a metric gets the type unknown if its name has no suffix, or if its name without
+ * the suffix is already in use: by another family of the page, or by the samples of one.
  */
 export function withoutClashes(families: readonly FamilyMetadata[]): readonly FamilyMetadata[] {
   const taken = new Set(families.flatMap(unsharedNames));
@@ -65,8 +65,8 @@ export function withoutClashes(families: readonly FamilyMetadata[]): readonly Fa
 }
 
 /**
- * Returns the metadata of a family that has no unit and follows a family with one. Its header states an empty unit:
- * otherwise Prometheus would apply the unit of the family before.
+ * Marks a family that has no unit and follows a family with a unit. Its header then states an empty unit: otherwise
+ * Prometheus would apply the unit of the family before.
  */
 const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
   ...metadata,
@@ -74,7 +74,7 @@ const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
 }));
 
 /**
- * The families of a part of a page as OpenMetrics can express them.
+ * Adapts the families of a part of a page to what OpenMetrics can express.
  * @param isFirst false if other families precede `families` on the page; the last of them may have a unit
  */
 export function openMetricsFamilies(

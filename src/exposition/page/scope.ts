@@ -38,13 +38,13 @@ export function compileScope(scope: {
 }
 
 interface Selection {
-  /** The selected families: the same list for the same snapshot and scope. Their text belongs to the snapshot. */
+  /** The selected families; the same array each time for one snapshot and scope. The snapshot owns their text. */
   readonly families: readonly FamilyText[];
   /** Whether the list was in the cache. */
   readonly isHit: boolean;
 }
 
-/** The families of an answer that its scope selects; all families without a scope. */
+/** The families of an answer that its scope selects, or all families if it has no scope. */
 export const familiesOf = ({ selected, snapshot }: ReadyAnswer): readonly FamilyText[] =>
   selected ?? snapshot.families;
 

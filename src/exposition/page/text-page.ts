@@ -24,7 +24,7 @@ export const notReadyText = ({ objects, variables, reason }: SyncProgress): stri
 /** The parts of a text format that differ from other text formats. */
 interface Syntax {
   readonly contentType: string;
-  /** Returns the header of a family. Each metadata object has one header object. */
+  /** Returns the header of a family; always the same object for the same metadata object. */
   readonly headerOf: HeaderOf;
   /**
    * Adapts the metadata of families to the limits of the format. It is called for the families of a snapshot with
@@ -53,7 +53,7 @@ export function textFormat(syntax: Syntax): Format {
     applications.set(key, application);
     return application;
   };
-  /** The text of the internal metrics, which differ from page to page, and the last line. */
+  /** The text of the internal metrics, and the last line. Internal metrics differ from page to page. */
   const internalText = ({ internal }: ReadyAnswer): readonly Uint8Array[] => {
     const adapted = adapt(
       internal.map(({ metadata }) => metadata),
@@ -99,7 +99,7 @@ class ApplicationText implements GzipInput {
     this.#answer = answer;
     this.#metadata = metadata;
     this.#headerOf = makeHeader;
-    // The page of a snapshot has all families, with headers of text 0.0.4.
+    // `snapshot.page` has all families, with headers of text 0.0.4.
     const isWhole = makeHeader === headerOf && answer.selected === undefined;
     this.#page = isWhole ? answer.snapshot.page : undefined;
   }

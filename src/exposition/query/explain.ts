@@ -198,7 +198,10 @@ export class MetricExplainer {
   }
 }
 
-/** The node id of a row's series: the id of the object if the row reads several variables, else of the variable. */
+/**
+ * The node id of a row's series: the id of the object if the row reads several variables, otherwise the id of the
+ * variable.
+ */
 const ownerOf = ({ id, object }: Variable & { readonly object: ManagedObject }, reads: number) =>
   reads > 1 ? object.id : id;
 

@@ -1,4 +1,4 @@
-// Evaluates a query of a target's tree in small steps. An answer has the matching rows of a part of the tree.
+// Evaluates a query of a target's tree in small steps. An answer lists the matching nodes of a part of the tree.
 import { Budget } from '../../budget.js';
 import type {
   ManagedObject,
@@ -19,7 +19,7 @@ import type { ReadValue } from './tree-values.js';
 
 /** The number of nodes to visit before other work may run. */
 const STEPS_A_PAUSE = 64;
-/** The number of pauses after which the copies of slots are dropped and read again. */
+/** The number of pauses after which the copies of slots are dropped, so that later reads copy them again. */
 const PAUSES_A_COPY = 8;
 const MAX_HELP = 512;
 const MAX_LABELS = 1024;
@@ -45,7 +45,7 @@ export class TreeQueryEvaluator {
   readonly #rows: TreeRow[] = [];
   #characters = 0;
   #steps = 0;
-  /** The object whose row was added last. */
+  /** The object that was last added to the answer. */
   #shown: ManagedObject | undefined;
 
   constructor(parts: QueryContext, query: TreeQuery) {
@@ -153,8 +153,8 @@ export class TreeQueryEvaluator {
   }
 
   /**
-   * Whether the query chooses an object. An object counts as left out if a filter or limit excludes it or no row is for
-   * it, but not merely because no row shows its state.
+   * Whether the query chooses an object. An object counts as left out if a filter or limit excludes it, or if no row
+   * applies to it. It does not count as left out merely because no row shows its state.
    */
   #isChosen(object: ManagedObject, { isSynced }: ReadValue, isIncluded: boolean): boolean {
     const { choice } = this.#query;

@@ -39,7 +39,7 @@ export class SlotCopies {
     return isValid ? values.readBigUInt64LE(at * 8) : undefined;
   }
 
-  /** Drops all copies, so that later ones are current. */
+  /** Drops all copies, so that later reads copy the current values. */
   clear(): void {
     this.#free.push(...this.#pages.values());
     this.#pages.clear();
@@ -66,13 +66,13 @@ const newPage = (): SlotPage => ({
   after: Buffer.alloc(PAGE_SLOTS * 4),
 });
 
-/** The maximum number of repeated copies of frames that changed during a copy. */
+/** The maximum number of times that frames are copied again because they changed during a copy. */
 const MAX_REPEATS = 10_000;
 
 export type NodeValue =
-  /** It has no value yet. */
+  /** The node has no value yet. */
   | { readonly kind: 'unsynced' }
-  /** No consistent copy of its frame could be made within the budget. */
+  /** No consistent copy of the node's frame could be made within the budget. */
   | { readonly kind: 'no-copy' }
   /** A bool is 0 or 1. */
   | { readonly kind: 'number'; readonly number: bigint | number }
@@ -202,7 +202,7 @@ const totals = (count: bigint, sum: number): readonly string[] => [
   `sum ${numberText(withoutErrors(sum))}`,
 ];
 
-/** The digits that a sum is rounded to, and the relative size of the rounding errors of its additions. */
+/** The number of digits to which a sum is rounded, and the relative size of the rounding errors of its additions. */
 const SUM_DIGITS = 12;
 const SUM_ERROR = 1e-13;
 

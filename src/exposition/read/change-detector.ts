@@ -1,4 +1,4 @@
-// Finds the cells in kernel memory that changed since the last check.
+// Finds the cells in the kernel's memory that changed since the last check.
 import { LargeMap } from '../../collections/large-map.js';
 import type { Kernel } from '../wasm/kernel.js';
 
@@ -19,7 +19,7 @@ interface ComparedCell<T> {
 export class CellChangeDetector<T extends { readonly id: number }> {
   readonly #kernel: Pick<Kernel, 'u32'>;
   readonly #cells: ComparedCell<T>[] = [];
-  /** The index of the cell of each node, by the id of the node. */
+  /** The index of each node's cell, by the node's id. */
   readonly #indexOf = new LargeMap<number>();
   /** Ids of the nodes to report at a later check, whether they change or not. */
   readonly #again = new Set<number>();

@@ -1,4 +1,4 @@
-// The value of the variable that the operator chose by its path, while objects are added and removed.
+// Reads the variable that the operator chose by its path, while objects are added and removed.
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { objectPath } from '../../catalogue/match/row-index.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
@@ -10,7 +10,7 @@ interface Owner {
   readonly object: ManagedObject;
   /** The name of the variable: the rest of the path. */
   readonly name: string;
-  /** Its variables of that name, latest first. */
+  /** The variables of the object that have this name, latest first. */
   readonly variables: IndexedHeap<Variable>;
 }
 
@@ -21,7 +21,8 @@ interface Owner {
 export class NamedVariable {
   readonly #root: ManagedObject;
   /**
-   * The path relative to the root: the seed path of an object and a variable's name, or the name of a root's variable.
+   * The path relative to the root: the seed path of an object and the name of a variable, or only the name of a
+   * variable of the root.
    */
   readonly #place: string;
   readonly #owners = new Map<ManagedObject, Owner>();
@@ -76,7 +77,7 @@ export class NamedVariable {
 interface CurrentValue {
   /**
    * The exact value of a scalar: a double for the type f64, a bigint for all others. For a histogram or summary, its
-   * count; for a text, 1.
+   * count; for a string, 1.
    */
   readonly value: number | bigint;
   /** The text of a string variable. */

@@ -26,7 +26,7 @@ export class SlotReader {
   readonly #detector: CellChangeDetector<TreeNode>;
   readonly #listener: SlotListener;
   readonly #tracked = new TrackedSlots();
-  /** Slots tracked since the last read. Their words may be in kernel memory already. */
+  /** Slots tracked since the last read. Their words may be in the kernel's memory already. */
   #newSlots: number[] = [];
   #newNodes = 0;
   /** Slots whose words changed during both copies of a read. Their values are not used before the next read. */
@@ -48,7 +48,8 @@ export class SlotReader {
 
   /**
    * Tracks a node. If it is the first node on its page of slots, copies the page at once.
-   * @returns whether the node has a value now. If so, `synced` is not called for it; if not, a later read reports it.
+   * @returns whether the node has a value now. If so, `synced` is not called for it; otherwise a later read reports
+   *   the value.
    */
   track(node: TreeNode): boolean {
     const { slot, incarnation } = node;
@@ -162,7 +163,8 @@ export class SlotReader {
   *#copying(ranges: readonly PageRange[]): Generator<void, boolean> {
     const newSlots = this.#newSlots;
     this.#newNodes = 0;
-    // `#copyAgain` adds slots whose words change once more: their values may be older than their words.
+    // If the word of a slot changes once more, `#copyAgain` adds the slot to `#newSlots` and `#unstable` again, since
+    // its value may be older than its word.
     this.#newSlots = [];
     this.#unstable.clear();
     let isChanged = newSlots.length > 0;
@@ -196,8 +198,8 @@ export class SlotReader {
   }
 
   /**
-   * Copies again the values whose words changed, since these values may be older than their words. A slot whose
-   * word changes once more has no value until the next read.
+   * Copies values again if their words changed, since the values may be older than the words. If the word of a slot
+   * changes once more, the slot has no value until the next read.
    * @returns the slots whose words changed once more
    */
   #copyAgain(changed: readonly number[]): readonly number[] {
@@ -226,7 +228,7 @@ export class SlotReader {
     if (this.#hasValue(slot, this.#tracked.incarnation(slot)) !== isSynced)
       this.#queueReport(slot, isSynced);
     if (!this.#isReused(slot)) return;
-    // Set the flag now rather than with the report: by then, another node may be tracked at the slot.
+    // Set the flag now, not when the loss is reported: by then, another node may be tracked at the slot.
     this.#tracked.setFlags(slot, this.#tracked.flags(slot) | FLAG.replaced);
     this.#queueReport(slot, true);
   }
@@ -279,8 +281,8 @@ export class SlotReader {
   }
 
   /**
-   * Whether another node uses the slot now. The word shows this early, since a publisher stores it before the node's
-   * record.
+   * Whether another node uses the slot now. The word shows this early: a publisher stores it before the record of the
+   * new node.
    */
   #isReused(slot: number): boolean {
     const word = this.#pages.word(slot);

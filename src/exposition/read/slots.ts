@@ -1,5 +1,5 @@
-// The slots that a slot reader tracks, in pages. `SlotPages` copies their values and words into cells in kernel memory;
-// `TrackedSlots` holds their nodes.
+// The slots that a slot reader tracks, in pages. `SlotPages` copies their values and words into cells in the kernel's
+// memory; `TrackedSlots` holds their nodes.
 import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -18,16 +18,16 @@ const GROWTH_FACTOR = 4;
 /** For each slot of a copy: its value, its word, and its index if the word changed. */
 const SCRATCH_BYTES = 8 + 4 + 4;
 
-/** Pages that are contiguous both in the source and in kernel memory. */
+/** Pages that are contiguous both in the source and in the kernel's memory. */
 interface PageExtent {
   readonly firstPage: number;
-  /** The number of pages with memory. The first `used` of them hold tracked slots. */
+  /** The number of pages for which memory is allocated. The first `used` of them hold tracked slots. */
   capacity: number;
   used: number;
   readonly cells: number;
 }
 
-/** Pages whose cells are contiguous in kernel memory. */
+/** Pages whose cells are contiguous in the kernel's memory. */
 interface CellRun {
   pages: number;
   readonly cells: number;
@@ -124,14 +124,14 @@ export class SlotPages {
     return isValid ? value.readBigUInt64LE() : undefined;
   }
 
-  /** All pages to read, in ranges that one copy each reads. */
+  /** All pages to read, in ranges. One copy reads a range. */
   get ranges(): PageRange[] {
     const ranges: PageRange[] = [];
     for (const { firstPage, used, cells } of this.#extents) append(ranges, firstPage, used, cells);
     return ranges;
   }
 
-  /** The pages of these slots, in ranges that one copy each reads. */
+  /** The pages of these slots, in ranges. One copy reads a range. */
   rangesOf(slots: readonly number[]): PageRange[] {
     const pages = new Set<number>();
     let newest = -1;
@@ -286,11 +286,11 @@ const isAwaited = (flags: number): boolean => (flags & (FLAG.synced | FLAG.repor
 
 interface NodePage {
   readonly number: number;
-  /** Slots with a node. */
+  /** The number of slots with a node. */
   count: number;
-  /** Slots with a node that has no value yet. */
+  /** The number of slots with a node that has no value yet. */
   awaited: number;
-  /** 0 for none. */
+  /** The id of each slot's node; 0 for none. */
   readonly ids: Float64Array;
   readonly incarnations: Uint32Array;
   readonly flags: Uint8Array;
@@ -302,7 +302,7 @@ interface NodePage {
 
 export class TrackedSlots {
   readonly #pages = new Map<number, NodePage>();
-  /** The pages with awaited nodes, so that no search reads all pages. */
+  /** The pages with awaited nodes. A search for such a node reads only these pages. */
   readonly #awaiting = new Set<NodePage>();
   /** The page of the last lookup: the next lookup is usually for the same page. */
   #last: NodePage | undefined;

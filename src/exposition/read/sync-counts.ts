@@ -22,7 +22,7 @@ export class SyncCounts {
     return objects.synced === objects.total && variables.synced === variables.total;
   }
 
-  /** The counts to which a node belongs: those of objects or those of variables. */
+  /** The counts that include a node: those of objects or those of variables. */
   of(node: TreeNode): Count {
     return isVariable(node) ? this.variables : this.objects;
   }

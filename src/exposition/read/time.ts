@@ -2,7 +2,7 @@
 
 /** A day is longer than any offset from UTC, and far shorter than the time between two clock changes. */
 const DAY_MS = 86_400_000;
-/** A day less than the range of Date. */
+/** The latest time of `Date`, less a day. */
 const MAX_MS = 8.64e15 - DAY_MS;
 
 class UtcOffsets {

@@ -117,11 +117,11 @@ export class TreeWalk {
   readonly #levels: Level[] = [];
   /** The object that was entered last, until it is visited. */
   #entered: ManagedObject | undefined;
-  /** The last result of `willVisit` for variables, and their object; reset at each step. */
+  /** The object of the variables that `willVisit` was last called for, and its answer; reset at each step. */
   #lastObject: ManagedObject | undefined;
   #lastAnswer = false;
 
-  /** @param objectsFirst true to visit an object before everything below it, false for after */
+  /** @param objectsFirst true to visit an object before everything below it, false to visit it after that */
   constructor(top: ManagedObject, objectsFirst: boolean) {
     this.#objectsFirst = objectsFirst;
     this.#enter(top);

@@ -1,4 +1,4 @@
-// Finds the rows that read the variables of bound objects, and their labels.
+// Finds the rows that read the variables of bound objects, and the labels that these rows give to their series.
 import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
 import { objectPath } from '../../catalogue/match/row-index.js';
 import type { ClassRows, ObjectPath, RowMatch, RowIndex } from '../../catalogue/match/row-index.js';
@@ -24,9 +24,12 @@ export interface StateRow {
 }
 
 interface BoundObject {
-  /** The rows of each catalogue class that reads the object, with the text of the labels from its path. */
+  /**
+   * For each catalogue class that reads the object: its rows, and the text of the labels that the object's path
+   * gives.
+   */
   readonly rows: readonly { readonly classRows: ClassRows; readonly labels: ObjectLabels }[];
-  /** The rows that read objects below it. */
+  /** The rows that read objects below this object. */
   readonly below: readonly ClassRows[];
   readonly states: readonly StateRow[];
   /** Rows for variables that no catalogue row reads; undefined if the target does not show such variables. */
@@ -141,7 +144,7 @@ export class BoundObjects {
     return this.boundOf(object)?.states ?? NO_STATE_ROWS;
   }
 
-  /** The latest variable of a name. */
+  /** The latest variable of this name in an object. */
   current(object: ManagedObject, name: string): Variable | undefined {
     return this.#variableAt(object, this.boundOf(object)?.variables.get(name));
   }

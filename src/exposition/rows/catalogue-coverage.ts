@@ -18,8 +18,8 @@ interface InputCoverage {
 
 /**
  * Counts the rows without a variable and the variables without a row, while objects and variables are added and
- * removed. A row counts once an object of its class exists. Until any object has a class of the catalogue, all rows
- * count.
+ * removed. A row is counted while an object of its class exists. Until the first object with a class of the catalogue
+ * is added, all rows are counted.
  */
 export class CatalogueCoverage {
   /** How many objects the rows of each class apply to. */

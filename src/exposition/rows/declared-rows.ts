@@ -31,8 +31,8 @@ export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 const MAX_CACHED = 20_000;
 
 /**
- * The maximum number of declarations with a cached row. At the limit the cache is cleared, which also drops
- * declarations of former publishers.
+ * The maximum number of declarations with a cached row. A full cache is cleared, which also drops declarations of
+ * former publishers.
  */
 const MAX_DECLARATIONS = 4096;
 
@@ -70,7 +70,7 @@ export class DeclaredRows {
 
   /**
    * @param taken names of metrics and series that a catalogue owns
-   * @param isShown whether the metric of that name has series; if it has, its help text does not change
+   * @param isShown whether a metric of this name has series; the help text of such a metric does not change
    */
   constructor(app: string, taken = NONE, isShown: (name: string) => boolean = () => true) {
     this.#app = app;
@@ -142,10 +142,7 @@ export class DeclaredRows {
     return family;
   }
 
-  /**
-   * Whether a cached family still applies: its help text is the publisher's current one, or its metric is shown
-   * already.
-   */
+  /** Whether a cached family can still be used: its help text is up to date, or its metric is shown already. */
   #isValid({ name, help }: FamilyMetadata, variable: Variable, declared?: DeclaredMetric): boolean {
     return help === helpOf(name, variable, declared) || this.#isShown(name);
   }
@@ -162,8 +159,8 @@ export class DeclaredRows {
 }
 
 /**
- * Returns the help text of a metric: the help that the format states for the metric, or else the help of the variable,
- * with its unit unless the metric's name contains the unit.
+ * Returns the help text of a metric: the help that the format states for the metric, or else the help of the
+ * variable. The variable's unit is appended to its help, unless the metric's name contains the unit.
  */
 function helpOf(
   metricName: string,
@@ -197,7 +194,7 @@ export interface DeclaredParts {
 }
 
 interface ObjectLabelSources {
-  /** Rows of classes that the filters exclude. Variables that they read are not shown. */
+  /** Rows of classes that the filters exclude. Variables that these rows read are not shown. */
   readonly excluded: readonly ClassRows[];
   /** The labels that the format states. */
   readonly declared: LabelValues | undefined;
@@ -213,7 +210,10 @@ export interface DeclaredVariables {
   close(): void;
 }
 
-/** Shows the variables that no row of a class with `described = true` reads, with the labels of that class. */
+/**
+ * For a class with `described = true`: shows the variables that no row of the class reads, with the labels of the
+ * class.
+ */
 export class DeclaredByClass implements DeclaredVariables {
   readonly #rows: DeclaredRows;
   readonly #labels: ObjectLabels;
@@ -242,9 +242,9 @@ export class DeclaredObject implements DeclaredVariables {
   readonly #parts: DeclaredParts;
   readonly #seedPath: string;
   readonly #sources: ObjectLabelSources;
-  /** Made for the first variable that needs them, since catalogue rows may read all variables of an object. */
+  /** Made only when a variable needs them. Often none does, since catalogue rows read all variables of the object. */
   #labels: ObjectLabels | undefined;
-  /** The labels of declared metrics, which differ for each metric. */
+  /** The labels of metrics that the format declares. Each metric has labels of its own. */
   #declared: ObjectLabels | undefined;
 
   constructor(parts: DeclaredParts, seedPath: string, sources: ObjectLabelSources) {
@@ -288,7 +288,10 @@ export class DeclaredObject implements DeclaredVariables {
     return labelsText(withDeclared(labels, this.#sources.declared));
   }
 
-  /** Labels without the label `object`: the labels that the format states distinguish its series. */
+  /**
+   * The labels of a declared metric. They need no label `object`, since the labels that the format states distinguish
+   * the series.
+   */
   #textWith({ labels }: DeclaredMetric): string {
     const ofPath = this.#parts.pathLabels(this.#seedPath);
     return labelsText({ ...ofPath, ...this.#sources.declared, ...labels });

@@ -62,7 +62,7 @@ export class Distribution {
     else if (frame.type === 'summary') this.setSummary(frame.count, frame.sum, frame.values);
   }
 
-  /** Sets the cells from the observations in each bucket, not cumulative, and the sum before conversion. */
+  /** Sets the cells from the number of observations in each bucket alone, and from the sum before conversion. */
   setHistogram(counts: ArrayLike<bigint>, sum: number): void {
     let total = 0n;
     for (let i = 0; i < Math.max(this.#steps, counts.length); i++) {
@@ -180,8 +180,8 @@ export class FrameCopies {
   }
 
   /**
-   * The number of values that are omitted now, because of a limit or because overlapping frames exceed the source's
-   * size.
+   * The number of values that are omitted now, because of a limit, or because overlapping frames would exceed the
+   * source's size.
    */
   get omitted(): number {
     return this.#omitted.amount;
@@ -203,7 +203,8 @@ export class FrameCopies {
 
   /**
    * Copies a frame again within the budget of the refresh. If the publisher keeps changing the frame, the last copy
-   * stays. If a limit omits the frame, no copy stays. Returns whether the rows of the variable must be evaluated.
+   * is kept. If a limit omits the frame, the last copy is dropped. Returns whether the rows of the variable must be
+   * evaluated.
    */
   copyAgain(variable: Variable): boolean {
     return this.#copyWithin(variable, this.#budget);
@@ -221,8 +222,8 @@ export class FrameCopies {
     const limit = growth > 0 ? this.#usage.reachedByText(growth) : undefined;
     if (limit !== undefined)
       this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
-    // The factor is 4 because texts count twice, and because a publisher may reuse the memory of a removed frame before
-    // the removal is seen here.
+    // The factor is 4 because a string counts twice its length, and because a publisher may reuse the memory of a
+    // removed frame before the removal is seen here.
     if (limit !== undefined || bytes > 4 * this.#source.frameBytes) return this.#omit(variable);
     this.#bytes = bytes;
     this.#frames.set(variable.id, frame);
@@ -270,7 +271,7 @@ export class FrameCopies {
   }
 }
 
-/** The bytes of memory that a frame's content takes. A text may take two bytes for each character. */
+/** The bytes of memory that a frame's content takes. A string may take two bytes for each character. */
 function sizeOf(frame: Frame | undefined): number {
   if (frame === undefined) return 0;
   if (frame.type === 'string') return 2 * frame.text.length;

@@ -14,7 +14,7 @@ export interface LabelText {
   readonly interned: StoredText;
 }
 
-/** The number of labels at which unused labels are first removed, then again whenever the number doubles. */
+/** Unused labels are removed when there are this many labels, and again whenever their number has doubled. */
 const CLEANUP_SIZE = 256;
 
 /** The labels of one object, alone and joined with labels of rows. Each text is made once. */
@@ -49,7 +49,10 @@ export class ObjectLabels {
     return joinLabels(this.#first.text, own);
   }
 
-  /** Removes labels that no line uses. Patterns create labels from names of variables, and publishers remove variables. */
+  /**
+   * Removes labels that no line uses. Labels become unused because patterns make them from names of variables, and
+   * publishers remove variables.
+   */
   #removeUnused(others: Map<string, LabelText>): void {
     for (const [own, { interned }] of others) {
       if (interned.isUsed) continue;
@@ -86,7 +89,10 @@ export class RowLabels {
   }
 }
 
-/** Labels from the path of an object, followed by labels of its format that neither the path nor rows define. */
+/**
+ * Labels from the path of an object, followed by the labels that the format states, except those that the path or
+ * rows define.
+ */
 export function withDeclared(
   path: LabelValues,
   declared: LabelValues | undefined,

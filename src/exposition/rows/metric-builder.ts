@@ -34,7 +34,7 @@ export interface BuilderParts {
   readonly counters: Counters;
   readonly usage: TargetUsage;
   readonly onOmitted: OnOmitted | undefined;
-  /** Both are undefined if the application has no catalogue. */
+  /** The catalogue and its index are undefined if the application has no catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly rowIndex: RowIndex | undefined;
   /** Set if variables without a catalogue row are shown as well. */
@@ -115,7 +115,10 @@ export class MetricBuilder {
     return this.#objects.coverage;
   }
 
-  /** Starts a refresh with a new budget of frame copies. The caller then calls `variableChanged` for each changed variable. */
+  /**
+   * Starts a refresh with a new budget of frame copies. The caller then calls `variableChanged` for each changed
+   * variable.
+   */
   update(): void {
     this.#frames.refresh();
   }

@@ -60,7 +60,7 @@ export class ObservedDistribution {
 }
 
 /**
- * The key of a distribution among the distributions of a variable: its series, its bounds or quantiles, its conversion.
+ * Identifies a distribution among those of one variable: by its series, its bounds or quantiles, and its conversion.
  */
 function observedKey(
   shape: BoundsOrQuantiles,

@@ -34,8 +34,8 @@ export interface EvaluatorParts {
 }
 
 /**
- * Evaluates the rows of a target, one after the other. One context serves all rows, since a million contexts would be
- * garbage.
+ * Evaluates the rows of a target, one after the other. All rows share one context, so that a million rows do not
+ * leave a million contexts as garbage.
  */
 export class RowEvaluator implements RowContext {
   readonly #parts: EvaluatorParts;
@@ -51,7 +51,7 @@ export class RowEvaluator implements RowContext {
   }
 
   /**
-   * The series that a row shows for a variable; none if the row does not read its type.
+   * The series that a row shows for a variable; none if the row does not read variables of this type.
    * @param losesValue whether the variable is losing its value
    */
   evaluate(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): RowOutput {

@@ -38,7 +38,7 @@ export class RowLines {
 
   /**
    * Replaces the series of a row for a node.
-   * @param maxSeries the maximum number of series that the row may have had for this node before
+   * @param maxSeries an upper bound of the number of series that the row has shown for this node before
    */
   set(row: Row, labels: LabelText, nodeId: number, shown: RowOutput, maxSeries: number): void {
     if (shown === 'unchanged') return;

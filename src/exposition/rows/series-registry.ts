@@ -31,7 +31,7 @@ const positionOf = (name: string, { nodeId, seriesIndex }: LineKey): string =>
 class ClashingList {
   readonly #byPosition = new Map<string, ClashingSeries>();
   readonly #byHash = new Map<number, Set<ClashingSeries>>();
-  /** The series by each name of their metric that no other metric of the page may use. */
+  /** The clashing series, by metric. A metric is listed under each of its names that no other metric may have. */
   readonly #byName = new Map<string, Set<ClashingSeries>>();
   #dropped = 0;
 
@@ -104,7 +104,7 @@ export type OnClash = (series: string, why: string) => void;
 
 /**
  * Keeps names unique: shows the first series with a name and labels, and the first metric with a name. Later ones
- * clash: they are counted, and shown once the first is removed.
+ * clash. They are counted, and are shown once the first one is removed.
  */
 export class SeriesRegistry {
   readonly #text: ExpositionText;
@@ -113,14 +113,14 @@ export class SeriesRegistry {
   readonly #owners = new NameOwners();
   readonly #clashing = new ClashingList();
   readonly #counters: Counters;
-  /** Groups are node ids; the key of an item is a series index and a metric name. */
+  /** The omitted series, in groups by node id. A series is identified by its series index and metric name. */
   readonly #omitted = new OmittedItems();
   readonly #cost: Cost;
   readonly #onClash: OnClash;
   readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
 
-  /** @param cost counts the work of series that are not shown; the text counts the work of its lines */
+  /** @param cost counts the work of series that are not shown; the text itself counts the work of lines */
   constructor(
     text: ExpositionText,
     cost: Cost,
@@ -323,7 +323,7 @@ export class SeriesRegistry {
     this.#clashing.put(next);
   }
 
-  /** Shows the series that clashed with a removed series or its metric. */
+  /** Shows the series that could not be shown because of a removed series or its metric. */
   #showClashing(gone: FamilyMetadata, hash: number): void {
     const isLast = !this.isShown(gone.name);
     if (isLast) this.#owners.delete(gone);

@@ -14,7 +14,7 @@ export interface RenderOptions {
   readonly context: DeflateContext | undefined;
 }
 
-/** A unit of render work: writes the text of a chunk or the deflate block of a block of lines. */
+/** A unit of render work: writes the text of a chunk, or writes the lines of a block as a deflate block. */
 export interface RenderTask {
   /** The approximate size as text, in bytes. */
   readonly bytes: number;
@@ -29,7 +29,7 @@ export interface RenderTask {
 /** The typical size of a value with its space and line feed. */
 const VALUE_BYTES = 10;
 
-/** The method `write` writes only the deflate block; the chunk of the block writes the text. */
+/** The method `write` writes only the deflate block. The chunk that contains the block writes the text. */
 export class Block implements RenderTask {
   readonly lines: LineTable;
   #isSorted = true;

@@ -56,7 +56,7 @@ export class Chunk implements RenderTask {
   #text: RenderBuffer | undefined;
   /** Whether the last write failed. */
   #hasFailed = false;
-  /** The number and the approximate size of the lines when all lines were written last. */
+  /** The number and the approximate size of the lines at the last write of all lines. */
   #lines = 0;
   #lineBytes = 0;
   /** The result of the last call of `textFor`. */
@@ -96,8 +96,8 @@ export class Chunk implements RenderTask {
   }
 
   /**
-   * Writes the text: into the last buffer, or into a new one while a snapshot holds the last. If few values changed,
-   * writes only these.
+   * Writes the text into the last buffer, or into a new one if a snapshot holds the last one. If few values changed,
+   * writes only the changed values.
    */
   write(_: RenderOptions, scratch: Scratch): void {
     const { run } = this.#kernel;

@@ -118,7 +118,7 @@ export const isTooLarge = ({ blocks, bytes }: Chunk): boolean =>
 
 const isHalfFull = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
 
-/** Whether the blocks of `all` from an index on begin with the blocks `some`. */
+/** Whether `all` contains the blocks `some`, in the same order, from an index on. */
 function hasAt(some: readonly ChunkBlock[], all: readonly ChunkBlock[], index: number): boolean {
   for (let i = 0; i < some.length; i++) {
     const [one, other] = [some[i], all[index + i]];

@@ -44,7 +44,7 @@ export class ExpositionText {
   readonly #cost: Cost;
 
   /**
-   * @param cost counts lines that are put, removed or moved; a long line counts for more
+   * @param cost counts lines that are put, removed or moved; a long line counts as several
    * @param usesKernel decides whether the kernel compresses lines
    */
   constructor(kernel: Kernel, cost = new Cost(), usesKernel = usesKernelDeflate) {
@@ -127,9 +127,9 @@ export class ExpositionText {
   }
 
   /**
-   * Renders changed lines, a few blocks per step, and returns a snapshot of the current text. If the render fails or is
-   * not finished, the next render writes the same lines again.
-   * @param encodings at least one of the two; if the kernel does not compress the lines, they are rendered as text
+   * Renders changed lines, a few blocks per step, and returns a snapshot of the current text. If the render fails or
+   * is not finished, the next render writes the same lines again.
+   * @param encodings at least one must be true; if the kernel does not compress the lines, they are rendered as text
    */
   *rendering(encodings: Encodings = TEXT_ONLY): Generator<void, Snapshot> {
     const usesKernel = encodings.deflated && this.#usesKernelDeflate(this.#size);

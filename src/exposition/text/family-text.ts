@@ -78,7 +78,9 @@ function withoutHeader({ header, memory, ranges }: TextRanges): readonly Uint8Ar
   return buffers;
 }
 
-/** Parses one buffer after the other as samples are read. Each has whole lines, and may be in shared memory. */
+/**
+ * Parses one buffer after the other as samples are read. Each buffer has whole lines, and may be in shared memory.
+ */
 export function* samplesIn(buffers: readonly Uint8Array[]): Generator<Sample> {
   for (const { buffer, byteOffset, length } of buffers) {
     const text = Buffer.from(buffer, byteOffset, length).toString();

@@ -43,13 +43,15 @@ export class Family {
   readonly metadata: FamilyMetadata;
   readonly #kernel: Kernel;
   readonly #blocks: Block[] = [];
-  /** The names of its lines, by suffix. */
+  /** The names that the lines have, by suffix. */
   readonly #names = new Map<string, StoredText>();
   #lastName: { readonly suffix: string; readonly name: StoredText } | undefined;
   #lines = 0;
   readonly #size: TextSize;
   readonly #cost: Cost;
-  /** The result of the last lookup: the next lookup is usually for the same line. Reset when lines move. */
+  /**
+   * The result of the last lookup: the next lookup is usually for the same line. Reset whenever positions may change.
+   */
   readonly #position = { nodeId: NO_NODE, seriesIndex: 0, blockIndex: 0, lineIndex: 0 };
 
   /**
@@ -95,7 +97,7 @@ export class Family {
     else if (!this.#merge(blockIndex)) this.#merge(blockIndex - 1);
   }
 
-  /** The hash of the family's name with this suffix, as its lines show it. */
+  /** The hash of the family's name followed by this suffix. */
   nameHash(suffix: string): TextHash {
     return this.#name(suffix).hash;
   }
@@ -117,7 +119,7 @@ export class Family {
     return this.#blocks;
   }
 
-  /** Bytes of its names and labels. */
+  /** Bytes of the names and labels of all lines. */
   get textBytes(): number {
     let bytes = 0;
     for (const block of this.#blocks) bytes += block.textBytes;
@@ -127,7 +129,7 @@ export class Family {
   /**
    * Counts the symbols of each block that contains an `every`-th line, one block per step, and adds them to `counts`.
    * Returns the number of lines after the last `every`-th line.
-   * @param skipped this number from the families before
+   * @param skipped the number of lines after the last `every`-th line of the families before
    */
   *countingSymbols(
     context: DeflateContext,

@@ -1,4 +1,4 @@
-// A reference-counted buffer in kernel memory, with rendered text or a deflate block.
+// A reference-counted buffer in the kernel's memory, with rendered text or a deflate block.
 import type { Kernel } from '../wasm/kernel.js';
 import { sizeClass } from '../wasm/memory.js';
 
@@ -47,7 +47,7 @@ export class RenderBuffer {
     return this.#holders === 0;
   }
 
-  /** Returns a new buffer with the same memory, and marks this one as freed. It must not be held. */
+  /** Returns a new buffer with the same memory, and marks this one as freed. Call it only while `isHeld` is false. */
   reuse(): RenderBuffer {
     const next = new RenderBuffer(this.#kernel, this.address, this.capacity);
     this.#holders = 0;

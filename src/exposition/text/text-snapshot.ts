@@ -123,7 +123,7 @@ export class TextSnapshot implements Snapshot {
   }
 }
 
-/** Makes a function whose first call calls `release`. */
+/** Makes a function that calls `release` at its first call, and does nothing at later calls. */
 export function releaseOnce(release: () => void): () => void {
   let isHeld = true;
   return () => {

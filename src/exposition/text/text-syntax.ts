@@ -21,7 +21,7 @@ const escapeLabel = (text: string) =>
 const unescapeLabel = (text: string) =>
   !text.includes('\\') ? text : text.replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c));
 
-/** The text between the braces. Labels with an empty value are omitted, unless `keepsEmpty` is set. */
+/** Labels as the text between the braces. Labels with an empty value are omitted, unless `keepsEmpty` is set. */
 export function labelsText(labels: Labels, keepsEmpty = false): string {
   let text = '';
   for (const key in labels) {
@@ -39,7 +39,7 @@ export const seriesText = (name: string, labels: string): string =>
 /** The text between the name of a series and its value, from the result of `labelsText`. */
 export const labelsPart = (labels: string): string => (labels === '' ? ' ' : `{${labels}} `);
 
-/** Parses the result of `seriesText`. Names have no brace, so the first one begins the labels. */
+/** Parses the result of `seriesText`. Names have no brace, so the first brace begins the labels. */
 export function decodeSeries(series: string): { readonly name: string; readonly labels: Labels } {
   const brace = series.indexOf('{');
   return brace < 0

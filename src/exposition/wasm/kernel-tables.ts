@@ -1,4 +1,4 @@
-// Growable tables in kernel memory. The kernel finds each through a pointer at a fixed address.
+// Growable tables in the kernel's memory. The kernel finds each table through a pointer at a fixed address.
 import type { Conversion } from '../../catalogue/row.js';
 import { Fault } from '../../errors.js';
 import {
@@ -36,7 +36,7 @@ export class BlockTable {
     this.#memory = memory;
   }
 
-  /** Assigns a number to the block with this header. @throws Fault NATIVE_FAILED when all are in use */
+  /** Assigns a number to the block with this header. @throws Fault NATIVE_FAILED when all numbers are in use */
   assign(header: number): number {
     const number = this.#free.pop() ?? this.#allocateNumber();
     this.#memory.u32[(this.#at >>> 2) + number] = header;
@@ -80,8 +80,8 @@ export class BlockTable {
 const MAX_SCALES = 2 ** (32 - SCALE_SHIFT);
 
 /**
- * The distinct scales of a partition. The kernel multiplies a value by one double and divides by another. Scales come
- * only from catalogues, and stay until the partition ends.
+ * The distinct scales of a partition. A scale has two doubles: the kernel multiplies a value by one, and divides it
+ * by the other. Scales come only from catalogues, and stay until the partition ends.
  */
 export class Scales {
   readonly #memory: TableMemory;

@@ -47,8 +47,8 @@ export function shareKernelCode(code: WebAssembly.Module): void {
 }
 
 /**
- * Reserves memory. It is shared, so that buffers stay valid when it grows, and sockets send from it while a worker
- * renders.
+ * Reserves memory. The memory is shared for two reasons: buffers stay valid when it grows, and sockets can send from
+ * it while a worker renders.
  */
 function reserve(maximum: number): WebAssembly.Memory {
   try {

@@ -23,13 +23,13 @@ export const POWERS_AT = 64;
 export const POWER_BYTES = 16;
 export const LOWEST_EXPONENT = -292;
 export const HIGHEST_EXPONENT = 324;
-/** The text of a value before it is compressed, 48 bytes. */
+/** The text of a value (48 bytes) before it is compressed. */
 export const VALUE_AT = POWERS_AT + (HIGHEST_EXPONENT - LOWEST_EXPONENT + 1) * POWER_BYTES;
 /** The matches of the line that was compressed last: assembly/line-diff.ts. */
 export const MATCHES_AT = VALUE_AT + 48;
 /** The total of the block that was compressed last: raw CRC, bytes and bits, u32 each. */
 export const DEFLATE_RESULT_AT = VALUE_AT + 64;
-/** The kernel stores the result of prefetching reads here, so that the compiler keeps the reads. */
+/** The kernel stores the result of prefetching reads here: the compiler would remove reads without a result. */
 export const PREFETCH_RESULT_AT = VALUE_AT + 76;
 /** For each line of a block, by how much the length of its value changed: i8. */
 export const LENGTH_DELTAS_AT = VALUE_AT + 80;
@@ -72,8 +72,8 @@ export const LINES_CHANGED = 2;
 //   | 16 bytes   | 20 bytes     | indexes u32 | offsets u32   | u16      | lengths u8   |
 //   +------------+--------------+-------------+---------------+----------+--------------+
 //
-// A key has the node id and the hash, f64 each. The offsets and lengths of values are by the line's index, and describe
-// the last text. The offsets are contiguous: when the length of a value changes, all later offsets change.
+// A key has the node id and the hash, f64 each. The offsets and lengths of values are in the order of the lines, and
+// describe the last text. The offsets are contiguous: when the length of a value changes, all later offsets change.
 export const KEY_BYTES = 16;
 export const KEY_HASH = 8;
 export const ENTRY_BYTES = 20;
@@ -90,8 +90,8 @@ export const VALUE_LENGTH_BYTES = 1;
 //   | u32     | u32       | u32     | u32    | line id |
 //   +---------+-----------+---------+--------+---------+
 //
-// A line is its name, its labels with a space, the value of its cell, and a line feed. Without a cell, the text of
-// its labels includes the constant value and the line feed.
+// A line is its name, its labels with a space, the value of its cell, and a line feed. If a line has no cell, the text
+// of the labels includes a constant value and the line feed.
 export const ENTRY_NAME = 0;
 export const ENTRY_LABELS = 4;
 export const ENTRY_CELL = 8;
@@ -120,8 +120,8 @@ export const OPCODE_WRAP32 = 5;
 export const SCALED = 0x100;
 export const SCALE_SHIFT = 16;
 
-// The table of a chunk: the number of its blocks, then an item for each block. The header lines before a block, if any,
-// belong to it. `start` is the offset of the block's lines in the last text.
+// The table of a chunk: the number of its blocks, then an item for each block. `header` is the text of the header lines
+// before the block, if there are any. `start` is the offset of the block's lines in the last text.
 //
 //   0        4          8           12          16      20
 //   +--------+----------+-----------+-----------+-------+----------+
@@ -172,9 +172,9 @@ export const CODE_HEADER = CODE_END + 4;
 export const CODE_COUNTS = CODE_HEADER + 512;
 export const CODE_BYTES = CODE_COUNTS + 4;
 
-// The tables of raw CRCs, of u32. The first four update a CRC by four bytes of text: 256 entries for each byte of a word.
-// The others shift a CRC over zero bytes, whose number has up to 4 digits in base 16. Each digit from 1 to 15, at each
-// position, has eight tables of 16 entries: one table for each half of a byte of the CRC.
+// The tables of raw CRCs, u32 each. The first four update a CRC by four bytes of text: 256 entries for each byte of a
+// word. The others shift a CRC by a number of zero bytes, which has up to 4 digits in base 16. Each digit from 1 to 15,
+// at each position, has eight tables of 16 entries: one table for each half of a byte of the CRC.
 export const CRC_DIGITS = 4;
 export const CRC_MAX_DIGIT = 15;
 export const CRC_BYTE_BYTES = 256 * 4;

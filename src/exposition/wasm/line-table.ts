@@ -33,7 +33,7 @@ import type { StoredText, TextHash } from './memory.js';
 /** The maximum number of bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const MAX_VALUE_BYTES = 26;
 
-/** The offset of `order` and the size of all arrays, for each line. */
+/** The bytes for each line: those of the arrays before `order`, and those of all arrays. */
 const ORDER_OFFSET = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + VALUE_OFFSET_BYTES;
 const LINE_BYTES = ORDER_OFFSET + ORDER_BYTES + VALUE_LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
@@ -51,7 +51,7 @@ const NO_NODE = -1;
 export interface Line {
   /** The end of the series name after the family name, such as `_sum`. */
   readonly suffix: string;
-  /** The labels in braces, if any, and a space; a string belongs to this line alone. */
+  /** The labels in braces, if any, and a space. Lines may share a `StoredText`; a string belongs to one line. */
   readonly labels: StoredText | string;
   /** For a line without a cell, its constant value and a line feed; '' for other lines. */
   readonly constant: string;
@@ -68,8 +68,8 @@ export interface LineKey {
 }
 
 /**
- * A 52-bit hash of the name of a line, suffix included, and its labels. The last 8 bits depend on the labels alone,
- * so that `NumberSet` stores the series of one object, which are added together, close to each other.
+ * A 52-bit hash of a line's name, suffix included, and labels. The last 8 bits depend only on the labels. The series
+ * of one object are added together, and `NumberSet` thus stores them close to each other.
  */
 export function seriesHash(name: TextHash, { labels }: Line): number {
   const own = typeof labels === 'string' ? hashOf(labels) : labels.hash;
@@ -276,7 +276,7 @@ export class LineTable {
     this.#kernel.arena.free(this.address, BLOCK_BYTES);
   }
 
-  /** Adds an entry for a line after all others, without allocating; returns it. */
+  /** Adds an entry for a line that follows all others. Allocates no memory. Returns the entry. */
   #append(): number {
     const entry = this.#free.pop() ?? this.#count;
     this.#setEntry(this.#count, entry);
@@ -332,7 +332,7 @@ export class LineTable {
     if (lines > this.#capacity) this.#resize(capacityFor(lines));
   }
 
-  /** Reallocates for this many lines; all entry numbers must be smaller. */
+  /** Reallocates the arrays for this many lines. All entry numbers must be smaller than `capacity`. */
   #resize(capacity: number): void {
     const { arena } = this.#kernel;
     const [former, was] = [this.#at, this.#capacity];

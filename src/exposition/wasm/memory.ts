@@ -1,7 +1,9 @@
 // The kernel's memory: an arena, a scratch buffer, and reference-counted texts.
 import { TEXT_CONTENT, TEXT_LENGTH } from './layout.js';
 
-/** Rounds a size up to a multiple of a quarter of a power of two, which wastes at most a fifth. */
+/**
+ * Rounds a size up to a size class. There are four classes between two powers of two, so at most a fifth is wasted.
+ */
 export function sizeClass(bytes: number): number {
   if (bytes <= 64) return Math.max(16, Math.ceil(bytes / 16) * 16);
   const power = 2 ** Math.floor(Math.log2(bytes - 1));
@@ -9,7 +11,7 @@ export function sizeClass(bytes: number): number {
   return Math.ceil(bytes / quarter) * quarter;
 }
 
-/** Allocates kernel memory by size classes, with a free list for each. */
+/** Allocates the kernel's memory by size classes, with a free list for each. */
 export class Arena {
   readonly #freeLists = new Map<number, number[]>();
   readonly #grow: (bytes: number) => number;
@@ -79,7 +81,7 @@ export class Arena {
   }
 }
 
-/** A reusable buffer in kernel memory for data that does not outlive a call. It only grows. */
+/** A reusable buffer in the kernel's memory, for data that does not outlive a call. The buffer only grows. */
 export class Scratch {
   readonly #arena: Arena;
   #at = 0;
@@ -110,7 +112,7 @@ interface TextMemory {
   view(at: number, bytes: number): Buffer;
 }
 
-/** Reference-counted UTF-8 texts in kernel memory. */
+/** Reference-counted UTF-8 texts in the kernel's memory. */
 export class TextStore {
   readonly #memory: TextMemory;
 
@@ -147,7 +149,7 @@ export class TextStore {
   }
 }
 
-/** A text that lines share. It is in kernel memory from its first use until `close()`. */
+/** A text that lines share. It is in the kernel's memory from its first use until `close()`. */
 export class StoredText {
   readonly #texts: TextStore;
   readonly text: string;
@@ -159,7 +161,10 @@ export class StoredText {
     this.text = text;
   }
 
-  /** The address of the text. A line that keeps it adds a reference, and releases it later. */
+  /**
+   * The address of the text. A line that keeps the address adds a reference to the text, and releases the reference
+   * later.
+   */
   get address(): number {
     if (this.#at === 0) this.#at = this.#texts.store(this.text);
     return this.#at;

@@ -1,9 +1,10 @@
-// Bits of a deflate stream, lowest first, at bit addresses: byte addresses times 8. RFC 1951, 3.1.1.
+// Bits of a deflate stream, lowest first. A bit address is a byte address times 8, plus the number of the bit in the
+// byte. RFC 1951, 3.1.1.
 
 /** For at most this many bits, copying without alignment is faster. */
 const SHORT_BITS: u64 = 448;
 
-/** Writes up to 56 bits at a bit address. */
+/** Writes up to 56 bits at a bit address; returns the address after them. */
 export function put(at: u64, bits: u64, count: u32): u64 {
   const byte = <usize>(at >> 3);
   const used = at & 7;

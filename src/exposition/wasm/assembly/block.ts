@@ -52,17 +52,17 @@ function orderOf(block: usize): usize {
   return <usize>load<u32>(block, BLOCK_ORDER);
 }
 
-/** The address of the offsets of all values in the last text. */
+/** The address of the array that has the offset of each value in the last text. */
 export function offsetsOf(block: usize): usize {
   return orderOf(block) - capacityOf(block) * VALUE_OFFSET_BYTES;
 }
 
-/** The address of the lengths of all values in the last text. */
+/** The address of the array that has the length of each value in the last text. */
 export function lengthsOf(block: usize): usize {
   return orderOf(block) + capacityOf(block) * ORDER_BYTES;
 }
 
-/** The number of the entry of the line at an index. */
+/** The entry number of the line at an index. */
 export function entryNumberAt(block: usize, index: u32): u32 {
   return <u32>load<u16>(orderOf(block) + <usize>index * ORDER_BYTES);
 }
@@ -179,8 +179,8 @@ export function markDirty(cell: usize): void {
 }
 
 /**
- * Inserts a line at an index, in a free entry of a block that is not full. Adds a reference to its name and labels,
- * and adds `lineId` to the list of its cell. Returns the bytes of name and labels.
+ * Inserts a line at an index, in a free entry of a block that is not full. Adds a reference to the name and one to
+ * the labels, and adds `lineId` to the list of the line's cell. Returns the bytes of name and labels.
  */
 export function insert(
   block: usize,
@@ -226,7 +226,7 @@ export function insert(
 
 /**
  * Copies the entries of a block with their keys and series indexes from one address to another, in the order of the
- * lines. Changes the block number in the lists of the cells. The caller updates the header.
+ * lines. Updates the line ids in the lists of the cells. The caller updates the header.
  */
 export function sort(block: usize, oldNumber: u32, newNumber: u32, from: usize, to: usize): void {
   const keys = capacityOf(block) * KEY_BYTES;

@@ -1,4 +1,5 @@
-// The raw CRC-32 of parts of a text: without initial and final inversion, so that parts can be joined.
+// Computes raw CRC-32s of parts of a text. They lack the initial and the final inversion, so that the kernel can join
+// them.
 import {
   CRC_BYTE_BYTES,
   CRC_HALF_BYTES,
@@ -9,7 +10,7 @@ import {
 } from '../layout';
 
 const DIGIT_TABLES: usize = CRC_MAX_DIGIT * CRC_SHIFT_BYTES;
-/** The maximum number of zero bytes that one lookup shifts a CRC over. */
+/** The maximum number of zero bytes by which one lookup can shift a CRC. */
 const MAX_BYTES: u32 = 0xffff;
 
 /** Updates a raw CRC with the bytes from `from` to `to`. */
@@ -35,7 +36,7 @@ export function shiftCrc(crc: u32, bytes: u32): u32 {
   return shiftByDigit(shiftTables + 3 * DIGIT_TABLES, bytes >> 12, crc);
 }
 
-/** Updates a raw CRC with the number of zero bytes that one digit of the count stands for. */
+/** Updates a raw CRC with zero bytes. Their number is the value of one digit of the count. */
 function shiftByDigit(digitTables: usize, digit: u32, crc: u32): u32 {
   if (digit == 0) return crc;
   const tables = digitTables + <usize>(digit - 1) * CRC_SHIFT_BYTES;
@@ -51,7 +52,7 @@ function shiftByDigit(digitTables: usize, digit: u32, crc: u32): u32 {
   );
 }
 
-/** Shifts a word by four bytes: one table for each byte. */
+/** Shifts a word by four bytes, with one lookup table for each byte of the word. */
 function lookUpWord(tables: usize, word: u32): u32 {
   return (
     load<u32>(tables + ((<usize>(word & 0xff)) << 2), 3 * CRC_BYTE_BYTES) ^

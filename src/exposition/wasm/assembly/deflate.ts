@@ -1,5 +1,6 @@
-// Writes lines as a deflate block (RFC 1951) without producing their text. Each line is encoded as matches in the line
-// N lines before it (N is the line distance), and literals for the differences.
+// Writes lines as a deflate block (RFC 1951) without producing their text. Each line is encoded by comparison with an
+// earlier line: as matches where both agree, and as literals where they differ. The earlier line is N lines before; N
+// is the line distance.
 import {
   cellOf,
   countOf,
@@ -43,8 +44,8 @@ import {
 } from './symbols';
 import { writeValue } from './values';
 
-// Each line has a record of 24 bytes and a total of 12 bytes. The totals are contiguous, since a changed line also
-// needs the totals of the lines around it.
+// Each line has a record of 24 bytes and a total of 12 bytes. The totals are contiguous, since writing a changed line
+// also reads the totals of the lines around it.
 //
 //   0         4              8            24        0        4       8      12
 //   +---------+--------------+------------+         +--------+-------+------+
@@ -53,13 +54,14 @@ import { writeValue } from './values';
 //   +---------+--------------+------------+         +--------+-------+------+
 //
 // `bytes` is the length of the line with its line feed. `bits` is the number of compressed bits of the line and of the
-// line feed before it. `text bits` is the number of bits before those of the value, or 0 if it needs more than 24 bits.
-// CRCs are raw CRCs. ./line-diff records the matches. A group of 32 lines has a total as well.
+// line feed before it. `text bits` is the number of these bits that precede the value; 0 if that number does not fit in
+// 24 bits. CRCs are raw CRCs. ./line-diff records the matches. A group of 32 lines has a total as well.
 const RECORDED_MATCHES: usize = 8;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
 /**
- * If at most this many lines of a group changed, its total is corrected for each of them; else it is computed again.
+ * If at most this many lines of a group changed, each of them corrects the total of the group. Otherwise the total is
+ * computed again.
  */
 const MAX_CORRECTED: u32 = 6;
 
@@ -72,8 +74,8 @@ const LINES_TRIED: u32 = 12;
 const MAX_BYTES_TRIED: u32 = 131_072;
 
 /**
- * The length of name and labels of a line. A line without a cell has its value there as well; its line feed is not
- * counted.
+ * The length of name and labels of a line. In a line without a cell, the labels include the value and the line feed,
+ * but the line feed is not counted.
  */
 function lengthOf(entry: usize): u32 {
   return nameLength(entry) + labelsLength(entry) - (cellOf(entry) == 0 ? 1 : 0);
@@ -135,8 +137,8 @@ function writeRecordedText(
 }
 
 /**
- * Adds `by` to the distances of the matches of a line whose bits begin at `start`. Returns false if a distance cannot
- * be changed.
+ * Adds `by` to the distance of each match of a line. The bits of the line begin at `start`. Returns false if a
+ * distance cannot be changed.
  */
 function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
   for (let at = record + RECORDED_MATCHES; at < record + RECORD_BYTES; at += 4) {
@@ -154,16 +156,16 @@ function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
 }
 
 /**
- * The distance in lines to the line that a line's matches refer to: the line distance of the block, or 1 for the first
- * lines.
+ * How many lines before a line its matches refer to. This is the line distance of the block, but 1 for a line with
+ * fewer lines before it, and 0 for the first line.
  */
 function linesBack(index: u32, lineDistance: u32): u32 {
   return index >= lineDistance ? lineDistance : min<u32>(index, 1);
 }
 
 /**
- * Writes the text of a line's value to VALUE_AT; returns its end. Reading VALUE_AT right after this would stall until it is
- * stored.
+ * Writes the text of a line's value to VALUE_AT; returns its end. A read of VALUE_AT right after this would stall
+ * until the text is stored.
  */
 function writeLineValue(entry: usize): usize {
   const cell = cellOf(entry);
@@ -171,8 +173,8 @@ function writeLineValue(entry: usize): usize {
 }
 
 /**
- * Writes the value of a line from VALUE_AT to `at`, after the bits of the line's text from `start` on. Updates its record
- * and total.
+ * Writes the value at VALUE_AT to `at`. The line's other bits are already written, from `start` up to `at`. Updates
+ * the record and the total of the line.
  */
 function putValue(start: u64, at: u64, code: usize, record: usize, total: usize, end: usize): u64 {
   const textBits = at - start;
@@ -220,7 +222,8 @@ export function bestLineDistance(block: usize, code: usize, to: usize): u32 {
     let bits: u64 = 0;
     for (let i = longest; i < count; i += step) {
       const start = (<u64>to) << 3;
-      // An estimate of the bytes of each line in between; never less than the length of the line that matches refer to.
+      // An estimate of the length of each line in between. It is at least the length of the line that the matches
+      // refer to.
       const length =
         max(lengthOf(entryAt(block, i)), lengthOf(entryAt(block, i - lineDistance))) + 8;
       bits += writeText(start, code, block, i, lineDistance, lineDistance * length) - start;
@@ -233,7 +236,7 @@ export function bestLineDistance(block: usize, code: usize, to: usize): u32 {
   return best;
 }
 
-/** Counts the symbols of all lines at `to`. */
+/** Counts the symbols of all lines. The counts are stored at `to`. */
 export function countSymbols(block: usize, code: usize, to: usize): void {
   store<u32>(code, <u32>to, CODE_COUNTS);
   deflateAll(block, code, to);
@@ -283,8 +286,8 @@ function lineBytesAt(block: usize, index: u32): u32 {
 }
 
 /**
- * Writes the changed lines, and copies the bits of all others from the block at `from`. Stores the total of all lines
- * in DEFLATE_RESULT_AT.
+ * Writes the changed lines, and copies the bits of all other lines from the block at `from`. Stores the total of all
+ * lines in DEFLATE_RESULT_AT.
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
   prefetch(block, BLOCK_DEFLATE_CHANGES, recordsOf(block), RECORD_BYTES);
@@ -295,7 +298,8 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   // The bits from `copyStart` to `read`, where the next line begins, still have to be copied.
   let copyStart = ((<u64>from) << 3) + headerBits(code);
   let read = copyStart;
-  // Matches of lines before `affectedEnd` may reach over values with a new length, which adds `shift` to their distance.
+  // Matches of lines before `affectedEnd` may reach back over values whose length has changed. Then `shift` is added
+  // to their distance.
   let affectedEnd: u32 = 0;
   let shift: i32 = 0;
   memory.fill(LENGTH_DELTAS_AT, 0, MAX_LINES);

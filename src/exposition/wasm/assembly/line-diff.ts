@@ -6,8 +6,8 @@ const MIN_MATCH: u32 = 3;
 export const MAX_DISTANCE: u32 = 32_768;
 const QUOTE: u32 = 0x22;
 
-// MATCHES_AT holds up to four matches of the last text. Each is two u16: the position after its bits, relative to the start
-// of the line, and its distance. If the matches do not fit, the first one is OVERFLOW.
+// MATCHES_AT holds up to four matches of the last text. Each has two u16: where its bits end, relative to the start
+// of the line, and its distance. If not all matches can be recorded, the first one is OVERFLOW.
 export const OVERFLOW: u32 = 0xffffffff;
 const MAX_RECORDED: u32 = 4;
 let recorded: u32 = 0;
@@ -64,8 +64,8 @@ function afterWord(text: usize, from: u32, length: u32): u32 {
 
 /**
  * Writes a line feed and the name that two lines share, together `before` bytes (0 if they are written already). Then
- * writes a text as its difference from the text `back` bytes earlier. After a difference, the comparison continues
- * after the word in both texts, or at the next quote, which ends a label's value.
+ * writes a text as its difference from the text `back` bytes earlier. Where the texts differ, both are skipped to the
+ * end of the word. If they still differ there, they are skipped to the next quote, which ends a label's value.
  */
 export function writeDiff(
   at: u64,

@@ -33,7 +33,10 @@ import { numberOf, writeValue } from './values';
 /** The result of `previousChanged` if there is no line. */
 const NONE: u32 = 0xffffffff;
 
-/** The last byte for a value in the scratch buffer of `rewrite` holds the length of the value's text. */
+/**
+ * The scratch buffer of `rewrite` has REWRITE_VALUE_BYTES for each value. The last of these bytes is the length of
+ * the value's text.
+ */
 const LENGTH_OFFSET: usize = REWRITE_VALUE_BYTES - 1;
 
 /** Writes all lines of a chunk to `to`; returns the bytes written. */

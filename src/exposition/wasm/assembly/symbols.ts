@@ -91,8 +91,8 @@ function extraBits(symbol: u32): u32 {
 }
 
 /**
- * Changes the distance of an unsplit match whose bits end at a bit address. Returns false if the new distance has
- * another symbol, whose code may have another length.
+ * Changes the distance of a match that was written as one match. Its bits end at the bit address `end`. Returns false
+ * if the new distance has another symbol, since that may have a longer or shorter code.
  */
 export function changeDistance(end: u64, code: usize, former: u32, distance: u32): bool {
   const symbol = distanceSymbol(code, former);

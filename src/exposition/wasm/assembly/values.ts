@@ -50,7 +50,7 @@ export function numberOf(bits: u64, kind: u32): f64 {
 function digitsOf(n: u32): u64 {
   const high = n / 10000;
   const fours = (<u64>high) | ((<u64>(n - high * 10000)) << 32);
-  // Divisions by 100 and by 10, which are exact for numbers this small, in all parts at once.
+  // Divide all parts at once by 100, then by 10. The results are exact, since the numbers are small.
   const hundreds = ((fours * 10486) >> 20) & 0x7f0000007f;
   const twos = hundreds + ((fours - hundreds * 100) << 16);
   const tens = ((twos * 103) >> 10) & 0x000f000f000f000f;
@@ -116,8 +116,8 @@ function writeFloat(x: f64, at: usize): usize {
   if (x < 9007199254740992) {
     const whole = trunc(x);
     if (whole == x) return writeInteger(<u64>x, at);
-    // If a decimal of at most 15 digits reads back as x, it is the only shortest one. Most other numbers are far from
-    // any such decimal, which a comparison detects without a division.
+    // If a decimal of at most 15 digits reads back as x, it is the only shortest one. A comparison without a division
+    // shows that most other numbers are far from such a decimal.
     if (x < 1e12) {
       const thousands = x * 1000;
       const m = nearest(thousands);
