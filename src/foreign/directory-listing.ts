@@ -6,9 +6,9 @@ import { monotonicMs } from '../clock.js';
 
 /** The maximum number of names to read from a directory. Further names are ignored. */
 const MAX_NAMES = 65_536;
-/** The milliseconds within which two changes of a directory may leave the same time stamp. */
+/** Within this many milliseconds, two changes of a directory may give it the same time stamp. */
 const RECENT_MS = 50;
-/** The milliseconds after which a directory is read again, even if its time stamp is unchanged. */
+/** After this many milliseconds, a directory is read again even if its time stamp is unchanged. */
 const RESCAN_MS = 10_000;
 
 export interface Clocks {
@@ -32,7 +32,7 @@ export class CachedRead<T> {
   #stamp = '';
   #readAtMs = -Infinity;
 
-  /** @param read makes the data from the current content of the directory */
+  /** @param read makes the data from the current content of the file or directory */
   constructor(path: string, read: () => T, clocks: Clocks) {
     this.path = path;
     this.#read = read;

@@ -13,7 +13,7 @@ import type {
   Variable,
 } from '../model.js';
 
-/** The default number of slots per block. A reader copies a multiple of it, so no read splits a block. */
+/** The default number of slots per block. Readers copy multiples of this number, so no read splits a block. */
 const BLOCK = 256;
 
 /** The owner of slots, such as one JVM or one Varnish segment. */
@@ -150,7 +150,9 @@ export const gauge = (
   ...(metric && { metric }),
 });
 
-/** The reason text of the verdict `live`: how many segments or JVMs are shown and left out, and the first reason. */
+/**
+ * The reason of a `live` verdict: how many segments or JVMs are shown, how many are left out, and why the first is.
+ */
 export const shownReason = (
   count: number,
   [singular, plural]: readonly [string, string],
@@ -165,7 +167,7 @@ export const shownReason = (
 const SLICE = 8192;
 /** The number of the management state `normal`. */
 const NORMAL = 1n;
-/** The maximum number of characters of a text. */
+/** The maximum number of characters of a string value. */
 const MAX_TEXT = 256;
 const NO_IDENTITY = { host: '', instance: '', application: '' };
 
@@ -226,7 +228,7 @@ export class PolledSource implements Source {
     const incarnation = this.slots.incarnation(slot);
     const id = ++this.#lastId;
     const { name, type, kind, unit, help, schema } = declaration;
-    // Property by property: building objects by spreading takes ten times as long.
+    // Sets property by property. A spread would take ten times as long.
     const variable: Variable = {
       id,
       object,
@@ -258,7 +260,7 @@ export class PolledSource implements Source {
     const cut = text.slice(0, MAX_TEXT);
     if (this.#texts.get(id) === cut) return;
     this.#texts.set(id, cut);
-    // The slot of a text counts how often it changed.
+    // The slot of a string variable counts the changes of its value.
     this.slots.add(slot, 1n);
   }
 

@@ -80,8 +80,8 @@ export const innermostPidOf = (status: string): string | undefined =>
   /^NSpid:.*?(\d+)$/m.exec(status)?.[1];
 
 /**
- * Whether a process has mapped a file. The maps of a main thread that has ended are empty, so the maps of other threads
- * are read then.
+ * Whether a process has mapped a file. If the main thread has ended, its maps are empty, so the maps of other threads
+ * are read.
  * @param path the directory of the process in /proc
  * @param pathPart text that the line of the file must contain
  */

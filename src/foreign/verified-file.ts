@@ -110,8 +110,8 @@ export const pathOf = ({ base, below }: DirectoryPath): string =>
 
 /**
  * Runs `use` with the open directory.
- * @param isShared whether users other than the owner may write the directory, as in /tmp
- * @throws Fault NATIVE_FAILED if other users may write a directory that is not shared; an Error if open(2) fails
+ * @param isShared whether users other than the owner may write to the directory (true for /tmp)
+ * @throws Fault NATIVE_FAILED if other users may write to a directory that is not shared; an Error if open(2) fails
  */
 export function withDirectory<T>(
   place: DirectoryPath,

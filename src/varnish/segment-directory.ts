@@ -13,7 +13,9 @@ export interface VarnishSegmentHeader {
   readonly ready: number;
   /** The offset of the body from the start of the segment. */
   readonly bodyOffset: number;
-  /** The id of the schema that describes the values; for a schema, its own id. It changes when Varnish restarts. */
+  /**
+   * The id of the schema that describes the values; for a schema, its own id. A restart of Varnish changes the ids.
+   */
   readonly schemaId: bigint;
 }
 
@@ -93,7 +95,8 @@ export class SegmentDirectory {
       if (stamp === known.stamp) continue;
       this.#schemas.delete(entry);
       const again = this.#parseSchema(entry, BigInt(`0x${entry.ident}`));
-      // An unchanged text keeps its `Schema` object, since a new object would replace the segments in the tree.
+      // If the text is unchanged, keep its `Schema` object: for a new object, all its segments in the tree would be
+      // replaced.
       if (again?.json !== undefined && again.json === known.json) {
         known.stamp = again.stamp;
         this.#schemas.set(entry, known);
@@ -155,7 +158,7 @@ export class SegmentDirectory {
     }
   }
 
-  /** Opens the index that replaced the former index; false if a different process wrote it. */
+  /** Opens the index that replaced the former index; false if a different process wrote the new one. */
   #reopenIndex(): boolean {
     const before = this.writer;
     const next = this.#openIndex(this.index);

@@ -157,7 +157,7 @@ const locationOf = ({ file, offset }: IndexEntry): string => `${file} ${offset}`
 const keyOf = ({ file, offset, length, className, ident }: IndexEntry): string =>
   `${file} ${offset} ${length} ${className} ${ident}`;
 
-/** The number of bytes at the start of the file that must not change. */
+/** This many bytes at the start of the file must not change. */
 const START_BYTES = 64;
 
 /** The file of an index. Varnish only appends to the file or replaces it. */

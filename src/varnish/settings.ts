@@ -5,7 +5,7 @@ import { oneOf, text } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
-/** The application of the root of each target. */
+/** The application of each target's root. */
 export const VARNISH_APP = 'varnish';
 
 const directory = text(

@@ -83,7 +83,7 @@ interface StatSegmentOptions {
   readonly values: SegmentValues;
 }
 
-/** The class of backends, and the name of their value with a bitmap of probe results. */
+/** The class of backends, and the name of the value that holds a backend's probe results as a bitmap. */
 const BACKEND = 'vbe';
 const PROBES = 'happy';
 

@@ -15,7 +15,7 @@ import { StartTime } from './varnish-manager.js';
 
 /** The number of slots per block: about as many as a lock, a pool or a backend needs. */
 const BLOCK = 32;
-/** The budget steps to add a segment, in addition to one step per value. */
+/** The budget steps for adding a segment, besides one step per value. */
 const OPEN_STEPS = 64;
 
 export interface InstanceOptions {

@@ -18,7 +18,10 @@ const LOCKED = '_.pid';
  * started later has reused the manager's PID.
  */
 const MAX_EARLY_MS = 10_000;
-/** The time after which an unchanged uptime means "dead". A live manager changes it, and polls read it, each second. */
+/**
+ * After this time, an unchanged uptime means "dead". A live manager changes its uptime every second, as often as it
+ * is polled.
+ */
 const UPTIME_TIMEOUT_MS = 3000;
 
 export class VarnishManager {

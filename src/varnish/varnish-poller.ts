@@ -87,7 +87,7 @@ export class VarnishPoller implements Poller {
     return () => undefined;
   }
 
-  /** The names of instances that run or whose manager was killed. */
+  /** The names of instances that run, or that a killed manager left behind. */
   availableNames(): AvailableNames {
     const { directory } = this.#settings;
     const hasManager = (name: string) => existsSync(`${directory}/${name}/${MANAGER}`);
@@ -145,7 +145,7 @@ export class VarnishPoller implements Poller {
   #open(): OpenedInstance | undefined {
     const { directory: base } = this.#settings;
     const folder = this.#folder;
-    // Other users may write to the work directory, as to /tmp, so check its owner, not its mode.
+    // The work directory may be writable by other users, like /tmp. So check its owner, not its mode.
     withDirectory(
       { base, below: [folder] },
       ({ uid }) => {

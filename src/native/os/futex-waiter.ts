@@ -9,7 +9,7 @@ const { hrtime } = process;
 
 /** Maximum number of words per call, besides the waiter's own word. futex_waitv(2) takes 128. */
 const MAX_WORDS = 127;
-/** Timeout of a call, so that a call ends soon after its segments are closed. */
+/** Timeout of a call. It bounds how long a call can continue after its segments are closed. */
 const TIMEOUT_NS = 5_000_000_000n;
 
 interface FutexCall {
@@ -66,7 +66,7 @@ export class FutexWaiter {
     futexWaitAny(words, hrtime.bigint(), TIMEOUT_NS, () => {
       this.#isCalling = false;
       // The system does not report reliably which word changed, and reading a mapped word could kill the process. So
-      // all callers are notified, and each checks with a small read.
+      // all callers are notified, and each checks its own segment with a small read.
       const isOwn = this.#own.readUInt32LE(0) !== own;
       if (!isOwn) for (const entry of called) if (this.#waiting.delete(entry)) entry.onChange();
       if (!this.#isRunning()) this.#call();
@@ -83,7 +83,8 @@ const THREADS = 4;
 const MAX_THREADS = 1024;
 
 /**
- * Starts libuv's thread pool. Otherwise libuv starts it at its first use, and aborts the process if that fails.
+ * Starts libuv's thread pool now. libuv itself would start the pool at its first use, and abort the process if that
+ * fails.
  * @param size the value of the environment variable UV_THREADPOOL_SIZE
  * @throws Fault NATIVE_FAILED if the system refuses the threads
  */

@@ -13,10 +13,10 @@ for (const file of loadedPackages(readFileSync('/proc/self/maps', 'utf8')))
   ffi.DynamicLibrary(file);
 
 const POINTER_BYTES = 8;
-/** The minimum size of a result of any type. */
+/** The size of a long. Each function is called as if it returned a long. */
 const RESULT_BYTES = 8;
 
-/** The type of an argument, and the memory of its value. The caller fills it before a call. */
+/** The type of an argument, and the memory that holds its value. The caller stores the value before a call. */
 type Argument = readonly [type: 'int' | 'long' | 'pointer', place: Buffer];
 
 const int = (value: number): Buffer => ref.alloc('int', value);
@@ -76,7 +76,7 @@ const PROT_READ = 1;
 const PROT_WRITE = 2;
 const MAP_SHARED = 1;
 const MAP_FIXED = 0x10;
-/** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE: replaces a mapping by zeros. */
+/** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE: replaces a mapping with zeros. */
 const MAP_ZEROS_OVER = 0x2 | 0x10 | 0x20 | 0x4000;
 const MAP_FAILED = 'ffffffffffffffff';
 const AT_FDCWD = -100;
@@ -117,7 +117,7 @@ export interface Mapping {
 }
 
 /**
- * Maps the first `length` bytes of an open file, shared.
+ * Maps the first `length` bytes of an open file with MAP_SHARED.
  * @throws Fault NATIVE_FAILED with the errno
  */
 export function map(fd: number, length: number, access: 'read' | 'write'): Mapping {
@@ -146,8 +146,9 @@ const { mmap } = ffi.Library(null, {
 });
 
 /**
- * Replaces this process's mappings of an open file by zeros, to free their memory. This is for the file of a
- * publisher whose worker thread has ended: Node does not unmap the file. A late access to zeros is harmless.
+ * Replaces this process's mappings of an open file with zeros, to free their memory. It is meant for a publisher
+ * whose worker thread has ended: Node does not unmap the publisher's file. A late access finds zeros, which is
+ * harmless.
  */
 export function replaceMappings(fd: number): void {
   const { dev, ino } = fstatSync(fd);
@@ -322,9 +323,9 @@ const call = (name: string, ...args: readonly Argument[]): number =>
   new PreparedCall(name, args).call();
 
 /**
- * Makes malloc return freed blocks of at least `leastBytes` to the system at once. Malloc also returns the free end of
- * an arena once it has four times that size. By default, malloc raises both thresholds with the size of freed blocks
- * (mallopt(3), M_MMAP_THRESHOLD). Returns false if the C library has no mallopt.
+ * Makes malloc return freed blocks of at least `leastBytes` to the system at once. Malloc also returns the free end
+ * of an arena once that end has at least four times `leastBytes`. By default, malloc raises both limits when a
+ * program frees larger blocks (mallopt(3), M_MMAP_THRESHOLD). Returns false if the C library has no mallopt.
  */
 export function returnFreed(leastBytes: number): boolean {
   try {

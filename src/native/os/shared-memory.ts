@@ -15,13 +15,16 @@ import { Fault, messageOf } from '../../errors.js';
 /** Whether a name still refers to the file that was opened under it, to another file, or to no file. */
 export type NameHolder = 'this' | 'another' | 'none';
 
-/** The owner of a file, and whether all users may write the file. */
+/** The owner of a file, and whether all users may write to it. */
 export interface Ownership {
   readonly uid: number;
   readonly isWritableByAll: boolean;
 }
 
-/** A segment file, open for reading. `read` copies, so the publisher cannot crash this process. */
+/**
+ * A segment file, open for reading. `read` copies bytes without mapping them, so the publisher cannot crash this
+ * process.
+ */
 export interface SegmentFile {
   /** Device and inode. */
   readonly identity: string;

@@ -2,7 +2,10 @@
 import type { SlotRef } from '../../published.js';
 
 const MAX_INCARNATIONS = 0x7fffffff;
-/** How many freed slots wait before the oldest is reused. A longer queue would spread the values over more memory. */
+/**
+ * While at most this many freed slots wait for reuse, fresh slots are taken. A higher limit would spread the values
+ * over more memory.
+ */
 const QUARANTINE = 64;
 
 export class SlotAllocator {
@@ -42,7 +45,7 @@ export class SlotAllocator {
   }
 }
 
-/** Rounds a length up to a power of two, or to the midpoint below it, so that freed frames can be reused. */
+/** Rounds a length up to a power of two, or to three quarters of one, so that later frames fit into freed frames. */
 function sizeClass(words: number): number {
   let power = 4;
   while (power < words) power *= 2;

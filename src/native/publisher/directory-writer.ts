@@ -81,14 +81,14 @@ export class DirectoryWriter {
     return true;
   }
 
-  /** Publishes the removal of a subtree. Its root is the first id. */
+  /** Publishes the removal of an object or variable, whose id is the first of `ids`. The others are below it. */
   remove(ids: readonly number[]): void {
     const [first] = ids;
     if (first === undefined) return;
     for (const id of ids) this.#live.delete(id);
     this.#isFull = false;
     this.#retryAtMs = 0;
-    // A switch copies only live records, so it needs no tombstone.
+    // If there is no room for a tombstone, a switch publishes the removal: it copies only live records.
     if (this.#appendTombstone(first)) this.#publish();
     else this.#hasPendingRemoval = !this.#switch(1);
   }

@@ -1,4 +1,4 @@
-// Waits until the name of a segment is free, while another publisher has it.
+// Waits until another publisher releases the name of a segment.
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { FaultCode } from '../../errors.js';
 import { Fault, messageOf } from '../../errors.js';

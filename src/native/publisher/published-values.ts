@@ -27,7 +27,7 @@ function storedDouble(value: unknown): number | undefined {
   return typeof value === 'bigint' || typeof value === 'boolean' ? Number(value) : undefined;
 }
 
-/** Converts a value to an integer; undefined if it is not one, since JavaScript callers may pass anything. */
+/** Converts a value to an integer; undefined if it is not one. JavaScript callers may pass anything. */
 function integerOf(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'boolean') return value ? 1n : 0n;
@@ -128,7 +128,7 @@ export class PublishedScalar extends PublishedValue {
   }
 
   /**
-   * Replaces the value. A counter may fall, since the counter that a program copies may restart.
+   * Replaces the value. A counter may fall: the program may copy a counter that restarts.
    * @throws RangeError for a value that the type cannot hold; then nothing is stored
    */
   set(value: Scalar): boolean {
@@ -142,7 +142,7 @@ export class PublishedScalar extends PublishedValue {
   }
 
   /**
-   * Adds to the value. Nothing else may write the variable at the same time.
+   * Adds to the value. No other code may change the variable at the same time.
    * @throws RangeError if the type cannot hold the sum, or if the variable is a counter and the amount is negative,
    *   infinite or NaN; then nothing is stored
    */
@@ -207,7 +207,7 @@ abstract class PublishedFrame extends PublishedValue {
   }
 }
 
-/** A text of at most `textBytes` bytes. Longer texts are cut between two characters. */
+/** A variable of type string, with at most `textBytes` bytes. Longer strings are cut between two characters. */
 export class PublishedText extends PublishedFrame {
   /** @throws RangeError if `text` is not a string */
   set(text: string): boolean {

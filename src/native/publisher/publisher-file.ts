@@ -95,7 +95,7 @@ export class PublisherFile {
 
   /**
    * Gives the finished segment its name.
-   * @throws Fault SEGMENT_BUSY if another live publisher has it, NATIVE_FAILED if a file of another user has it
+   * @throws Fault SEGMENT_BUSY if another live publisher has the name, NATIVE_FAILED if another user's file has it
    */
   place(): void {
     for (let round = 0; round < PLACE_ATTEMPTS && !this.#isNamed; round++)
@@ -109,7 +109,7 @@ export class PublisherFile {
 
   /**
    * Restores the name if it was removed. For example, systemd-logind removes it when a user's last session ends. An
-   * unlinked file cannot get a new name, so a copy replaces the file, mapped at the same addresses.
+   * unlinked file cannot get a name again. So a copy replaces the file, and is mapped at the same addresses.
    * @throws Fault SEGMENT_FULL if /dev/shm is full, SEGMENT_BUSY if another live publisher has the name
    */
   restoreName(): void {
@@ -147,8 +147,8 @@ export class PublisherFile {
   }
 
   /**
-   * Returns the descriptor of the file. If the program closed it by mistake, its number may belong to another file now.
-   * In this case, opens the segment's file again by its name, and locks it.
+   * Returns the descriptor of the file. If the program closed the descriptor by mistake, another file may have its
+   * number now. In this case, opens the segment's file again by its name, and locks it.
    * @throws Fault NATIVE_FAILED if the name is gone too, SEGMENT_BUSY if another publisher has the lock
    */
   #descriptor(): number {
@@ -184,7 +184,8 @@ export class PublisherFile {
   #share<T>(fd: number, mapIt: (fd: number) => T): T {
     const other = openSync(`/proc/self/fd/${fd}`, O_RDWR);
     try {
-      // The umask would restrict a mode given to open(). The file is not mapped yet, so a failure has nothing to undo.
+      // The umask would restrict a mode given to open(). The file is not mapped yet, so a failure leaves nothing to
+      // undo.
       const errno = setMode(fd, this.#mode);
       if (errno !== 0)
         throw new Fault(
@@ -215,7 +216,7 @@ export class PublisherFile {
     this.#isNamed = false;
   }
 
-  /** Links the file to a path; false if another file has it. */
+  /** Gives the file a path; false if another file has that path. */
   #link(path: string): boolean {
     const errno = linkOpen(this.#descriptor(), path);
     if (errno === 0) return true;
@@ -223,7 +224,7 @@ export class PublisherFile {
     throw new Fault('NATIVE_FAILED', `Cannot name ${path}: ${getSystemErrorName(-errno)}`);
   }
 
-  /** Replaces a segment without a live publisher; false if another publisher was faster. */
+  /** Replaces a segment that has no live publisher; false if another publisher was faster. */
   #replace(): boolean {
     const old = this.#openOld();
     if (old === undefined) return false;

@@ -43,7 +43,7 @@ export interface PublisherOptions {
    * false.
    */
   readonly failIfBusy?: boolean;
-  /** Gets a sentence when the publisher begins to wait for its server key. Default: writes it to stderr. */
+  /** Called with a sentence when the publisher begins to wait for its server key. Default: writes it to stderr. */
   readonly warn?: (sentence: string) => void;
   /** Default: the pid of this process. */
   readonly pid?: number;
@@ -70,7 +70,7 @@ export interface VariableOptions {
   readonly help?: string;
   /** Upper bounds of a histogram's buckets without +Inf, or quantiles of a summary; ascending. */
   readonly schema?: readonly number[];
-  /** The maximum number of bytes of a text. Default 64. */
+  /** The maximum number of bytes of a string value. Default 64. */
   readonly textBytes?: number;
   /**
    * Whether the variable starts with a value: 0, false, an empty text, or no observations. Default: true for

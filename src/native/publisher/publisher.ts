@@ -85,7 +85,7 @@ export class Publisher {
   #slots: SlotAllocator;
   #header: BigUint64Array;
   readonly #nodes = new Map<number, PublishedNode>();
-  /** Ids of variables by slot, including removed ones. */
+  /** The id of the last variable in each slot; the variable may have been removed. */
   readonly #variableIds: number[] = [];
   readonly heartbeatMs: number;
   readonly #failIfBusy: boolean;
@@ -114,7 +114,7 @@ export class Publisher {
       frameBytes: capacity.frameBytes ?? DEFAULT_CAPACITY.frameBytes,
     });
     const unique = `${pid}.${randomBytes(4).toString('hex')}`;
-    // Before the file is created, since invalid options throw here.
+    // Invalid options throw here, so this comes before the file is created.
     const header = headerBytes(this.#layout, {
       generation: randomBytes(8).readBigUInt64LE() | 1n,
       realtimeNs: (options.realtimeNs ?? systemRealtimeNs)(),
@@ -176,7 +176,7 @@ export class Publisher {
   }
 
   /**
-   * Adds an object below another. Its id is the whole path: it begins with its parent's id and a dot.
+   * Adds an object below another. `name` is its whole id, which begins with the parent's id and a dot.
    * @throws RangeError for values that the format does not allow; then nothing is published
    */
   addObject(
@@ -289,7 +289,7 @@ export class Publisher {
     if (id !== undefined && this.#nodes.get(id)?.ref === value.ref) this.#remove(id);
   }
 
-  /** Writes a heartbeat. Once a second it also tries to take the segment's name if the segment lacks it. */
+  /** Writes a heartbeat. If the segment has no name, also tries once a second to take its name. */
   beat(): void {
     const now = monotonicNs();
     Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, now);
@@ -304,7 +304,9 @@ export class Publisher {
     }
   }
 
-  /** Replaces the counts of dropped items, for callers that add dropped items again. */
+  /**
+   * Replaces the counts of dropped items. Use it if you add dropped items again, since each failed attempt counts.
+   */
   setDropped(objects: number, variables: number): void {
     checkCounts(objects, variables);
     Atomics.store(this.#header, MUTABLE.objectsDropped / 8, BigInt(objects));

@@ -36,7 +36,7 @@ interface CachedDeclaration {
 /** Maximum number of cached declarations per name. Further declarations are not shared. */
 const MAX_PER_NAME = 8;
 
-/** A cache of declarations: records with equal declarations share one object. */
+/** A cache of declarations: records with equal declarations share one `Declaration`. */
 class Declarations {
   readonly #strings: DirectoryReader;
   readonly #known = new LargeMap<CachedDeclaration>();
@@ -47,7 +47,7 @@ class Declarations {
 
   /**
    * The declaration of a record; undefined if its schema is not a list of ascending, finite numbers.
-   * @throws Fault SEGMENT_CORRUPT for a string outside of the string region
+   * @throws Fault SEGMENT_CORRUPT for a string outside the string region
    */
   of(fields: DeclarationFields): Declaration | undefined {
     const first = this.#known.get(fields.name);
@@ -88,7 +88,7 @@ export const MAX_RECORDS_PER_SLICE = 1024;
 const ATTEMPTS = 5;
 /** Bytes of strings copied per slice. */
 const MAX_STRING_BYTES_PER_SLICE = 1 << 20;
-/** Limit of the total bytes of texts and schemas that are decoded for one directory. */
+/** Maximum total size in bytes of the texts and schemas that are decoded for one directory. */
 const MAX_TEXT_BYTES = 2 ** 28;
 const NO_SCHEMA: readonly number[] = [];
 
@@ -142,8 +142,8 @@ export class DirectoryReader {
       if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
       if (count === 0 && !isNewDirectory) return undefined;
       const active = before.epoch % 2;
-      // The publisher stores strings before it counts their record. `before` has the number of records, so the number
-      // of string bytes, which is read later, includes the strings of these records.
+      // The publisher stores the strings of a record before it counts the record. The number of string bytes is read
+      // after the number of records (in `before`), so it includes the strings of all these records.
       const hasStrings = this.#copyStrings(
         active,
         readStringBytes(this.#file, this.#header, active),

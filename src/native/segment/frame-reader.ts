@@ -58,9 +58,9 @@ export class FrameReader {
   }
 
   /**
-   * Whether `begin` still has the value of the copies, so that no update began before this check. The first copy
-   * already has the matching `end`, so the last update was complete before the second copy started. The second copy is
-   * therefore consistent, whatever the order of the bytes within one copy.
+   * Whether `begin` still has the value of the copies. Then no further update began before this check. The last
+   * update was complete before the second copy started, since the first copy already has the matching `end`. So no
+   * update ran during the second copy: this copy is consistent, in whatever order its bytes were read.
    */
   #isUnchanged(at: number, length: number): boolean {
     const read = this.#file.read(this.#begin, 8, at + length - 8);

@@ -104,11 +104,11 @@ export const RECORD = record(RECORD_SIZE, {
   text2: 4,
   /** Instance of a root, or schema of a variable (bounds or quantiles as 8-byte floats). */
   text3: 4,
-  /** Application of a root, or offset of the frame of a variable, in 8-byte units. */
+  /** Application of a root, or offset of a variable's frame in 8-byte units. */
   text4: 4,
-  /** Slot of the as-of time of a root, or NO_SLOT; or length of the frame of a variable, in 8-byte units. */
+  /** For a root, the slot of its as-of time, or NO_SLOT. For a variable, the length of its frame in 8-byte units. */
   extra1: 4,
-  /** Incarnation of the as-of slot of a root. */
+  /** Incarnation of a root's as-of slot. */
   extra2: 4,
 });
 
@@ -129,7 +129,7 @@ export const VARIABLE_KINDS = ['unknown', 'counter', 'gauge'] as const;
  *
  * A writer sets begin = n + 1, the payload, end = n + 1, and then the variable's slot = n + 1.
  *
- * `frameWords` is the length of a frame in 8-byte units; `size` counts bytes of text, bounds or quantiles.
+ * Returns the length of a frame in 8-byte units. `size` is the number of text bytes, of bounds or of quantiles.
  */
 export function frameWords(type: FramedType, size: number): number {
   const { words, entryBytes } = framedType(type).frame;

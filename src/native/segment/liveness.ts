@@ -38,7 +38,7 @@ const MIN_TIMEOUT_NS = 3_000_000_000n;
 /**
  * Converts heartbeat times to the reader's clock. A publisher in another time namespace uses a clock with an offset.
  * So if the time of a new heartbeat is not between the last poll and this one, the time of this poll replaces it. The
- * first heartbeat may have any time before its poll.
+ * first heartbeat keeps its time if that is before its poll.
  */
 export class HeartbeatClock {
   #heartbeatNs: bigint | undefined;
@@ -92,7 +92,8 @@ function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
   if (ageNs <= timeout)
     return { publisher: { state: 'live', reason: IS_LIVE, heartbeatAgeSeconds }, isServed: true };
   const isServed = stalledForNs === 0n || ageNs <= timeout + stalledForNs;
-  // If the publisher is not served, operators see this reason, so its text should not change with each poll.
+  // If the publisher's values are not served, operators see this reason, so its text should not change with each
+  // poll.
   const silence = isServed
     ? heartbeatAgeSeconds.toFixed(1)
     : `more than ${Number(timeout + stalledForNs) / 1e9}`;
@@ -103,7 +104,7 @@ function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
 /** Tolerance for clock adjustments since the segment was created. */
 const MAX_EARLY_MS = 10_000;
 
-/** Returns the process that a segment names and, while it runs, whether it is in another PID namespace. */
+/** Returns the process that a segment names. While it runs, also states whether it is in another PID namespace. */
 export function processOf(
   { pid, startedRealtimeNs }: Pick<SegmentHeader, 'pid' | 'startedRealtimeNs'>,
   { identity }: Pick<SegmentFile, 'identity'>,

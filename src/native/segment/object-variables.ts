@@ -1,4 +1,4 @@
-// Stores the variables of one object in columns, in a fifth of the memory of JavaScript objects.
+// Stores the variables of one object in columns, which take a fifth of the memory of JavaScript objects.
 import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, LiveCollection, SlotRef, Variable } from '../../model.js';
 
@@ -14,7 +14,9 @@ export interface VariableFields extends SlotRef, FrameLocation {
   readonly declaration: Declaration;
 }
 
-/** Columns of a row: id (two words), slot, incarnation, and the last round of mark and sweep that marked it. */
+/**
+ * Columns of a row: id (two words), slot, incarnation, and the last round of mark and sweep that marked the variable.
+ */
 const STRIDE = 5;
 const ID = 0;
 const SLOT = 2;

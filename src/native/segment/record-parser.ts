@@ -76,8 +76,8 @@ for (const [type, { number }] of Object.entries(VALUE_TYPES))
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
- * Returns the word offset of a field. The offsets of a variable's fields are constants, since a lookup in `RECORD`
- * takes as long as reading the field, and there may be millions of records.
+ * Returns the word offset of a field. For the fields of a variable, the results are stored in constants: a lookup in
+ * `RECORD` would take as long as reading the field, and there may be millions of records.
  */
 const wordOf = (field: number): number => field / 4;
 const CRC = wordOf(RECORD.crc);
@@ -105,7 +105,10 @@ const NO_DECLARATION: Declaration = {
   schema: [],
 };
 
-/** Parses records. All records of variables share one object, since a segment may have millions of them. */
+/**
+ * Parses records. For all variables, `parse` returns the same JavaScript object, since a segment may have millions of
+ * them.
+ */
 export class RecordParser {
   readonly #header: SegmentHeader;
   readonly #strings: DirectoryReader;

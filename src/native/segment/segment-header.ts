@@ -33,7 +33,7 @@ export interface SegmentHeader {
   readonly slotCapacity: number;
   readonly frames: number;
   readonly frameCapacity: number;
-  /** End of the last region, the minimum size of the file. */
+  /** End of the last region, which is the minimum size of the file. */
   readonly end: number;
 }
 

@@ -101,9 +101,9 @@ export class SegmentPoller implements Poller {
   readonly #now: () => bigint;
   readonly #options: SegmentPollerOptions;
   #opened: OpenedSegment | undefined;
-  /** Why the last segment could not be read, until the next verdict. */
+  /** Why the last segment could not be read. Stays set until a segment was read completely, or need not be read. */
   #failure: Verdict | undefined;
-  /** The verdict on the last segment that ended, until the next segment is judged. */
+  /** The verdict on the last segment that ended; undefined once the next segment is judged. */
   #ended: Verdict | undefined;
   #retryAtNs = 0n;
   /** Time spent on reading the open segment, reduced by `#decaySpentTime`. */
@@ -159,7 +159,10 @@ export class SegmentPoller implements Poller {
     this.#spentNs = 0n;
   }
 
-  /** Reduces the time spent by 1/RETRY_SHARE of the time since the last poll, so that only frequent failures add up. */
+  /**
+   * Subtracts from the time spent 1/RETRY_SHARE of the time since the last poll, so that only frequent failures add
+   * up.
+   */
   #decaySpentTime(nowNs: bigint): void {
     const left = this.#spentNs - (nowNs - this.#polledNs) / RETRY_SHARE;
     this.#polledNs = nowNs;
@@ -215,7 +218,7 @@ export class SegmentPoller implements Poller {
     this.#ended = isStalled ? undefined : publisher;
     // A stalled publisher may resume at any moment, so its segment stays open.
     if (isStalled) return { ...this.#withoutSource(publisher), notifications };
-    // Closed or replaced: the next poll opens the segment that has the name by then.
+    // The segment was closed or replaced. The next poll opens the segment that has the name by then.
     this.close();
     return this.#withoutSource(publisher);
   }

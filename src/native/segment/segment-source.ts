@@ -17,7 +17,7 @@ import { Tree, isTooDeep } from './tree.js';
 const MAX_ITEMS = 1 << 21;
 /** Default work budget of one `readChanges`. */
 export const CHANGE_STEPS = 8192;
-/** Budget steps per record read, and per item removed; checking an item is one step. */
+/** Budget steps for reading a record, and for removing an item. Checking an item takes one step. */
 const RECORD_STEPS = 8;
 const REMOVAL_STEPS = 8;
 
@@ -36,7 +36,7 @@ export class SegmentSource implements Source {
   readonly #maxItems: number;
   readonly #word = Buffer.alloc(4);
   #lastId = 0;
-  /** True after a switch of directories, while the new one is read: items missing from it were removed. */
+  /** True after a switch, while the new directory is read: items that the new directory lacks were removed. */
   #hasSwitched = false;
   /** Copied records that are not applied yet. */
   #copied: CopiedSlice | undefined;
@@ -65,7 +65,7 @@ export class SegmentSource implements Source {
     // Removed items count towards the limit until they are freed, so free them before reading anything.
     if (this.#tree.reclaim(budget))
       return { changes, hasMore: this.#hasUnread, isReclaiming: true };
-    // No records are read before the sweep ends. Many may have arrived meanwhile, so ask the directory.
+    // No records are read before the sweep ends. New records may have arrived meanwhile, so ask the directory.
     if (this.#sweep !== undefined)
       return {
         changes,
@@ -117,7 +117,7 @@ export class SegmentSource implements Source {
     const location = this.#tree.frame(id);
     const frame =
       location === undefined ? undefined : this.#frames.read(location, declaration, budget);
-    // The frame was the variable's own during the copy only if the variable still has its slot.
+    // The copy is the variable's own frame only if the variable still has its slot after the copy.
     this.readWords(slot, 1, this.#word);
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
   }
@@ -130,7 +130,7 @@ export class SegmentSource implements Source {
       this.#lastId = 0;
     }
     if (slice === undefined) return undefined;
-    // Property by property: V8 gives each object that is built by spreading its own hidden class.
+    // Sets property by property. With a spread, V8 would give each object a hidden class of its own.
     const { words, firstIndex, isNewDirectory, isLast } = slice;
     return { words, firstIndex, isNewDirectory, isLast, at: 0 };
   }
@@ -139,7 +139,7 @@ export class SegmentSource implements Source {
   #applySlice(slice: CopiedSlice, changes: StructureChange[], budget: Budget): void {
     const { words, firstIndex } = slice;
     while (slice.at < words.length) {
-      // Removed items must not count towards the limit, so the caller frees them first.
+      // Stop, so that the caller can free removed items: they must not count towards the limit.
       if (this.#tree.isReclaiming && this.#tree.size >= this.#itemLimit) return;
       const record = this.#parser.parse(words, slice.at, firstIndex + slice.at / RECORD_WORDS);
       slice.at += RECORD_WORDS;
@@ -150,7 +150,7 @@ export class SegmentSource implements Source {
     }
   }
 
-  /** Removes missing items within the budget; false once none is left. */
+  /** Removes missing items within the budget; false once all are removed. */
   #continueSweep(changes: StructureChange[], budget: Budget): boolean {
     while (this.#sweep !== undefined) {
       if (budget.isSpent) return true;
@@ -171,7 +171,7 @@ export class SegmentSource implements Source {
     return corrupt(`it has more than ${this.#maxItems} objects and variables (segment_max_items)`);
   }
 
-  /** Copies fixed-size entries of a region; returns the number of complete ones. */
+  /** Copies fixed-size entries of a region; returns the number of complete entries. */
   #read(region: number, size: number, first: number, count: number, into: Uint8Array): number {
     const length = Math.min(count, this.#header.slotCapacity - first) * size;
     if (length <= 0) return 0;

@@ -65,7 +65,7 @@ export class Tree {
     return this.#ownerOf(id)?.variables.frame(id);
   }
 
-  /** Begins a new round of mark and sweep: `sweep()` removes items that nothing marks in the round. */
+  /** Begins a new round of mark and sweep: `sweep()` then removes all items that `mark()` was not called for. */
   beginRound(): void {
     this.#round++;
   }
@@ -96,7 +96,7 @@ export class Tree {
 
   /** Adds an object below `parent`, or as a root. The caller has checked ids and depth. */
   addObject(fields: ResolvedObject, parent: ObjectNode | undefined): StructureChange {
-    // Property by property: V8 gives each object that is built by spreading its own hidden class.
+    // Sets property by property. With a spread, V8 would give each object a hidden class of its own.
     const { id, slot, incarnation, name, className, identity, asOf } = fields;
     const newest = this.#newest;
     const expected = newest?.className === className ? newest.variables.rows : 0;
@@ -150,12 +150,12 @@ export class Tree {
     return { kind: 'object-removed', object };
   }
 
-  /** Whether removed objects are not freed yet. */
+  /** Whether some removed objects are not freed yet. */
   get isReclaiming(): boolean {
     return this.#removals.length > 0;
   }
 
-  /** Frees the subtrees of removed objects within the budget; false once nothing is left. */
+  /** Frees the subtrees of removed objects within the budget; false once all are freed. */
   reclaim(budget: Budget): boolean {
     for (let each = this.#removals.at(-1); each !== undefined; each = this.#removals.at(-1)) {
       if (budget.isSpent) return true;

@@ -175,7 +175,9 @@ const RENAMED: readonly CleanRow[] = [
   renamed('mempool', 'randry', 'mempool_ran_dry'),
 ];
 
-/** The first matching row names a value. If no row matches, the metric name is the class and the value's name. */
+/**
+ * The first row that matches a value names it. If no row matches, the metric name is the class and the value's name.
+ */
 const CLEAN_TABLE: readonly CleanRow[] = [...RENAMED, ...MERGED];
 
 /** The storage classes, which share metrics. */

@@ -26,7 +26,7 @@ const withoutProgram = (name: string): string =>
     .replace(/^root:/, '')
     .replace(/^reload_[^.]*\./, '');
 
-/** The description of a value, its segment and its class. */
+/** A value, with the segment and the class that it belongs to. */
 export interface Point {
   /** The name of the segment, such as `VBE.boot.origin`. */
   readonly ident: string;
@@ -58,7 +58,7 @@ export interface Naming {
   readonly own: OwnPoints;
 }
 
-/** The name prefixes by the first part of an ident. All other idents get the prefix of MAIN. */
+/** For each first part of an ident, the prefix of metric names. All other idents get the prefix of MAIN. */
 const GROUPS: Readonly<Record<string, string>> = {
   main: 'main',
   mgt: 'mgt',
@@ -74,7 +74,10 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ['lck_destroy', 'lock_destroyed'],
   ['lck_locks', 'lock_operations'],
 ]);
-/** Values that share a metric. The last words of a value's name become a label. `total` is the name of their sum. */
+/**
+ * Values that share a metric. The last words of a value's name become a label. `total` names the value that is their
+ * sum.
+ */
 const MERGED = [
   { prefix: 'main_fetch', total: 'main_s_fetch', name: 'main_fetch', help: 'Number of fetches' },
   { prefix: 'main_sess', total: 'main_s_sess', name: 'main_sessions', help: 'Number of sessions' },
@@ -91,7 +94,7 @@ function partsOf(ident: string): { readonly group: string | undefined; readonly 
   const dot = small.indexOf('.');
   const first = dot < 0 ? small : small.slice(0, dot);
   const group = Object.hasOwn(GROUPS, first) ? GROUPS[first] : undefined;
-  // For an unknown group, the whole ident is the label, and part of the name as well.
+  // If the group is unknown, the whole ident becomes the label. It also becomes part of the metric's name.
   const id = group === undefined ? small : small.slice(dot + 1);
   return { group, id: dot < 0 ? '' : id };
 }
