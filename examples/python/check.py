@@ -1,4 +1,5 @@
-"""Checks the bytes of segments with a small reader, written from docs/segment-format.md, that shares no constants."""
+"""Checks the bytes of segments with a reader that follows docs/segment-format.md and shares no constants with the
+publisher."""
 import copy, ctypes, decimal, errno, fcntl, gc, glob, io, math, os, pickle, random, resource, signal, struct, subprocess, sys, threading, time, zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -383,7 +384,7 @@ def example_runs():
 
 
 def frames_under_load():
-    """Reads a frame as in section 6 of the format while it is updated.  Each text must be from one update."""
+    """Reads a frame during updates, as section 6 of the format says.  Each text must be from one update."""
     p = shm.Publisher("load", CTX); root = p.add_root("r")
     s = p.add_variable(root, "s", 5, value="0" * 512, capacity=512)
     p.publish()
@@ -454,7 +455,8 @@ def no_memory():
 
 
 class Interrupter:
-    """A trace function that runs `action` before the n-th executed line of the module, as a signal handler may."""
+    """A trace function that runs `action` before the n-th executed line of the module, where a signal handler may
+    run."""
 
     def __init__(self, n, action):
         self.left, self.action, self.came = n, action, False
@@ -472,7 +474,8 @@ class Interrupter:
 
 
 def at_every_line(call, action):
-    """Repeats a call, interrupted before its first line, then its second, and so on; yields after each call."""
+    """Repeats a call, and interrupts it before its first line, then before its second, and so on.  Yields after each
+    call."""
     n, came = 0, True
     while came:
         n += 1
@@ -842,7 +845,8 @@ def waiting_publishers():
 
 
 def waiting_for_a_killed_publisher():
-    """SIGKILL frees the key.  Without /proc, the file of a waiting publisher has a temporary name; close() removes it."""
+    """SIGKILL frees the key.  Without /proc, the file of a waiting publisher has a temporary name, which close()
+    removes."""
     code = ("import sys, time; sys.path.insert(0, sys.argv[1]); import shm_publisher as shm\n"
             "p = shm.Publisher('killed', sys.argv[2]); p.publish(); print('placed', flush=True); time.sleep(60)")
     child = subprocess.Popen([sys.executable, "-c", code, HERE, CTX], stdout=subprocess.PIPE)
@@ -867,7 +871,8 @@ def waiting_for_a_killed_publisher():
 
 
 def interrupted_publish():
-    """If a signal handler raises an exception while a publisher takes its name, it never waits for itself."""
+    """If a signal handler raises an exception while a publisher takes its key, the publisher never waits for its own
+    key."""
     first = shm.Publisher("interrupted", CTX)
     first.publish()
     p = shm.Publisher("interrupted", CTX)
@@ -921,7 +926,8 @@ def other_stderr():
 
 
 def keys_of_other_users():
-    """If a dead publisher of user root has the key, the error names the remedy.  If it is alive, the program waits."""
+    """If a dead publisher of user root has the key, the error names the remedy.  If that publisher lives, the program
+    waits."""
     code = ("import os, sys; sys.path.insert(0, sys.argv[1])\nimport shm_publisher as shm\nos.setgid(65534); os.setuid(65534)\n"
             "shm.Publisher('foreign', sys.argv[2]).publish()")
 

@@ -7,9 +7,9 @@
         hits.add(1)
         pub.notify()                      # at least once a second: a heartbeat that also wakes readers
 
-The module needs only the standard library, on Linux and a little-endian machine.  Python has no memory barriers: it
-stores in program order.  On x86-64 readers see the stores in that order, as the format requires; machines with weakly
-ordered memory do not guarantee it.
+The module needs only the standard library, on Linux and a little-endian machine.  Python has no memory barriers.
+This module stores in program order.  On x86-64, readers see the stores in that order, as the format requires.
+Machines with weakly ordered memory do not guarantee this order.
 """
 import ctypes
 import errno
@@ -99,7 +99,8 @@ def _text_for_child(pub):
 
 
 def _ignore_in_child(pub):
-    """Reports once on stderr that the calls of a child do nothing.  An exception could make the child's work fail."""
+    """Reports once on stderr that the calls of a child do nothing.  Raises no exception, since that could make the
+    child's work fail."""
     if not pub._told_child:
         pub._told_child = True
         _say(f"{_text_for_child(pub)}. The calls of this process do nothing")
@@ -112,10 +113,10 @@ def _refuse_in_child(pub):
 def _exclusive(can_defer, in_child=_ignore_in_child):
     """Decorates a method of a publisher or of a handle: runs it while no other call changes the segment.
 
-    A signal handler, or a `__del__` that the garbage collector runs, may call the method in the middle of another call
-    of the same thread.  With `can_defer`, which suits methods that return nothing, the method then runs when that call
-    ends.  Without `can_defer`, it raises RuntimeError.  In a forked child, `in_child` runs instead, since the segment
-    belongs to the parent; if the publisher is closed, nothing runs."""
+    A signal handler, or a `__del__` that the garbage collector runs, may call the method in the middle of another
+    call of the same thread.  With `can_defer`, the method then runs when that call ends; this suits methods that
+    return nothing.  Without `can_defer`, the method raises RuntimeError.  In a forked child, `in_child` runs instead,
+    since the segment belongs to the parent; if the publisher is closed, nothing runs."""
     def decorate(call):
         @functools.wraps(call)
         def exclusive(self, *args):
@@ -159,7 +160,7 @@ def _is_in_call(pub, frame):
 
 
 class _Mapping:
-    """A memory mapping of the segment's file.  Other pages can replace it at the same address."""
+    """A memory mapping of the segment's file.  Its pages can be replaced at the same address."""
 
     def __init__(self, fd, size):
         self._size = size
@@ -197,7 +198,7 @@ class _Mapping:
         return OSError(number, f"the process cannot map {self._size} bytes{why}: {os.strerror(number)}")
 
     def leave_file(self):
-        """Replaces the file by private pages, so that this process holds no lock on it and cannot write to it."""
+        """Replaces the file with private pages, so that this process holds no lock on it and cannot write to it."""
         self._map(self.address, mmap.PROT_READ | mmap.PROT_WRITE,
                   mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1)
 
@@ -212,7 +213,8 @@ _publishers = weakref.WeakSet()
 
 
 def _leave_segments():
-    """Drops the parent's segments in a forked child.  Otherwise it would keep their locks when the parent ends."""
+    """Drops the parent's segments in a forked child.  Otherwise the child would keep their locks when the parent
+    ends."""
     for pub in list(_publishers):
         pub._leave()
 
@@ -546,7 +548,7 @@ class Publisher:
     def __init__(self, server_key, context_id="shmApp", pool_name="pool", *, records=4096, strings=1 << 18,
                  slots=4096, frames=1 << 18, heartbeat_period=1.0, mode=0o644, fail_if_busy=False):
         for what, key in ("context_id", context_id), ("pool_name", pool_name), ("server_key", server_key):
-            # The configuration of the exporter has the same rule.
+            # The exporter checks keys in its configuration by this rule, too.
             if not isinstance(key, str) or not re.fullmatch(r"(?!\.)[A-Za-z0-9_.-]{1,64}", key):
                 raise ValueError(f"{what}: found {_shown(key)}, allowed: a string of 1 to 64 letters, digits, "
                                  '"_", "-" and ".", not starting with "."')
@@ -682,7 +684,7 @@ class Publisher:
 
     @property
     def holds_key(self):
-        """Whether the segment had its name, by which readers find it, at the last publish() or heartbeat."""
+        """Whether readers could find the segment by its name at the last publish() or heartbeat."""
         return self._has_name and not self._closed and os.getpid() == self._pid
 
     @_exclusive(can_defer=False, in_child=_refuse_in_child)
@@ -705,8 +707,8 @@ class Publisher:
         self._published = True
 
     def _keep_name(self):
-        """Takes the name if it is free: after the end of a predecessor, or after something removed it, as logind with
-        RemoveIPC=yes does at the last logout of a user.  Tries once a second at most."""
+        """Takes the name if it is free, because a predecessor has ended or something has removed the name.  For
+        example, logind with RemoveIPC=yes removes it at the last logout of a user.  Tries once a second at most."""
         now = time.monotonic()
         if not self._published or now < self._next_name_check:
             return
@@ -737,7 +739,7 @@ class Publisher:
         self._remove_temporary()
 
     def _move_to_new_file(self):
-        """Replaces the file by a copy at the same address.  The kernel cannot link a file whose name was removed."""
+        """Replaces the file with a copy at the same address.  The kernel cannot link a file whose name was removed."""
         fd, file = self._make_file()
         try:
             for step in self._real_steps:
@@ -832,7 +834,7 @@ class Publisher:
 
     def add_root(self, object_id, class_name="", *, host="", instance="", application="", state=NORMAL,
                  synced=True, as_of=False):
-        """Adds a root.  Readers take an empty host, instance or application from the root's id.  With `as_of`,
+        """Adds a root.  If host, instance or application is empty, readers take it from the root's id.  With `as_of`,
         set_as_of() can set the time of its values."""
         return self._add_object(None, object_id, class_name, host, instance, application, state, synced, as_of)
 
@@ -868,10 +870,10 @@ class Publisher:
 
     def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=NOT_GIVEN, schema=(),
                      capacity=256):
-        """Adds a variable to an object.  `value` is its first value: for a histogram an iterable of observations, for a
-        summary (count, sum, values).  Without `value`, histograms and summaries start without observations (count and
-        sum 0, quantiles NaN), and other variables without a value (unsynced).  With None, all variables start without a
-        value.  `capacity` is the maximum number of bytes of a text."""
+        """Adds a variable to an object.  `value` is its first value: for a histogram an iterable of observations, for
+        a summary (count, sum, values).  Without `value`, histograms and summaries start without observations (count
+        and sum 0, quantiles NaN), and other variables without a value (unsynced).  With `value=None`, every variable
+        starts without a value.  `capacity` is the maximum number of bytes of a string."""
         what = f"variable {_shown(name)}"
         self._check_parent(parent, what)
         if not isinstance(type_, int) or not U64 <= type_ <= SUMMARY:

@@ -9,8 +9,8 @@
  *   ... add objects and variables ...
  *   code = shm_publisher_place(publisher);                 // visible now, or once a predecessor ends
  *
- * INCLUDE THIS HEADER FIRST: with -std=c11 the C library hides POSIX names unless _GNU_SOURCE is
- * defined before its first header. C11 or C++17, 64-bit little-endian Linux, link with -pthread.
+ * INCLUDE THIS HEADER FIRST: with -std=c11 the C library hides POSIX names unless _GNU_SOURCE is defined
+ * before its first header is included. C11 or C++17, 64-bit little-endian Linux, link with -pthread.
  *
  * Functions return 0 or a negative errno value. shm_error_text() returns a text for it. For -EINVAL, the
  * text names the function and the argument, and says what was found and what is allowed.
@@ -24,9 +24,9 @@
  *   -EAGAIN  after mlockall(), the segment is larger than the limit for locked memory (ulimit -l)
  *   -EFBIG   the segment is larger than the process's limit for files (ulimit -f)
  *
- * Threads: functions that add or remove take a lock. Functions that set a value take none. Several
- * threads may change the same variable at the same time only with the `_shared` functions. Do not remove a
- * variable while another thread sets it, unless it is a text or distribution (histogram or summary) and
+ * Threads: functions that add or remove take a lock. Functions that set a value take none. Several threads
+ * may change the same variable at the same time only with the `_shared` functions. Do not remove a variable
+ * while another thread sets it, unless the variable is a text or distribution (histogram or summary), and
  * that thread uses a `_shared` function. Use no handle after shm_publisher_close().
  *
  * Signal handlers may set values, and call shm_publisher_beat() and shm_publisher_notify(). A handler
@@ -43,7 +43,8 @@
 #ifndef SHM_PUBLISHER_H
 #define SHM_PUBLISHER_H
 
-/* Suppresses warnings about this header in programs with strict flags. Its own tests enable them. */
+/* Suppresses warnings about this header in programs with strict flags. The tests of this header enable
+ * them. */
 #if defined(__GNUC__) && !defined(SHM_PUBLISHER_WARNINGS)
 #pragma GCC system_header
 #endif
@@ -81,7 +82,7 @@
 #error "shm_publisher.h is for 64-bit little-endian systems"
 #endif
 
-/* The C library hides these if another header was included first without _GNU_SOURCE. */
+/* The C library hides these macros if another header was included first, without _GNU_SOURCE. */
 #ifndef F_OFD_SETLK
 #define F_OFD_GETLK 36
 #define F_OFD_SETLK 37
@@ -194,7 +195,8 @@ static_assert(offsetof(shm_header, frame_capacity) == 168, "the header has no ho
 static_assert(sizeof(shm_record) == SHM_RECORD_SIZE, "a record has 64 bytes");
 static_assert(offsetof(shm_record, extra2) == 60, "a record has no holes");
 
-/* The kernel refuses or misreads packed structures. Packing also misaligns the words that threads share. */
+/* If these structures are packed, the kernel refuses or misreads them. Packing also misaligns the words
+ * that threads share. */
 typedef struct shm_aligned {
   char byte;
   uint64_t word;
@@ -253,8 +255,8 @@ typedef struct shm_variable_options {
 typedef struct shm_publisher shm_publisher;
 typedef struct shm_node shm_node;
 
-/* A slot of an object or variable. `synced` is the slot's word with the synced bit set, as long as the slot
- * belongs to this object or variable. */
+/* A slot of an object or variable. `synced` is the word of this slot while the slot belongs to this object
+ * or variable and is synced. */
 typedef struct shm_ref {
   uint64_t *value;
   uint32_t *word;
@@ -294,8 +296,8 @@ typedef struct shm_region {
   uint64_t at, bytes, real;
 } shm_region;
 
-/* The list entry of a block of the frame region, in use or free. It is allocated together with the block,
- * so that freeing the block cannot fail. */
+/* A list entry for a block of the frame region, which is in use or free. The entry is allocated together
+ * with the block, so that freeing the block cannot fail. */
 typedef struct shm_frame {
   struct shm_frame *next;
   uint32_t at, units;
@@ -340,7 +342,7 @@ struct shm_publisher {
   bool has_temporary; /* the file has its temporary name */
   bool is_named;
   bool fails_if_busy;
-  bool told_busy, told_failure; /* a line on stderr reported it; false again once the segment has its name */
+  bool told_busy, told_failure; /* reported on stderr; false again once the segment has its name */
   uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0: no checks */
   uint8_t *map;
   uint64_t file_size;
@@ -516,7 +518,7 @@ static inline uint64_t shm_bits(double value) {
 }
 
 /* Returns the bits without the sign. With -ffast-math, the compiler assumes that all numbers are finite,
- * and removes tests for NaN; the memory operand hides the value from it. */
+ * and removes tests for NaN. The memory operand hides the value from the compiler. */
 static inline uint64_t shm_magnitude(double value) {
   __asm__ __volatile__("" : "+m"(value));
   return shm_bits(value) & 0x7fffffffffffffffu;
@@ -562,8 +564,8 @@ static inline bool shm_is_own_file(const shm_publisher *p, const struct stat *fa
   return facts->st_dev == p->device && facts->st_ino == p->inode;
 }
 
-/* Whether the descriptor still refers to the segment's file. After a program has closed all descriptors,
- * as daemons do, another of its files may have the number. */
+/* Whether the descriptor still refers to the segment's file. A program may close all descriptors, as
+ * daemons do. Then the descriptor's number may belong to another file. */
 static inline bool shm_owns_descriptor(const shm_publisher *p, struct stat *facts) {
   return p->fd >= 0 && fstat(p->fd, facts) == 0 && shm_is_own_file(p, facts);
 }
@@ -635,7 +637,8 @@ static inline void shm_wait(shm_publisher *p, uint64_t self) {
 }
 
 /* Takes the lock. Returns -EDEADLK in a signal handler that interrupted the holder. One store takes the
- * lock and names its holder, so a handler recognizes the lock of its own thread at any instruction. */
+ * lock and names its holder. So at any instruction, a handler can tell whether its own thread holds the
+ * lock. */
 static inline int shm_acquire(shm_publisher *p) {
   uint64_t self = (uint64_t)(uintptr_t)pthread_self(), found = 0;
   if (shm_is_in_child(p)) return -ECHILD;
@@ -866,7 +869,7 @@ static inline bool shm_has_record_room(shm_publisher *p, const shm_side *side) {
          shm_reserve(p, region, ((uint64_t)side->records + 1) * SHM_RECORD_SIZE);
 }
 
-/* Returns how many of a record's five references are strings. The fifth of a variable is its frame. */
+/* Returns how many of a record's five references are strings. A variable's fifth reference is its frame. */
 static inline uint32_t shm_text_count(const shm_record *record) {
   return record->record_kind == SHM_RECORD_OBJECT ? 5 : 4;
 }
@@ -911,8 +914,9 @@ static inline bool shm_copy_live(shm_publisher *p, shm_side *to) {
   return true;
 }
 
-/* Copies the live records to the other directory, and makes it the active one. Returns false if it lacks
- * room, or if more than `quarters` quarters of its strings are used, since it would soon be full again. */
+/* Copies the live records to the other directory, and makes it the active one. Returns false if that
+ * directory lacks room. Also returns false if more than `quarters` quarters of its strings are used: it
+ * would soon be full again. */
 static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
   shm_side next = {p->active.epoch + 1, 0, 2, NULL, 0, 0};
   /* The last change made the other directory inactive. Readers must see that before the directory is
@@ -1083,7 +1087,8 @@ static inline bool shm_check_text(const char *bytes, uint32_t most, shm_text *te
 
 /* ---------------------------------------------------------------- internals: the file */
 
-/* Checks a context id, a pool name or a server key. The configuration of readers has the same rule. */
+/* Checks a context id, a pool name or a server key. Readers check keys in their configuration by this rule,
+ * too. */
 static inline int shm_check_key(const char *argument, const char *key) {
   static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   size_t length = key == NULL ? 0 : strlen(key);
@@ -1209,7 +1214,7 @@ static inline int shm_make_file(shm_publisher *p, mode_t mode) {
   if (!shm_allows_size(p->file_size)) return -EFBIG;
   int code = shm_open_file(p, mode);
   if (code != 0) return code;
-  /* open() applied the umask, fchmod() does not. */
+  /* open() applied the umask; fchmod() does not. */
   if (fchmod(p->fd, mode) != 0 || ftruncate(p->fd, (off_t)p->file_size) != 0) return -errno;
   code = posix_fallocate(p->fd, 0, SHM_PAGE);
   if (code != 0) return -code;
@@ -1217,7 +1222,8 @@ static inline int shm_make_file(shm_publisher *p, mode_t mode) {
   if (code != 0) return code;
   code = shm_map_file(p);
   if (code != 0) return code;
-  /* Offset 0 of the strings is the empty string. It is never written, but a change of directories reads it. */
+  /* Offset 0 of the strings is the empty string. Nothing writes it, but a change of directories reads it,
+   * so it needs memory. */
   if (!shm_reserve(p, SHM_STRINGS_A, 2) || !shm_reserve(p, SHM_STRINGS_B, 2)) return -ENOSPC;
   return 0;
 }
@@ -1303,8 +1309,8 @@ static inline void shm_unlink_temporary(shm_publisher *p) {
   p->has_temporary = false;
 }
 
-/* Replaces the segment of a dead publisher. Returns -EBUSY if that publisher is alive, -EAGAIN if another
- * publisher was faster. */
+/* Replaces a segment if its publisher is dead. Returns -EBUSY if that publisher is alive, -EAGAIN if
+ * another publisher was faster. */
 static inline int shm_replace_locked(shm_publisher *p, int old) {
   int code = shm_lock(old);
   if (code != 0) return code;
@@ -1328,7 +1334,7 @@ static inline int shm_replace(shm_publisher *p) {
     code = shm_replace_locked(p, old);
   } else {
     code = -errno;
-    /* Its publisher has closed the segment in the meantime, so the name is free. */
+    /* The other publisher has closed its segment in the meantime, so the name is free. */
     if (code == -ENOENT) return -EAGAIN;
     /* The file belongs to another user. Its lock can be queried through a read-only descriptor. */
     old = open(p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -1339,7 +1345,7 @@ static inline int shm_replace(shm_publisher *p) {
   return code;
 }
 
-/* Gives the file its name. Returns -EBUSY if another publisher has it. */
+/* Gives the file its name. Returns -EBUSY if another publisher has the name. */
 static inline int shm_take_name(shm_publisher *p) {
   struct stat facts;
   if (!shm_has_descriptor(p, &facts)) return -EBADF;
@@ -1399,8 +1405,8 @@ static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *
   if (fd >= 0) close(fd);
 }
 
-/* Writes a line to stderr, unless that could block, raise a signal, or write into another file that has
- * the descriptor of a closed stderr. */
+/* Writes a line to stderr, unless that could block, raise a signal, or write into another file that got the
+ * descriptor number of a closed stderr. */
 static inline void shm_tell(const shm_line *line) {
   struct stat facts;
   struct pollfd ready = {STDERR_FILENO, POLLOUT, 0};
@@ -1427,7 +1433,7 @@ static inline void shm_tell_name(shm_publisher *p, int code) {
   shm_tell(&line);
 }
 
-/* Removes the name before it releases the lock, since another publisher may take the name after that. */
+/* Removes the name first, then releases the lock: from then on another publisher may have the name. */
 static inline void shm_release_file(shm_publisher *p) {
   struct stat facts;
   shm_unlink_temporary(p);
@@ -1438,8 +1444,9 @@ static inline void shm_release_file(shm_publisher *p) {
 
 /* ---------------------------------------------------------------- internals: a name that was removed */
 
-/* Copies to the new file what other threads wrote into a region of the old file after it was copied. A word
- * that a thread has changed in the new file already keeps that later value. `now` has room for a page. */
+/* After a region was copied, other threads may still have written into the old file. Copies these writes to
+ * the new file. If a thread has already changed a word in the new file, the word keeps that later value.
+ * `now` has room for a page. */
 static inline void shm_carry_over(shm_publisher *p, int index, const uint8_t *copied,
                                   uint8_t *now) {
   const shm_region *region = &p->regions[index];
@@ -1585,8 +1592,9 @@ static inline const char *shm_error_text(int code) {
   return text != NULL ? text : strerror(-negative);
 }
 
-/* Stores a heartbeat. Call it at least once per heartbeat period; any thread may. Once a second it also
- * takes the segment's name if the name is free, since a predecessor has ended or something has removed it. */
+/* Stores a heartbeat. Call it at least once per heartbeat period; any thread may. If the segment has no
+ * name, also tries once a second to take its name: a predecessor may have ended, or something may have
+ * removed the name. */
 static inline void shm_publisher_beat(shm_publisher *p) {
   if (p == NULL || shm_is_in_child(p)) return;
   uint64_t now = shm_clock_ns(CLOCK_MONOTONIC), due = __atomic_load_n(&p->check_ns, __ATOMIC_RELAXED);
@@ -1672,8 +1680,8 @@ static inline int shm_publisher_place(shm_publisher *p) {
   return code;
 }
 
-/* Whether the segment had its name, by which readers find it, at the last check: in shm_publisher_place()
- * or in a heartbeat. */
+/* Whether readers could find the segment by its name at the last check. shm_publisher_place() and
+ * heartbeats check the name. */
 static inline bool shm_publisher_holds_key(const shm_publisher *p) {
   return p != NULL && !shm_is_in_child(p) && __atomic_load_n(&p->is_named, __ATOMIC_RELAXED);
 }
@@ -1721,7 +1729,7 @@ static inline bool shm_build_object(shm_publisher *p, shm_object *out, shm_node 
   if (!shm_take_slot(p, &node->slot, &made.ref)) return false;
   shm_put(made.ref.value, (uint64_t)options->state);
   __atomic_store_n(made.ref.word, made.ref.synced - (options->synced ? 0 : 1), __ATOMIC_RELEASE);
-  /* If there is no slot for its as-of time, the root has none. */
+  /* If no slot is free for the as-of time, the root has no as-of time. */
   if (parent == NULL && shm_take_slot(p, &node->as_of_slot, &made.as_of))
     __atomic_store_n(made.as_of.word, made.as_of.synced - 1, __ATOMIC_RELEASE);
   node->id = ++p->last_id;
@@ -1828,8 +1836,8 @@ static inline int shm_add_root(shm_publisher *p, shm_object *out, const char *na
   return shm_make_object(__func__, p, out, NULL, name, class_name, options);
 }
 
-/* Adds an object below another. `name` is the whole path: the parent's id, a dot and at least one more
- * byte. `options` may be NULL. */
+/* Adds an object below another. `name` is the object's whole id: the parent's id, a dot and at least one
+ * more byte. `options` may be NULL. */
 static inline int shm_add_object(const shm_object *parent, shm_object *out, const char *name,
                                  const char *class_name, const shm_object_options *options) {
   shm_object none;
@@ -2044,7 +2052,8 @@ static inline int shm_unset(const shm_variable *variable) {
 
 /* ---------------------------------------------------------------- scalars */
 
-/* Returns -EINVAL. Its text is about the type of the variable if that is wrong, otherwise as in `format`. */
+/* Returns -EINVAL, and stores its text: about the variable's type if the type is wrong, otherwise from
+ * `format`. */
 static inline int shm_refuse(const shm_variable *variable, const char *function, int type,
                              const char *format, ...) {
   shm_line name = {"", 0}, why = {"", 0};
@@ -2072,8 +2081,8 @@ static inline int shm_set_bits(const shm_variable *variable, int type, const cha
   return shm_mark_code(&variable->ref, true);
 }
 
-/* Checks an amount that is added to an integer. A counter must not fall. C converts a negative amount for a
- * u64 into a number of at least 2^63. */
+/* Checks an amount to be added to an integer. A counter must not fall: it refuses an amount from 2^63,
+ * which is what C makes of a negative number. */
 static inline int shm_check_amount(const shm_variable *variable, int type, const char *function,
                                    uint64_t amount) {
   int code = shm_check_use(variable, type, function);
@@ -2192,7 +2201,8 @@ static inline int shm_end_update(const shm_variable *variable, uint64_t number) 
   return shm_mark_code(&variable->ref, true);
 }
 
-/* Takes the lock for a `_shared` function. It excludes other `_shared` updates, additions and removals. */
+/* Takes the lock for a `_shared` function. The lock excludes other `_shared` updates, additions and
+ * removals. */
 static inline int shm_enter(const shm_variable *variable) {
   return variable->publisher == NULL ? -ESTALE : shm_acquire(variable->publisher);
 }

@@ -630,7 +630,7 @@ static void *text_in_thread(void *argument) {
   return (void *)(uintptr_t)(strstr(shm_error_text(-EINVAL), "an argument is not allowed") != NULL);
 }
 
-/* Each thread has its own text of its last error. */
+/* Each thread keeps the text of its own last error. */
 static void test_texts_of_threads(void) {
   pthread_t thread;
   void *is_general = NULL;
@@ -792,7 +792,8 @@ static int schema_code(const shm_object *object, int type, const double *schema,
   return shm_add_variable(object, &ignored, "schema", type, &options);
 }
 
-/* Reuses the block of an earlier frame: it has zeros and NaN only if the library stores them. */
+/* Reuses the block of an earlier frame, so the new frame has zeros and NaN only if the library stores
+ * them. */
 static void test_begin_empty(void) {
   static const double bounds[] = {0.5, 1};
   static const uint64_t counts[] = {1, 2, 3};
@@ -1695,7 +1696,8 @@ static void test_two_wait(void) {
   shm_publisher_close(all[1]);
 }
 
-/* A publisher whose name was removed and then taken by another publisher waits, and keeps all its values. */
+/* If a segment's name is removed and another publisher takes it, the first publisher waits, and keeps all
+ * its values. */
 static void test_waits_for_lost_name(void) {
   reader r;
   shm_object root;
@@ -1747,7 +1749,7 @@ static void test_fails_if_busy(void) {
   shm_publisher_close(waiting);
 }
 
-/* Waits for a key that the parent process holds, with another stderr. */
+/* Waits for a key that the parent process holds, and uses the given descriptor as stderr. */
 static void wait_beside(int stderr_of_program) {
   shm_options options = small_options("mute");
   shm_publisher *p;
@@ -2060,7 +2062,7 @@ static timer_t begin_signals(void) {
 }
 
 /* Sets the text many times. After each set, characters 1 and 200 must be equal. Compares them twice: a
- * handler may run between the two reads of one comparison, but not of both. */
+ * handler may run in the middle of one comparison, but not in the middle of both. */
 static void set_text_often(const shm_variable *text) {
   const volatile char *bytes = (const volatile char *)(text->frame + 2);
   char letters[241] = {0};
