@@ -48,8 +48,8 @@ class Tree {
   }
 
   /**
-   * Replaces an object by a new one. Never removes the newest: a page rendered between the two steps would show
-   * neither the newest object nor its successor.
+   * Replaces an object by a new one. Never removes the newest: a page rendered between the removal and the addition
+   * would show neither the newest object nor its successor.
    */
   churn(tick) {
     const newest = this.#items.findIndex(({ number }) => number === this.#last);

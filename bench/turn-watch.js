@@ -1,5 +1,5 @@
-// Preloaded into an exporter: at its exit, prints to stderr for how long it blocked its event loop after the start,
-// and the processor time that it used.
+// Preloaded into an exporter. When the exporter exits, prints to stderr for how long the event loop was blocked after
+// the start, and how much processor time the exporter used.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers';
 

@@ -1,5 +1,6 @@
 // Builds dist/: the TypeScript, the WebAssembly kernel, and the data files beside them.
-// Usage: build.js [--no-check]. Without type checks, which `npm run check` makes, it takes two thirds of the time.
+// Usage: build.js [--no-check]. Without type checks, which `npm run check` makes, the build takes two thirds of the
+// time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,5 @@
-// Compiles the packages with native code into dist/prebuilds, where the programs and the library look for them. In
-// an installed npm package, `npm run build-native` runs this file, on a machine for which the package has no
-// modules.
+// Compiles the native packages into modules in dist/prebuilds, where the programs and the library look for them. In
+// an installed npm package, `npm run build-native` runs this file, on a machine for which the package has no modules.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { arch } from 'node:os';

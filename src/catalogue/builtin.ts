@@ -21,7 +21,7 @@ export type Catalogues = Pick<ReadonlyMap<string, Catalogue>, 'get' | 'keys' | '
  * catalogues for one application are an error.
  * @param own the files of `catalogue_files`, as text
  * @param refuse called with a Fault CONFIG_INVALID for each invalid file; the result still contains the valid part of
- *   that file, for checks of other files
+ *   that file, so that other files can be checked against the valid part
  */
 export function loadCatalogues(
   own: readonly CatalogueText[] = [],

@@ -130,12 +130,12 @@ export interface DeclaredNameParts {
   readonly app: string;
   readonly className: string;
   readonly variable: string;
-  /** Empty for none. */
+  /** Empty if the metric has no unit. */
   readonly unit: string;
   readonly type: MetricType;
 }
 
-/** The base units of Prometheus, from its page on metric naming. */
+/** The base units that the documentation of Prometheus lists for metric names. */
 export const BASE_UNITS: ReadonlySet<string> = new Set([
   'amperes',
   'bytes',

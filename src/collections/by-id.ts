@@ -158,7 +158,7 @@ export class IdRanges<T> {
     let last = this.#chunks.at(-1);
     if (last === undefined || last.firsts.length === RANGE_CHUNK) {
       last = { firsts: [], owners: [] };
-      // Two chunks are cleaned up per new one, so that at most about half of the ranges are unneeded.
+      // Two chunks are cleaned up for each new chunk, so that at most about half of the ranges are unneeded.
       for (let i = 0; i < 2; i++) this.#cleanUpNext();
       this.#chunks.push(last);
     }

@@ -1,7 +1,7 @@
 // Variable objects, which a column store creates on demand instead of keeping one for each variable.
 import type { Declaration, ManagedObject, Variable } from '../model.js';
 
-/** A variable that refers to its declaration instead of copying it, which halves the memory. */
+/** A variable that refers to its declaration instead of copying it, to halve the memory that it takes. */
 export class ColumnVariable implements Variable {
   readonly object: ManagedObject;
   readonly id: number;

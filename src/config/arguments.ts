@@ -67,7 +67,7 @@ type Invocation =
       /** Whether the check also reads the segments. */
       readonly isLive: boolean;
     }
-  /** Checks that an exporter that was started with these arguments is answering. */
+  /** Checks that an exporter with these arguments runs and answers. */
   | { readonly kind: 'health'; readonly arguments: Arguments }
   | { readonly kind: 'print'; readonly text: string };
 
@@ -116,7 +116,7 @@ export function withAbsolutePaths({ configFile, targetsFile, overrides }: Argume
   };
 }
 
-/** The settings of the given options. Other settings keep their values from the file. */
+/** The settings whose options are given. Other settings keep their values from the file. */
 function overridesOf(given: OptionValues<typeof OPTIONS>): Overrides {
   const { licenseFile, app, serverKey, instance, metricsPort, logLevel, logFormat } = given;
   const { webListenAddress, webSystemdSocket, webConfigFile, textfile, stdoutFormat } = given;

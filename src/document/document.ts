@@ -99,7 +99,7 @@ export class SourcePositions {
     return this.text.slice(this.#lineStart(offset)).split('\n', 1)[0] ?? '';
   }
 
-  /** Two lines: the line of an offset, cut near the offset, and a caret below the character. */
+  /** Two lines: the line of an offset, cut near the offset, and a caret below the character at the offset. */
   excerpt(offset: number): string {
     const start = Math.max(this.#lineStart(offset), offset - 60);
     const lineEnd = this.text.indexOf('\n', offset);

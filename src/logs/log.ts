@@ -49,7 +49,7 @@ export interface LogOptions {
   /** The logger drops events below this level. */
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Whether the journal of systemd reads the lines. They then have a priority and no time. */
+  /** Whether the journal of systemd reads the lines. If so, the lines have a priority and no time. */
   readonly isJournal: boolean;
 }
 
@@ -87,7 +87,8 @@ function oneLine(message: string): string {
 }
 
 /**
- * Whether a descriptor is the socket of the journal. A redirected descriptor is another file.
+ * Whether a descriptor is the socket of the journal. Compares the files, since the descriptor may have been
+ * redirected to another file.
  * @param stream the environment variable JOURNAL_STREAM: device and inode of that socket (systemd.exec(5))
  */
 export function isJournal(fd: number, stream: string | undefined): boolean {

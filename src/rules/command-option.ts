@@ -8,7 +8,10 @@ export interface CommandOption<T> {
   /** The name and the argument, such as `--server-key <key>`. */
   readonly flags: string;
   readonly meaning: string;
-  /** Reads the argument, which is true if there is none. @throws Fault USAGE for an invalid argument */
+  /**
+   * Reads the argument: a text, or true if the option is given without one.
+   * @throws Fault USAGE for an invalid argument
+   */
   readonly read: (argument: string | true) => T;
   /** The value if the option is not given. */
   readonly fallback: T | undefined;

@@ -20,7 +20,8 @@ export const name = text(
 );
 
 /**
- * A suggestion for a path in place of a server key: the file of a segment, such as `shmApp.pool.82`, ends in the key.
+ * A suggestion if the value is the path of a segment's file. The file's name ends in the server key:
+ * `shmApp.pool.82`.
  */
 function fileGuess(path: string): string {
   const file = path.split('/').at(-1) ?? '';

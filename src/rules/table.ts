@@ -197,7 +197,7 @@ export function exitStatusesMarkdown(
   return markdownTable(['Status', 'Programs', 'Meaning'], rows);
 }
 
-/** A Markdown table of cells that are Markdown already. */
+/** A Markdown table of cells that are already Markdown. */
 export const markdownTable = (
   head: readonly string[],
   rows: readonly (readonly string[])[],

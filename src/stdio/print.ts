@@ -49,7 +49,7 @@ export function complain(text: string | Uint8Array): void {
   try {
     writeWhole(STDERR, text);
   } catch {
-    // There is no other place.
+    // Ignore the failure: it cannot be reported anywhere.
   }
 }
 

@@ -14,7 +14,7 @@ export class StandardOutputs {
   constructor(program: NodeJS.Process, onFailure?: (error: unknown) => void) {
     this.#program = program;
     this.stdout = new Output(STDOUT, onFailure);
-    // If both are the same file, they share a queue, so that no log line splits a document.
+    // If stdout and stderr are the same file, they share a queue, so that no log line splits a document.
     this.stderr = isSame() ? this.stdout : new Output(STDERR, onFailure);
   }
 

@@ -38,7 +38,7 @@ export class Passwords {
   /**
    * Emits the verdict once.
    * @param authorization the Authorization header of a request
-   * @param users hashes by name
+   * @param users the hash of each user's password, by user name
    */
   check(
     authorization: string | undefined,
@@ -93,8 +93,8 @@ export class Passwords {
 }
 
 /**
- * The hash to compare for unknown user names. It costs as much to compare as the costliest hash of a user, so that
- * response times do not reveal which names exist.
+ * The hash to compare for unknown user names. A comparison with it takes as long as with the slowest hash of a user,
+ * so that response times do not reveal which names exist.
  */
 function unknownUserHash(users: ReadonlyMap<string, string>): string {
   const costs = [...users.values()].map((hash) => Number(/^\$2.?\$(\d\d)\$/.exec(hash)?.[1] ?? 0));

@@ -108,7 +108,7 @@ function contextOf(
 
 /** PEM text in a file or in the configuration itself. */
 interface Pem {
-  /** The configuration key with the text or the path of its file. */
+  /** The configuration key that holds the text, or the path of a file with the text. */
   readonly key: string;
   /** The path of the text's file; the key if the configuration itself contains the text. */
   readonly origin: string;

@@ -42,8 +42,8 @@ interface StateSet {
 }
 
 /**
- * A PromQL expression for the number of the current state, from 1; 0 if no state is set. A timeline of the expression
- * has one line for each object.
+ * A PromQL expression for the number of the current state: 1 for the first state, 0 if no state is set. A timeline of
+ * the expression has one line for each object.
  */
 export function stateNumber({ metric, label, states, selector, by }: StateSet): string {
   const each = states.map((state, at) => `${metric}{${selector},${label}="${state}"} * ${at + 1}`);

@@ -26,7 +26,10 @@ export interface ObjectPublisher {
     className: string,
     options?: ObjectOptions,
   ): PublishedObject;
-  /** Adds a variable. Its first value marks it as synced. With `options.synced`, it is synced from the start. */
+  /**
+   * Adds a variable. The first value marks the variable as synced. With `options.synced`, the variable is synced from
+   * the start.
+   */
   addVariable<T extends ValueType>(
     object: PublishedObject,
     name: string,
@@ -213,7 +216,7 @@ export class LiveTree {
     return { object, isTop };
   }
 
-  /** The path below the root of the nearest existing ancestor; empty for the root. */
+  /** The path, below the root, of the nearest existing ancestor; empty for the root. */
   #nearestAncestor(seedPath: string): string {
     let path = seedPath;
     while (path !== '') {

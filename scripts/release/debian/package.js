@@ -37,7 +37,7 @@ export function writeDebianPackage(out, tree, work, release) {
   for (const part of readdirSync(join(tree, 'share'))) place(`usr/share/${part}`, `share/${part}`);
   for (const part of ['README.md', 'SECURITY.md', 'docs', 'examples', 'licenses', 'sdk'])
     place(join(DOC, part));
-  // The systemd units, also in deploy, go to another folder.
+  // deploy also has the systemd units, which go to another folder.
   for (const part of ['container', 'grafana', 'prometheus'])
     place(join(DOC, 'deploy', part), join('deploy', part));
   place(join(DOC, 'NEWS.md'), 'CHANGELOG.md');

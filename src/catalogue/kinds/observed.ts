@@ -26,7 +26,7 @@ export const observedHistogram: RowKind = {
   },
 };
 
-// A number whose published values are the observations of a summary with quantiles.
+// Rows that take the published values of a number as observations of a summary with quantiles.
 export const observedSummary: RowKind = {
   types: ['summary'],
   must: { ...VAR, observe: 'true', quantiles: 'an array of ascending numbers from 0 to 1' },
@@ -42,7 +42,7 @@ export const observedSummary: RowKind = {
       inputs: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
       ownLabels: [],
       isComputed: false,
-      // sum and count
+      // Lines for sum and count, besides those of the quantiles.
       linesOf: () => quantiles.length + 2,
       series: (context) => context.observed({ type: 'summary', quantiles }, conversion),
     });

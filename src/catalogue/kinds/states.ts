@@ -6,7 +6,10 @@ import type { Series } from '../row.js';
 import { TEXTS, VAR } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
-/** One series per state: 1 for the current state, otherwise 0. OpenMetrics prescribes the label name. */
+/**
+ * One series per state. The value is 1 for the present state, and 0 for all others. OpenMetrics prescribes the label
+ * name.
+ */
 const stateSeries = (name: string, states: readonly string[], present: string): readonly Series[] =>
   states.map((state) => ({ labels: { [name]: state }, value: Number(state === present) }));
 

@@ -119,7 +119,7 @@ function chooseClasses(
   aliases: readonly string[],
   report: FilterReport,
 ): Catalogue['classes'] | undefined {
-  // Without a catalogue, aliases are names of the publisher's classes, which its segment defines: do not check them.
+  // Without a catalogue, aliases are names of classes in the publisher's segment, which is not known here.
   if (catalogue === undefined || aliases.length === 0) return catalogue?.classes;
   const known = catalogue.classes.map(({ alias }) => alias);
   const unknown = unknownIn('class alias', catalogue, known);
@@ -133,7 +133,7 @@ interface PrefixEntry {
   readonly prefixes: readonly SeedPrefix[];
 }
 
-/** Compiles groups and seed paths; undefined if there are none of either. */
+/** Compiles groups and seed paths; undefined if there are neither groups nor seed paths. */
 function compilePrefixes(
   catalogue: Catalogue | undefined,
   { seedPathGroups, seedPaths }: FilterSettings,

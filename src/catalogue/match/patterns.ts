@@ -85,7 +85,7 @@ export const segmentsOf = (seedPath: string): readonly string[] =>
 /** Label names with their values. */
 export type LabelValues = Readonly<Record<string, string>>;
 
-/** The path pattern that matches only the root. As a seed path prefix, it has the same meaning. */
+/** The path pattern that matches only the root. As a prefix of seed paths, it also matches only the root. */
 export const ROOT = '@root';
 
 export interface PathPattern {

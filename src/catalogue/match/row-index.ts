@@ -96,7 +96,7 @@ export interface ObjectRows {
 export interface RowIndex {
   /** The number of rows that read variables. */
   readonly rowsWithInput: number;
-  /** The rows for an object, one entry for each class that reads it; empty if none does. */
+  /** The rows for an object: one entry for each class with rows that read the object. */
   rowsFor(object: ObjectPath): readonly ObjectRows[];
   /** Whether there are rows for objects of a class, at any path. */
   hasClass(className: string): boolean;

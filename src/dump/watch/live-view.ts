@@ -42,7 +42,7 @@ function itemWindow<T>(all: () => Iterable<T>, from: number, size: number): Item
   return from <= last ? { items, from, hasMore: false } : itemWindow(all, last, size);
 }
 
-/** The columns for the age of a value. */
+/** The number of columns for the age of a value. */
 const AGE_COLUMNS = 12;
 const KEYS = 'up, down, page up, page down, home; q quits';
 

@@ -84,7 +84,7 @@ export const scrapes: readonly Drawing[] = [
   }),
 ];
 
-/** Panels about the distribution of targets over partitions, and about the values of `variable`. */
+/** Panels about partitions and their targets, and about the variables that the setting `variable` selects. */
 export const partitions: readonly Drawing[] = [
   timeSeries('short', {
     title: 'Busy to idle',

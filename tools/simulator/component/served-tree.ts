@@ -112,7 +112,7 @@ export class ServedTree implements ObjectPublisher {
   }
 
   /**
-   * Adds an object. Below a removed parent, it adds nothing and the handle has the id 0.
+   * Adds an object. Below a removed parent, adds nothing and returns a handle with the id 0.
    * @throws RangeError for a depth of more than 1000 levels
    */
   addObject(
