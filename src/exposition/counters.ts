@@ -1,5 +1,5 @@
-// The counters of a target, which continue when the target moves or is redefined: ServedTarget adds up the counts that
-// its hostings report.
+// The counters of a target. They continue when the target moves or gets new settings, since ServedTarget adds up the
+// counts that its hostings report.
 
 interface CounterRow {
   /** An event happens once. A condition lasts, and each new view of the tree counts it again. */

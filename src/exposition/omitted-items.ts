@@ -33,7 +33,7 @@ export class OmittedItems {
 
   /**
    * Adds an item of `amount` series, objects or variables, or changes its amount. Returns the increase of its amount.
-   * For an item that is not recorded, each call returns the whole amount.
+   * If there are too many items, the item is not recorded, and each call returns the whole amount.
    */
   add(group: number, key: string | number, amount = 1): number {
     const former = this.delete(group, key);

@@ -159,7 +159,7 @@ export class TargetView {
     return this.#tree.isDirty;
   }
 
-  /** Answers a query of the tree in small steps. It changes nothing; the view may change between steps. */
+  /** Answers a query of the tree in small steps. The query changes nothing, but the view may change between steps. */
   queryTree(query: TreeQuery): Generator<void, TreeAnswer> {
     const { root, source } = this.#parts;
     const tracking = this.#tree.trackingExplainer(() => this.#binder.isBound);

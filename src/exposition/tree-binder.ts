@@ -20,7 +20,7 @@ export interface TreeBinderParts {
   readonly source: Source;
   readonly tree: TrackedTree;
   readonly pending: PendingNodes;
-  /** Counts the steps of work. The tree adds to it as well. */
+  /** Counts the steps of work. The tracked tree adds its own steps. */
   readonly cost: Cost;
   /** Returns the budget of one call whose remaining work can wait; by default, `STEPS_PER_SLICE` steps. */
   readonly slice: (() => Budget) | undefined;

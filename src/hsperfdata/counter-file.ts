@@ -8,8 +8,8 @@ import type { PerfHeader } from './perf-entries.js';
 const DIGESTED_BYTES = 65_536;
 
 /**
- * A counter file, open for reading and never locked. A JVM that finds its file locked at its start disables shared
- * counters.
+ * A counter file, open for reading and never locked. If a JVM finds its file locked when it starts, it disables
+ * shared counters.
  */
 export class CounterFile extends VerifiedFile {
   #sizeAtCopy = 0;

@@ -72,8 +72,8 @@ export class HsperfdataPoller implements Poller {
     // The budget does not include `find()`, which lists directories and may take longer.
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const inContainers = this.#containers?.find(budget) ?? [];
-    // Files of containers first. A file may be found both in a container and on the host; only the first has the
-    // host's PID.
+    // Files of containers first. If a file was found both in a container and on the host, only the entry from the
+    // container has the PID on the host.
     const isOpening = this.#jvms.track([...inContainers, ...found.files], budget);
     this.#directories.follow(this.#hostFiles.paths);
     const truncations = [...found.truncations, ...(this.#containers?.truncations ?? [])];

@@ -135,7 +135,7 @@ const MAX_THREADS = 64;
 const MAX_WARNINGS = 16;
 /** The time between two walks through all processes, in milliseconds. */
 const WALK_EVERY_MS = 5000;
-/** The budget steps to check a process, and to read its directories. */
+/** The steps of the budget that it takes to check a process, and to read its directories. */
 const CHECK_STEPS = 2;
 const READ_STEPS = 20;
 
@@ -210,7 +210,7 @@ export class ContainerFileFinder {
     return found;
   }
 
-  /** The counter files of a process. Their names are its PID in the container. */
+  /** The counter files of a process. The name of each file is the PID of the process in its container. */
   #filesOf(pid: string, base: string, namesOf: NamesOf): FoundFile[] {
     const status = readFileSync(`${this.#proc}/${pid}/status`, 'latin1');
     const inside = innermostPidOf(status) ?? pid;
@@ -227,7 +227,10 @@ export class ContainerFileFinder {
     });
   }
 
-  /** Reads namespaces and root directory of a process; from another thread if the main thread has ended. */
+  /**
+   * Reads the namespaces and the root directory of a process. If its main thread has ended, reads those of another
+   * thread.
+   */
   #homeOf(pid: string): Home | undefined {
     const own = `${this.#proc}/${pid}`;
     try {

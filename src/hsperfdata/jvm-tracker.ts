@@ -12,7 +12,7 @@ import { PerfData } from './perf-data.js';
 
 /** The maximum number of files that are open at the same time. */
 const MAX_FILES = 1024;
-/** The budget steps to open a file, and to check whether its process runs. */
+/** The steps of the budget that it takes to open a file, and to check whether its process runs. */
 const OPEN_STEPS = 128;
 const CHECK_STEPS = 2;
 /** The time until the next attempt: for a file that a JVM is still creating, and for a file that is unusable. */
@@ -81,7 +81,7 @@ export class JvmTracker {
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
   readonly #trackedJvms = new Map<string, TrackedJvm>();
   readonly #waitingFiles = new Map<string, WaitingFile>();
-  /** The files that this round has yet to try. A round tries once each file that was due when the round began. */
+  /** The files that this round has yet to try. A round tries each file once that was due when the round began. */
   #round: Iterator<string> = [].values();
   /** Ended JVMs whose files still exist. A process that reuses the PID did not write the file. */
   readonly #endedJvms = new Map<string, JvmIdentity>();
@@ -283,8 +283,8 @@ export class JvmTracker {
   }
 
   /**
-   * Compares a file whose JVM is unknown with its last digest; undefined if the file is incomplete, or the
-   * configuration excludes its main class.
+   * Compares the digest of a file with its first digest, if the JVM of the file is unknown. Undefined if the file is
+   * incomplete, or if the configuration excludes the JVM's main class.
    * @throws Fault for content that no JVM writes
    */
   #unowned(key: string, file: CounterFile): UnownedFile | undefined {
@@ -321,7 +321,7 @@ export class JvmTracker {
 const UNHIDE =
   'give the exporter CAP_SYS_PTRACE or the group in the mount option gid= of /proc, and set ProtectProc=default in its unit';
 
-/** Whether an ended JVM left the file, and another process has reused its PID. */
+/** Whether an ended JVM left the file behind, and another process has reused the JVM's PID. */
 const isLeftBy = (ended: JvmIdentity | undefined, now: JvmIdentity): boolean =>
   ended?.inode === now.inode &&
   ended.jvmStartUnixMs === now.jvmStartUnixMs &&

@@ -122,8 +122,8 @@ export interface Position {
 }
 
 /**
- * Reads the complete entries, beginning at a position. An entry may be incomplete, since a JVM counts it before it
- * fills it. Skips entries with unknown types or invalid names.
+ * Reads the complete entries, beginning at a position. An entry may be incomplete, since a JVM increases the number
+ * of entries before it fills the new entry. Skips entries with unknown types or invalid names.
  */
 export function readEntries(
   bytes: Buffer,
@@ -143,8 +143,8 @@ export function readEntries(
 }
 
 /**
- * Reads the entry at `start`. Returns undefined if the entry is incomplete. The result has no `entry` if the reader
- * must skip it.
+ * Reads the entry at `start`. Returns undefined if the entry is incomplete, and a result without `entry` if the
+ * reader must skip the entry.
  */
 function readEntry(
   bytes: Buffer,

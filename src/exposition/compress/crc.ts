@@ -39,7 +39,7 @@ const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
 /** x to the power 8 · digit · 256^position, for each position and each digit from 1 to 255. */
 let powers: readonly number[] | undefined;
 
-/** Computes `powers`. It takes 2 ms, so it runs at the first use. */
+/** Computes `powers`. This takes 2 ms, so it is done only at the first use. */
 function computePowers(): readonly number[] {
   const all: number[] = [];
   // x^8: in reflected order, x^0 is the highest bit and x^n is n bits below it.
@@ -92,7 +92,7 @@ function tables(): Uint32Array {
   return all;
 }
 
-/** The byte counts by which the tables of the kernel shift a CRC, in the order of the tables. */
+/** The numbers of zero bytes by which the kernel's tables shift a CRC, in the order of the tables. */
 function kernelShifts(): readonly number[] {
   const all: number[] = [];
   for (let position = 0; position < CRC_DIGITS; position++)

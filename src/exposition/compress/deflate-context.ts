@@ -6,12 +6,15 @@ import type { Kernel } from '../wasm/kernel.js';
 import { CODE_BYTES } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
 
-/** The choice of a code picks this many evenly spaced lines, and counts the symbols of the blocks that contain them. */
+/**
+ * To choose a code, this many evenly spaced lines are picked, and the symbols of the blocks that contain them are
+ * counted.
+ */
 const LINES_A_CHOICE = 8;
 /** The code is chosen again when the deflate blocks have grown by this share. */
 const MAX_GROWTH = 0.1;
 
-/** The minimum average number of lines in a block for compression by the kernel. */
+/** The kernel compresses lines only if blocks have at least this many lines on average. */
 const MIN_LINES_PER_BLOCK = 256;
 
 /**
@@ -26,7 +29,7 @@ const repeat = (symbols: number, bits: number): CodeLengths =>
   Array.from({ length: symbols }, () => bits);
 
 /**
- * The lengths of the code that is used until symbols are counted: a complete code whose lengths differ as little as
+ * The code lengths that are used until symbols are counted. They form a complete code, and differ as little as
  * possible.
  */
 const INITIAL_LENGTHS = [...repeat(226, 8), ...repeat(60, 9), ...repeat(2, 4), ...repeat(28, 5)];
@@ -70,8 +73,8 @@ export class DeflateContext {
     const counts = Array.from({ length: SYMBOLS }, () => 0);
     yield* countSymbols(counts, Math.ceil(lines / LINES_A_CHOICE));
     this.#setCode(DeflateCode.of(counts));
-    // The next choice needs a larger size, even if the new code makes the blocks smaller. This bounds the number of
-    // choices.
+    // The next choice happens only when the blocks exceed their size before this choice, even if the new code makes
+    // them smaller. This bounds the number of choices.
     if (last !== undefined) this.#bytesAtChoice = this.#bytes;
   }
 

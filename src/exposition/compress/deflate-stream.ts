@@ -25,7 +25,7 @@ export interface DeflateStream {
   readonly bytes: number;
 }
 
-/** Smaller blocks are copied together, since small writes cost more than the copy. */
+/** Blocks smaller than this are copied into one buffer, since small writes cost more than the copy. */
 const SMALL = 4096;
 
 /** Options that make zlib allocate little memory: for a header, a larger allocation would take most of the time. */
@@ -52,7 +52,7 @@ export function inflated(blocks: readonly DeflateBlock[]): Uint8Array {
 
 const deflatedHeader = memoize(({ text }: Header) => deflateBlockOf(Buffer.from(text)));
 
-/** Joins the blocks of families, each family after its header. */
+/** Joins the blocks of families. The header of each family comes before its blocks. */
 export function deflatedFamilies(
   families: readonly DeflatedFamily[],
   headers: readonly Header[],

@@ -76,7 +76,8 @@ export class DeflatedLines {
         ? run.deflateAll(address, table, to)
         : run.deflateChanged(address, table, last.buffer.address, to);
     const [crc = 0, bytes = 0] = deflateResult;
-    // When the kernel copies bits from this buffer, it reads whole words, beyond the last bit.
+    // The buffer needs some bytes more: when the kernel copies bits from it, it reads whole words, beyond the last
+    // bit.
     const length = code.blockBytes(bits);
     const buffer = this.#bufferFor(length + 16);
     this.#kernel.bytes.copyWithin(buffer.address, to, to + length);
@@ -133,7 +134,7 @@ export class DeflatedLines {
     this.#haveLinesChanged = false;
   }
 
-  /** Allocates records for the capacity of the table. */
+  /** Allocates a record for each line that the table has room for. */
   #allocateRecords(): void {
     const { capacity } = this.#table;
     if (capacity !== this.#capacity) {

@@ -80,8 +80,8 @@ function* tasksOf(buffers: readonly Uint8Array[]): Generator<Uint8Array, void> {
 }
 
 /**
- * The last deflate block and the trailer of a gzip member. The block is compressed synchronously. It is stored
- * without compression if the text before it is so long that compression would save next to nothing.
+ * The last deflate block and the trailer of a gzip member. The block is compressed synchronously, or stored without
+ * compression if the text before it is so long that compression would save next to nothing.
  */
 function deflateLast({ buffers, crc, bytes }: DeflateStream, internal: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
@@ -129,7 +129,7 @@ export class GzipText {
   }
 
   /**
-   * Returns the application metrics and the internal metrics as one gzip member, without a promise if the kernel
+   * Returns the application metrics and the internal metrics as one gzip member. Returns a promise unless the kernel
    * compressed the text.
    * @param release called when the text may change: once zlib has compressed it, or once the body is released
    */

@@ -1,5 +1,5 @@
-// Huffman codes of limited length, the header of a deflate block that states them, and a writer of their bits.
-// RFC 1951, 3.1.1 and 3.2.
+// Huffman codes of limited length, the block header that states their lengths, and a writer of bits. RFC 1951, 3.1.1
+// and 3.2.
 
 /** The number of bits of each symbol; 0 for a symbol that never occurs. */
 export type CodeLengths = readonly number[];

@@ -30,8 +30,8 @@ export interface MergedDocument {
 const BUFFER_CHARACTERS = 131_072;
 
 /**
- * Makes a document in text 0.0.4 that has each family once. The labels of its target are added to each series, except
- * labels whose names the series has already. Two metrics clash if they have the same name but different types, or if
+ * Makes a document in text 0.0.4 that has each family once. Each series gets the labels of its target, but keeps its
+ * own value of a label that it has already. Two metrics clash if they have the same name but different types, or if
  * the name of one is the name of a series of the other. The document then has the first metric, and a comment names
  * the other. The internal metrics of targets are left out.
  */

@@ -70,7 +70,7 @@ function internalFamily({ name, type, help, value, labels = {} }: InternalMetric
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const BUFFER_CHARACTERS = 131_072;
 
-/** Builds each buffer when the writer reads it, so that memory never holds a large document. */
+/** Builds each buffer when the writer reads it, so that a large document is never in memory as a whole. */
 function* jsonBuffers(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
   let text = '';
   for (const family of families) {

@@ -1,4 +1,4 @@
-// Pages of the text formats, which share the rendered sample lines, and the format text 0.0.4.
+// Pages of the text formats, which all use the same rendered sample lines. Defines the format text 0.0.4.
 import { bytesOf, joinSmall } from '../../bytes.js';
 import type {
   Body,
@@ -82,7 +82,7 @@ export function textFormat(syntax: Syntax): Format {
 
 type HeaderOf = (metadata: FamilyMetadata) => FamilyHeader;
 
-/** The families of a page, each below its header. All pages of a snapshot and scope share this object. */
+/** The families of a page, each below its header. One object serves all pages of a snapshot and scope. */
 class ApplicationText implements GzipInput {
   /** The text of its snapshot stays valid, since each page holds the snapshot. */
   readonly #answer: ReadyAnswer;
@@ -135,7 +135,7 @@ class ApplicationText implements GzipInput {
   }
 }
 
-/** Smaller buffers are copied together, since small writes cost more than the copy. */
+/** Buffers smaller than this are copied into one buffer, since small writes cost more than the copy. */
 const SMALL = 16_384;
 
 /** Families below their headers. Texts and headers that are adjacent in memory become one buffer. */

@@ -105,8 +105,8 @@ export class Highlight {
   }
 
   /**
-   * Returns the current value, as the same object while it is unchanged. Undefined while the variable does not exist or
-   * is not synced. If its frame cannot be copied consistently, the variable keeps its last value.
+   * Returns the current value; the same object until the value changes. Undefined while the variable does not exist
+   * or is not synced. If its frame cannot be copied consistently, the variable keeps its last value.
    */
   read(): HighlightedValue | undefined {
     const variable = this.named.find();

@@ -105,7 +105,7 @@ export class SlotReader {
     return this.#pages.address(slot);
   }
 
-  /** The copied bits of a slot, tracked or not, if its page is read and it has a value. */
+  /** The copied bits of a slot, tracked or not; undefined if its page was not copied or the slot has no value. */
   bits(ref: SlotRef): bigint | undefined {
     return this.#isUnstable(ref.slot) ? undefined : this.#pages.bits(ref);
   }
@@ -295,8 +295,8 @@ export class SlotReader {
     for (const node of changed) {
       if (!this.isTracked(node)) continue;
       if (this.#hasValue(node.slot, node.incarnation)) this.#listener.changed(node);
-      // The loss of the value is not reported yet. The value may be back before that, and then its change must still be
-      // reported.
+      // The loss of the value is not reported yet. If the value comes back before the report, its change must still
+      // be reported.
       else if (this.isSynced(node)) this.#detector.reportAgain(node);
       yield;
     }

@@ -205,7 +205,7 @@ export class SlotPages {
     const known = this.#extentOf(page);
     if (known !== undefined) {
       const pages = page - known.firstPage;
-      // The pages in between have no tracked slots and must not be read.
+      // The pages between the used pages and this page have no tracked slots, and must not be read.
       if (pages > known.used) return this.#split(known, pages);
       known.used = Math.max(known.used, pages + 1);
       return known;

@@ -31,7 +31,7 @@ export class PendingNodes {
     return this.#added.size + this.#removed.size + this.#first.length + leaving;
   }
 
-  /** Whether `nextRemoved` returns a node. */
+  /** Whether `nextRemoved` would return a node. */
   get removesAny(): boolean {
     return this.#removed.size > 0 || this.#removing !== undefined || this.#first.length > 0;
   }
@@ -101,7 +101,9 @@ export const isVariable = (node: TreeNode): node is Variable => 'object' in node
 
 interface Level {
   readonly object: ManagedObject;
-  /** Live iterators: nodes removed before they are reached are skipped, added ones are visited. */
+  /**
+   * Live iterators: they skip nodes that are removed before the walk reaches them, and visit nodes that are added.
+   */
   readonly variables: Iterator<Variable>;
   readonly children: Iterator<ManagedObject>;
   hasAllVariables: boolean;
@@ -162,7 +164,7 @@ export class TreeWalk {
     return this.#lastAnswer;
   }
 
-  /** Whether the walk will reach an object, or variables that are added to it. */
+  /** Whether the walk will reach an object or, with `ofVariables`, variables that are added to the object. */
   #willVisit(node: ManagedObject, ofVariables: boolean): boolean {
     if (this.isOver) return false;
     const level = this.#levelOf(ofVariables ? node : node.parent);

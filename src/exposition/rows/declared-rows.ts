@@ -242,7 +242,7 @@ export class DeclaredObject implements DeclaredVariables {
   readonly #parts: DeclaredParts;
   readonly #seedPath: string;
   readonly #sources: ObjectLabelSources;
-  /** Made only when a variable needs them. Often none does, since catalogue rows read all variables of the object. */
+  /** Made only when a variable needs them: catalogue rows may read all variables of an object. */
   #labels: ObjectLabels | undefined;
   /** The labels of metrics that the format declares. Each metric has labels of its own. */
   #declared: ObjectLabels | undefined;

@@ -69,7 +69,7 @@ export class Distribution {
       total += counts[i] ?? 0n;
       // An overflow would make cumulative buckets decrease, and parsers refuse such a page.
       if (total > MAX_COUNT) total = MAX_COUNT;
-      // A bound that becomes infinite by conversion has no bucket of its own: +Inf includes its counts.
+      // A bound that becomes infinite by conversion has no bucket of its own: the bucket +Inf includes its counts.
       if (i < this.#steps - 1) this.#set(i, total);
     }
     this.#set(this.#steps - 1, total);
@@ -114,7 +114,7 @@ function bitsOf(value: number): bigint {
   return doubleBits[0] ?? 0n;
 }
 
-/** The limits of copying frames in one refresh, so that other targets do not wait for long. */
+/** The limits on copies of frames in one refresh. They keep other targets from waiting for long. */
 const MAX_BYTES = 2 ** 30;
 const MAX_RETRIES = 4096;
 /** The number of copies of each frame that a refresh may make, on average. A consistent copy needs two. */

@@ -50,7 +50,7 @@ export class ObjectLabels {
   }
 
   /**
-   * Removes labels that no line uses. Labels become unused because patterns make them from names of variables, and
+   * Removes labels that no line uses. Patterns make labels from names of variables, so labels become unused when
    * publishers remove variables.
    */
   #removeUnused(others: Map<string, LabelText>): void {

@@ -67,7 +67,7 @@ export class MetricBuilder {
   readonly #showComputed = (row: Row, labels: LabelText, variable: Variable): void => {
     if (row.isComputed) this.#update(row, labels, variable, false);
   };
-  /** Removes the series that need the variable; a row of several variables keeps its other series. */
+  /** Removes the series that need the variable. A row that reads several variables keeps its other series. */
   readonly #hideLines = (row: Row, labels: LabelText, variable: Variable): void => {
     if (isShared(row)) this.#update(row, labels, variable, true);
     else this.#lines.set(row, labels, variable.id, [], row.linesOf(variable));

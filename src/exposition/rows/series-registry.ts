@@ -179,8 +179,9 @@ export class SeriesRegistry {
 
   /**
    * Counts series that the caller omits.
-   * @param key the key of the first series, whose line is removed. The omission ends when this series is shown, clashes
-   *   or is removed. All calls without a key together add one to `omitted`, until the target gets a new view.
+   * @param key the key of the first of these series, whose line is removed. The series count as omitted until the
+   *   first one is shown, clashes or is removed. All calls without a key together add one to `omitted`, until the
+   *   target gets a new view.
    */
   omit(series: number, name?: string, key?: LineKey): void {
     if (name === undefined || key === undefined) {
@@ -267,7 +268,7 @@ export class SeriesRegistry {
     this.#cost.steps += costOf(line);
   }
 
-  /** No longer counts the series with this key as omitted. */
+  /** Stops counting the series with this key as omitted. */
   #uncountOmitted(name: string, key: LineKey): void {
     if (this.#omitted.has(key.nodeId)) this.#omitted.delete(key.nodeId, omittedKey(name, key));
   }

@@ -18,7 +18,10 @@ import type { Scratch } from '../wasm/memory.js';
 import type { Block, RenderOptions, RenderTask } from './block.js';
 import { RenderBuffer } from './render-buffer.js';
 
-/** If more than this share of the lines changed, writing all lines is faster than moving the text between changes. */
+/**
+ * If more than this share of the lines changed, writing all lines is faster than moving the text between changed
+ * values.
+ */
 const REWRITE_ALL_SHARE = 0.25;
 
 /** Starting a block takes as long as writing this many bytes of text. */
@@ -51,7 +54,7 @@ export class Chunk implements RenderTask {
   readonly #kernel: Kernel;
   /** Bytes of the headers. */
   readonly #headerBytes: number;
-  /** The address of the table of blocks and headers, which the first write allocates. */
+  /** The address of the table of blocks and headers. The first write allocates the table. */
   #table = 0;
   #text: RenderBuffer | undefined;
   /** Whether the last write failed. */
@@ -76,7 +79,7 @@ export class Chunk implements RenderTask {
     return this.#lineBytes + this.#headerBytes + this.blocks.length * BYTES_A_BLOCK;
   }
 
-  /** Adds the tasks that the render must run to `dirty`. Frees the text if the render needs no text. */
+  /** Adds to `dirty` the tasks that the render must run. Frees the text if the render needs no text. */
   collectDirty(options: RenderOptions, dirty: RenderTask[]): void {
     const { hasText, context } = options;
     const { length } = dirty;

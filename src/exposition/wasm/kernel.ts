@@ -41,7 +41,7 @@ let compiled: WebAssembly.Module | undefined;
 export const kernelCode = (): WebAssembly.Module =>
   (compiled ??= new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url))));
 
-/** Makes this thread use code that another thread loaded, since an upgrade may have replaced the file. */
+/** Makes this thread use the code that another thread loaded: an upgrade may have replaced the file since then. */
 export function shareKernelCode(code: WebAssembly.Module): void {
   compiled = code;
 }

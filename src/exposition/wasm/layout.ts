@@ -16,7 +16,7 @@ export const SCALES_POINTER = 16;
 export const SCALE_BYTES = 16;
 /** Holds the address of the CRC tables. */
 export const CRC_TABLES_POINTER = 24;
-/** Holds the address of the table of blocks, which has the header address of each block, by block number. */
+/** Holds the address of the table of blocks. The table has the header address of each block, by block number. */
 export const BLOCKS_POINTER = 40;
 /** The powers of ten from the lowest exponent to the highest: 128 bits each, high word first. */
 export const POWERS_AT = 64;

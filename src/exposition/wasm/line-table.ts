@@ -236,8 +236,8 @@ export class LineTable {
   }
 
   /**
-   * Sorts the entries into the order of the lines, so that the kernel reads them sequentially, and frees memory of
-   * removed lines. If it changes anything, text and deflate block are dirty after that.
+   * Sorts the entries into the order of the lines, so that the kernel reads them sequentially. Frees memory of
+   * removed lines. If this changes anything, text and deflate block are dirty afterwards.
    */
   sort(): void {
     if (this.#header(BLOCK_IS_SORTED) === 0) this.#sortEntries();

@@ -147,7 +147,7 @@ function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
     if (recorded == 0) return true;
     const former = recorded >> 16;
     const distance = former + by;
-    // A distance is at least 1 and at most the LZ77 window.
+    // A distance is at least 1, and at most the size of the LZ77 window.
     if (distance - 1 >= <u32>MAX_DISTANCE) return false;
     if (!changeDistance(start + (recorded & 0xffff), code, former, distance)) return false;
     store<u32>(at, (recorded & 0xffff) | (distance << 16));
