@@ -101,7 +101,8 @@ const foreignFunctions = (kind) => ({
     onLoad({ filter: /\/(ffi-napi\/lib\/bindings|ref-napi\/lib\/ref)\.js$/ }, ({ path }) => {
       const name = path.endsWith('/bindings.js') ? 'ffi-napi' : '@2060.io/ref-napi';
       const parts = readFileSync(path, 'utf8').split(OWN_LOADING);
-      if (parts.length !== 2) throw new Error(`${path} loads its shared object in another way`);
+      if (parts.length !== 2)
+        throw new Error(`${path} does not load its shared object in the expected way`);
       const code = parts.join(`require('shared-object:${name}')`);
       return { contents: code.replace(EACH_TIME, ONCE), loader: 'js' };
     });

@@ -97,7 +97,7 @@ describe('hostingPipeline', () => {
     clock.advance(0);
     return { clock, memory, openRefresh$, tasks, refresh, tookMs, ...updates };
   };
-  const NO_ROOT = 'waiting on a root of application demo, server key 82: no segment';
+  const NO_ROOT = 'waiting on a root of application demo; server key 82: no segment';
 
   it('finds its root, completes the first full sync and renders a text', () => {
     publishers.withRoot('82', 'H.1.demo');

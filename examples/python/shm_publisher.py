@@ -273,7 +273,7 @@ def _number(type_, value, what):
 
 def _observation(value, what):
     if isnan(value := _number(F64, value, what)):
-        raise ValueError(f"{what}: found NaN, allowed: numbers that a bucket counts")
+        raise ValueError(f"{what}: found NaN, allowed: numbers, since no bucket counts NaN")
     return value
 
 
@@ -643,7 +643,8 @@ class Publisher:
             if _identity(self._fd) != self._file:
                 fd, self._fd = self._fd, -1
                 os.close(fd)
-                raise OSError(errno.EBADF, "the program closed the file, and its name is gone", self.path)
+                raise OSError(errno.EBADF, "the program closed the segment's file, and the file's name no longer exists",
+                              self.path)
         return self._fd
 
     def _close_descriptor(self):

@@ -1366,7 +1366,7 @@ static inline const char *shm_code_text(int code) {
   case 0: return "no error";
   case ESTALE: return "the object or variable was removed, or was dropped for lack of room";
   case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
-  case EINVAL: return "an argument is not allowed; only the calling thread can learn which";
+  case EINVAL: return "an argument is not allowed; shm_error_text() names it only in the thread that made the call";
   case EBUSY: return "another publisher holds the server key";
   case ECHILD: return "only the process that opened the publisher may use it, not a forked child";
   case EDEADLK: return "a signal handler interrupted another call or update: nothing was stored";
@@ -1376,7 +1376,7 @@ static inline const char *shm_code_text(int code) {
   case EACCES: return "permission denied";
   case ELOOP: return "the name is a symbolic link";
   case EISDIR: return "the name is a directory";
-  case EBADF: return "the program closed the segment's file, and its name is gone";
+  case EBADF: return "the program closed the segment's file, and the file's name no longer exists";
   default: return NULL;
   }
 }
@@ -1771,7 +1771,7 @@ static inline int shm_insert_object(shm_publisher *p, shm_object *out, const shm
   shm_node *above = parent == NULL ? NULL : parent->node;
   if (above != NULL && above->depth >= SHM_DEPTH)
     return shm_fail(-EINVAL,
-                    "shm_add_object: parent of %q: found an object with %u above it, allowed: at most %u",
+                    "shm_add_object: parent of %q: found one with %u objects above it, allowed: at most %u",
                     (const char *)texts[0].bytes, (uint64_t)above->depth - 1, (uint64_t)SHM_DEPTH - 2);
   int code = above == NULL ? 0 : shm_check_id(p, above, texts);
   if (code != 0) return code;
@@ -1907,7 +1907,7 @@ static inline int shm_check_schema(const char *name, int type, const shm_variabl
     if (!shm_is_finite(schema[i]))
       return shm_fail(-EINVAL, at, name, "NaN or infinity in entry", (uint64_t)i, "finite numbers");
     if (i > 0 && schema[i] <= schema[i - 1])
-      return shm_fail(-EINVAL, at, name, "no ascending number in entry", (uint64_t)i, "ascending numbers");
+      return shm_fail(-EINVAL, at, name, "a number that does not ascend in entry", (uint64_t)i, "ascending numbers");
     if (type == SHM_SUMMARY && (schema[i] < 0 || schema[i] > 1))
       return shm_fail(-EINVAL, at, name, "a number outside 0 to 1 in entry", (uint64_t)i, "quantiles from 0 to 1");
   }

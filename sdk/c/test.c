@@ -138,7 +138,7 @@ static entry *by_id(const reader *r, uint64_t id) {
 /* Marks an entry and everything below it as removed. Owners come first, so one pass is enough. */
 static bool bury(reader *r, uint64_t id) {
   entry *gone = by_id(r, id);
-  if (gone == NULL) return fails(r, "a tombstone for nothing");
+  if (gone == NULL) return fails(r, "a tombstone for an id that does not exist");
   gone->is_gone = true;
   for (uint32_t i = 0; i < r->count; i++)
     for (uint32_t j = 0; j < i; j++)
@@ -490,7 +490,7 @@ static void test_refused_depth(void) {
   strcat(name, ".d");
   REFUSED(shm_add_object(&at, &made, name, "C", NULL),
           "shm_add_object: parent of \"host.1.app.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d\xe2\x80\xa6\": found "
-          "an object with 63 above it, allowed: at most 62");
+          "one with 63 objects above it, allowed: at most 62");
   stop(p, &r);
 }
 
@@ -537,7 +537,7 @@ static void test_refused_variables(void) {
   o.schema = falling;
   REFUSED(add_code(&root, SHM_U64, o), "shm_add_variable: schema of variable \"v\": found 2 entries for type u64, allowed: none");
   REFUSED(add_code(&root, SHM_HISTOGRAM, o),
-          "shm_add_variable: schema of variable \"v\": found no ascending number in entry 1, allowed: ascending numbers");
+          "shm_add_variable: schema of variable \"v\": found a number that does not ascend in entry 1, allowed: ascending numbers");
   o.schema = endless;
   REFUSED(add_code(&root, SHM_HISTOGRAM, o),
           "shm_add_variable: schema of variable \"v\": found NaN or infinity in entry 1, allowed: finite numbers");

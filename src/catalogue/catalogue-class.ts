@@ -31,7 +31,7 @@ export function parseClass(table: Table, parser: RowParser): CatalogueClass {
     alias: 'the name by which targets select the class',
     class_ids: 'an array of class ids',
     paths: 'an array of path patterns',
-    metrics: 'an array of rows, perhaps empty',
+    metrics: 'an array of rows, which may be empty',
   });
   const classIds = table.read('class_ids', someWords) ?? [];
   const paths = (table.read('paths', someWords) ?? []).flatMap(

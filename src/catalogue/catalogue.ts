@@ -61,7 +61,7 @@ export function readCatalogue(
   file.only(FILE_KEYS);
   file.needs({
     app: 'the name of the application',
-    classes: 'an array of [[classes]] tables, perhaps empty',
+    classes: 'an array of [[classes]] tables, which may be empty',
   });
   const app = file.read('app', application) ?? '';
   const families = new Families(app);

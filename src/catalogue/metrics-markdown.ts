@@ -26,7 +26,7 @@ export function metricsMarkdown(): string {
     'Each section starts with the published classes of the objects and their paths. ' +
       'Names in braces in a path, such as `{transport}`, are labels of all metrics below; ' +
       'the braces of a metric contain its other labels, with their values if these are fixed. ' +
-      'Names in `_total` are counters, names in `_info` info metrics; any other metric is a gauge unless its type follows.',
+      'Names that end in `_total` belong to counters, and names that end in `_info` to info metrics; any other metric is a gauge unless its type follows.',
   ];
   const applications = [...loadCatalogues().values()].flatMap((catalogue) =>
     application(catalogue, firstApps),

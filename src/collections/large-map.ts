@@ -65,7 +65,7 @@ export class LargeMap<V> {
 
   #partOf(key: number): Map<number, V> {
     const part = this.#parts[this.#parts.length === 1 ? 0 : key % PARTS];
-    if (part === undefined) throw new RangeError(`${key} is not a whole number from 0 on`);
+    if (part === undefined) throw new RangeError(`${key} is not an integer of at least 0`);
     return part;
   }
 

@@ -113,7 +113,7 @@ export function settingsMarkdown(
     '',
     'Each line of the file of `--targets-config` is the word `target`, then keys of `[[targets]]` as `key=value`. Commas',
     'separate list items. Enclose a value with blanks in double quotes; in them, write `\\"` for a quote and `\\\\` for a',
-    'backslash. Blank lines are allowed, and comments: a `#` at the start of a line or after a blank, and all after it.',
+    'backslash. Blank lines and comments are allowed. A comment begins with `#`, at the start of a line or after a blank.',
     '',
     '```',
     '# the two targets on this host',

@@ -57,7 +57,7 @@ export const SETTINGS = {
     'stalled_after_seconds',
     60,
     integer(0, 31_536_000),
-    'Seconds for which the exporter serves the last values of a stalled publisher. Then its targets answer 503. 0 serves the values forever',
+    'Seconds for which the exporter serves the last values of a stalled publisher. Then the targets of this publisher answer 503. 0 serves the values forever',
   ),
   trustedOwners: optional(
     'trusted_owners',

@@ -74,7 +74,7 @@ export const PROGRAM = {
     ['Draft a catalogue', 'shm_dump --server-key 82 --catalogue > shop.toml'],
   ] as const,
   statuses: {
-    0: 'success, even if the publisher has ended; or ended by a signal',
+    0: 'success (the publisher may have ended), or ended by a signal',
     1: 'unexpected failure',
     2: 'wrong usage, or an object that does not exist',
     4: 'the segment is missing or cannot be read, or the dump cannot be written',

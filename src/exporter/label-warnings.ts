@@ -37,7 +37,8 @@ const OWNERS: readonly Owner[] = [
 ];
 const RENAMED: Owner = {
   labels: [],
-  sentence: 'begins with exported_, as Prometheus renames labels that clash; rename it',
+  sentence:
+    'begins with exported_, the prefix that Prometheus gives to labels that clash; rename it',
 };
 
 const ownerOf = (label: string): Owner | undefined =>

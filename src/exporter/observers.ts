@@ -121,7 +121,7 @@ export function watchReadiness(
         const sinceMs = isFirst ? startedMs : now;
         const wait = waits.get(target) ?? { sinceMs, isReported: false };
         if (isReady) {
-          const message = `has become ready after ${seconds(wait.sinceMs)} s`;
+          const message = `became ready after ${seconds(wait.sinceMs)} s`;
           if (wait.isReported) events.push(aboutTarget(target, { level: 'info', message }));
           continue;
         }

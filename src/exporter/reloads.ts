@@ -52,14 +52,16 @@ export class Reloads {
     try {
       const planned = checkReload(this.#given, this.#started, new Date());
       const changed = changedSettings(this.#started, planned.config.settings);
-      const needRestart = changed.map((key) => `${key} changed: it takes effect at the next start`);
+      const needRestart = changed.map(
+        (key) => `${key} changed: the change takes effect at the next start`,
+      );
       [...warningsOf(planned), ...needRestart].forEach(warn);
       this.#reload$.next({ kind: 'accepted', planned });
       return { kind: 'accepted', needRestart };
     } catch (error) {
       if (!(error instanceof Fault) && !isSystemError(error)) throw error;
       const message = messageOf(error);
-      warn('configuration not reloaded, the current one stays in use:');
+      warn('configuration not reloaded; the previous one stays in use:');
       withoutExcerpts(message).forEach(warn);
       this.#reload$.next({ kind: 'refused' });
       return { kind: 'refused', reasons: message.split('\n') };

@@ -26,7 +26,7 @@ export function webGuard(
   let failure = '';
   const changed = (reason: string): void => {
     if (reason !== '' && reason !== failure)
-      warn(`requests with passwords not checked before get 503: ${reason}`);
+      warn(`requests get 503 unless their password was checked before: ${reason}`);
     failure = reason;
   };
   return {

@@ -33,7 +33,7 @@ export class CounterFile extends VerifiedFile {
     const { used } = first;
     if (into.buffer.length < used) into.buffer = Buffer.from(new ArrayBuffer(roundedUp(used)));
     const bytes = into.buffer.subarray(0, used);
-    if (this.read(bytes, 0) < used) throw corrupt('was cut while it was read');
+    if (this.read(bytes, 0) < used) throw corrupt('was truncated while the exporter read it');
     // A new JVM that takes over the file fills it with zeros first. The second header shows whether that happened.
     const last = this.#header();
     return last === undefined || last.used < used ? undefined : { header: first, bytes };

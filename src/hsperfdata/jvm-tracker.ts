@@ -113,7 +113,7 @@ export class JvmTracker {
     const removed = [...this.#removedFiles].flatMap(([key, { sinceMs }]) =>
       sinceMs > latestMs
         ? []
-        : `${key} was removed while its JVM runs: exclude the directory from clean-ups (tmpfiles.d: x /tmp/hsperfdata_*)`,
+        : `${key} was removed although its JVM still runs: exclude the directory from clean-ups (tmpfiles.d: x /tmp/hsperfdata_*)`,
     );
     return [...refused, ...removed];
   }
@@ -227,7 +227,7 @@ export class JvmTracker {
     const option = hidingOption(proc);
     if (option !== undefined) {
       this.#hidingOption = option;
-      return `belongs to a JVM whose process /proc hides (${option}): ${UNHIDE}`;
+      return `belongs to a JVM whose process is hidden in /proc (${option}): ${UNHIDE}`;
     }
     const what = `belongs to a JVM in another PID namespace, not to process ${name} in this one`;
     return hasContainers

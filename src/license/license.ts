@@ -80,7 +80,7 @@ function verifyTerm({ keyId, issuedAt, expiresAt }: License, place: string): voi
   const days = (expiresAt.getTime() - issuedAt.getTime()) / DAY_MS;
   if (days <= 0)
     throw refusal(
-      `${place} expires at ${formatUtc(expiresAt)}, not after it was issued at ${formatUtc(issuedAt)}`,
+      `${place} expires at ${formatUtc(expiresAt)}, allowed: times after ${formatUtc(issuedAt)}, when it was issued`,
     );
   if (keyId === EVALUATION_KEY_ID && days > EVALUATION_DAYS)
     throw refusal(

@@ -83,7 +83,7 @@ function oneLine(message: string): string {
     .filter((part) => part !== '')
     .join(' ');
   const cut = message.length - MAX_CHARACTERS;
-  return cut > 0 ? `${text} … and ${cut} characters more` : text;
+  return cut > 0 ? `${text} … and ${cut} more characters` : text;
 }
 
 /**

@@ -187,7 +187,7 @@ function sizeText(min: number, max: number): string {
 
 /** The problem of a value that repeats an earlier one. */
 export const repeated = (earlier: Path): string =>
-  `repeats ${keyPath(earlier)}, which must be different`;
+  `repeats ${keyPath(earlier)}; the two must differ`;
 
 function reportRepeats<T>(
   items: readonly (T | undefined)[],

@@ -29,7 +29,7 @@ const MAX_NAMES = 20;
  * that shares a longer prefix with the missing name comes first.
  */
 export function existingText(missing: string, names: readonly string[]): string {
-  if (names.length === 0) return ' (there is none)';
+  if (names.length === 0) return ' (there are none)';
   const near = nearest(missing, names);
   const guess = near === undefined ? '' : `, did you mean ${nameText(near)}?`;
   const more = names.length - MAX_NAMES;

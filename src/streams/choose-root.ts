@@ -159,8 +159,8 @@ function none(results: readonly PollResult[], { app, hint }: DesiredRoot): RootC
   const states = results.map((each) => `server key ${each.serverKey}: ${each.publisher.reason}`);
   const reason =
     roots.length > 0
-      ? `${wanted}, found only ${shortened(roots, count)}`
-      : `${wanted}, ${states.join('; ')}`;
+      ? `${wanted}; found only ${shortened(roots, count)}`
+      : `${wanted}; ${states.join('; ')}`;
   return { kind: 'none', reason, publisher };
 }
 

@@ -74,17 +74,21 @@ const targetFormat = <F extends TableFields>(
 export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
   Object.entries({
     native: targetFormat(
-      { certainty: 'every value proven', app: undefined, notifies: true },
+      { certainty: 'every value is proven exact', app: undefined, notifies: true },
       {},
       ({ memory, ...pool }) => segmentPollers(memory, pool),
     ),
     hsperfdata: targetFormat(
-      { certainty: 'numbers proven, texts best effort', app: HSPERFDATA_APP, notifies: false },
+      {
+        certainty: 'numbers are proven exact, texts are best effort',
+        app: HSPERFDATA_APP,
+        notifies: false,
+      },
       HSPERFDATA_SETTINGS,
       (parts, own) => hsperfdataPollers(own, parts),
     ),
     varnish: targetFormat(
-      { certainty: 'every value proven', app: VARNISH_APP, notifies: false },
+      { certainty: 'every value is proven exact', app: VARNISH_APP, notifies: false },
       VARNISH_SETTINGS,
       (parts, own) => varnishPollers(own, parts),
     ),

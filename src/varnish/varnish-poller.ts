@@ -218,6 +218,6 @@ function whyAbsent(path: string, serverKey: string): string {
   const rule = `server key ${NAMELESS} means the instance without a name (varnishd -n), whose folder is named after the host`;
   const hasOwn = existsSync(`${dirname(path)}/${NAMELESS}`);
   return hasOwn
-    ? `${missing}: ${rule}; the folder ${NAMELESS} is another instance, so give it another name`
+    ? `${missing}: ${rule}; the folder ${NAMELESS} belongs to another instance: give that instance another name`
     : `${missing}: ${rule}`;
 }

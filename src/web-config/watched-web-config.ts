@@ -69,7 +69,7 @@ export class WatchedWebConfig {
       if (!isInUse)
         this.#say(
           'warning',
-          'a change in whether clients use TLS or certificates takes effect at the next start',
+          'the new web configuration takes effect at the next start, since it changes whether clients use TLS or certificates',
         );
       else {
         this.#current = next;
@@ -84,7 +84,7 @@ export class WatchedWebConfig {
       if (reason !== this.#refused)
         this.#say(
           'warning',
-          `web configuration not reloaded, the current one stays in use: ${reason}`,
+          `web configuration not reloaded; the previous one stays in use: ${reason}`,
         );
       this.#refused = reason;
       this.#onReload({ isInUse: false, current: this.#current });

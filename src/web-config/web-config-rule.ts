@@ -36,7 +36,7 @@ const namesOf = <T extends object>(names: T): (keyof T & string)[] =>
 function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<ReadonlyMap<string, T>> {
   const read = (raw: unknown, path: Path, report: ReportProblem) => {
     if (!isTable(raw)) {
-      report(path, `found ${typeof raw === 'string' ? 'a text' : shown(raw)}, allowed: ${name}`);
+      report(path, `found ${typeof raw === 'string' ? 'a string' : shown(raw)}, allowed: ${name}`);
       return undefined;
     }
     const entries = Object.entries(raw).flatMap(([each, of]): [string, T][] => {
@@ -102,14 +102,14 @@ const TLS = {
     'cert',
     '',
     pem('cert'),
-    'Certificate of the server itself, in place of cert_file',
+    'PEM text of the certificate of the server, in place of cert_file',
   ),
-  key: optional('key', '', pem('key'), 'Private key itself, in place of key_file'),
+  key: optional('key', '', pem('key'), 'PEM text of the private key, in place of key_file'),
   clientCa: optional(
     'client_ca',
     '',
     pem('client_ca'),
-    'Certificates themselves, in place of client_ca_file',
+    'PEM text of the certificates, in place of client_ca_file',
   ),
   certFile: optional('cert_file', '', path, 'Certificate of the server, in PEM, with its chain'),
   keyFile: optional('key_file', '', path, 'Private key of the certificate, in PEM'),
@@ -266,7 +266,7 @@ const webConfig = table('a table', {
     'basic_auth_users',
     NO_MAP,
     mapOf('a table of names and bcrypt hashes', userName, hash),
-    'Users and the hashes of their passwords; with any user, every page requires a password',
+    'Users and the hashes of their passwords; with at least one user, every page requires a password',
   ),
   rate: optional<RateLimit>(
     'rate_limit',

@@ -66,7 +66,7 @@ describe('loadCatalogues', () => {
       'no.toml:1:7: expected a value (strings need quotes), found "y"\n  app = y\n        ^',
       'b.toml:1:7: app: a.toml is also a catalogue of the application x',
       'c.toml:6:21: classes[0].metrics[0].name: "z_up" must begin with y_',
-      'empty.toml:1:1: app: found nothing, needed: the name of the application\nempty.toml:1:1: classes: found nothing, needed: an array of [[classes]] tables, perhaps empty',
+      'empty.toml:1:1: app: found nothing, needed: the name of the application\nempty.toml:1:1: classes: found nothing, needed: an array of [[classes]] tables, which may be empty',
     ]);
     expect(catalogues.get('y')?.classes.map(({ alias }) => alias)).to.deep.equal(['c']);
   });

@@ -199,7 +199,7 @@ describe('a catalogue file', () => {
     ['app = ', 'x.toml:1:7: '],
     [
       'app = "x"',
-      'x.toml:1:1: classes: found nothing, needed: an array of [[classes]] tables, perhaps empty',
+      'x.toml:1:1: classes: found nothing, needed: an array of [[classes]] tables, which may be empty',
     ],
     ['app = 7\nclasses = []', 'x.toml:1:7: app: found 7, allowed: a string of 1 to 64 letters'],
     [
@@ -225,7 +225,7 @@ describe('a catalogue file', () => {
     [`${CLASS}src = 1\nmetrics = []`, 'classes[0].src: found 1, allowed: a string'],
     [
       `${withRows()}[[classes]]\nalias = "c"\nclass_ids = ["D"]\npaths = ["b"]\nmetrics = []`,
-      'classes[1].alias: repeats classes[0].alias, which must be different',
+      'classes[1].alias: repeats classes[0].alias; the two must differ',
     ],
     [`${withRows()}[seed_path_groups]\ng = [""]`, 'seed_path_groups.g[0]: a seed path is empty'],
     [
@@ -356,7 +356,7 @@ describe('a catalogue file', () => {
     ],
     [
       withRows('name = "x_m", type = "summary", help = "H", sum_var = "s", count_var = "s"'),
-      'count_var: repeats classes[0].metrics[0].sum_var, which must be different',
+      'count_var: repeats classes[0].metrics[0].sum_var; the two must differ',
     ],
     [
       withRows('name = "x_m", type = "summary", help = "H", sum_var = "s"'),
@@ -364,13 +364,13 @@ describe('a catalogue file', () => {
     ],
     [
       withRows('name = "x_m", type = "stateset", help = "H", var = "v", states = ["a", "a"]'),
-      'states[1]: repeats classes[0].metrics[0].states[0], which must be different',
+      'states[1]: repeats classes[0].metrics[0].states[0]; the two must differ',
     ],
     [
       withRows(
         'name = "x_m", type = "stateset", help = "H", var = "v", states = ["a"], static = { x_m = "w" }',
       ),
-      'the name of the metric, which only the label of the states may have',
+      'the name of the metric, which is reserved for the label of the states',
     ],
     [
       withRows('name = "x_i_info", type = "info", help = "H", labels_from = {}'),

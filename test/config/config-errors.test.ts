@@ -119,7 +119,7 @@ describe('configuration errors', () => {
     [
       'two identical targets',
       `${TARGET}[[targets]]\nserver_key = "82"\napp = "ads"\nclasses = []`,
-      ['c.toml:4:1: targets[1]: repeats targets[0], which must be different'],
+      ['c.toml:4:1: targets[1]: repeats targets[0]; the two must differ'],
     ],
     [
       'two targets that lack the same key as incomplete, not as identical',
@@ -136,7 +136,7 @@ describe('configuration errors', () => {
     [
       'two scopes with the same name',
       '[[metric_scopes]]\nname = "a"\nmetrics = ["x"]\n[[metric_scopes]]\nname = "a"\nmetrics = ["y"]',
-      ['c.toml:5:8: metric_scopes[1].name: repeats metric_scopes[0].name, which must be different'],
+      ['c.toml:5:8: metric_scopes[1].name: repeats metric_scopes[0].name; the two must differ'],
     ],
     [
       'a scope name with other characters than spec 2.3 allows',

@@ -109,7 +109,7 @@ describe('the reader of legacy target files', () => {
     ],
     [
       'target app=ads server_key=82\ntarget server_key=82 app=ads',
-      ['t.txt:2:1: targets[1]: repeats targets[0], which must be different'],
+      ['t.txt:2:1: targets[1]: repeats targets[0]; the two must differ'],
     ],
     [
       'target app\nx\n target server_key=1 "',

@@ -108,7 +108,7 @@ describe('shm_dump --catalogue', function () {
       '  # guessed: texts that rarely change; personal, by their names; the help',
     );
     expect(before('var = "wait"')).to.equal('  # guessed: seconds, converted from ms, as declared');
-    expect(stdout).to.match(/\n# Left out: 2 objects and variables, /);
+    expect(stdout).to.match(/\n# Left out: 2 objects and variables that /);
   });
 
   it('drafts a catalogue for all roots of one application, and names the roots of other applications', () => {

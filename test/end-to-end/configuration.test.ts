@@ -28,7 +28,7 @@ describe('shm_exporter', function () {
       },
     );
     await exporter.line(
-      /partition 0 failed: Cannot reserve the memory of a partition: 10 GiB .* raise ulimit -v/,
+      /partition 0 failed: Cannot reserve 10 GiB of address space for a partition .* raise ulimit -v/,
     );
     expect((await exporter.stop()).status).to.equal(0);
   });
@@ -235,7 +235,7 @@ describe('shm_exporter', function () {
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
       new RegExp(
-        `^\\S+ error metrics_port \\(--metrics-port\\) and metrics_bind_address: Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*; "ss -ltnp 'sport = :${port}'" shows who has it$`,
+        `^\\S+ error metrics_port \\(--metrics-port\\) and metrics_bind_address: Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*; "ss -ltnp 'sport = :${port}'" shows which process uses it$`,
         'm',
       ),
     );

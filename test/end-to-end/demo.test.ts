@@ -198,7 +198,7 @@ describe('npm run demo', function () {
       expect(linesOf(demo, from).toSorted()).to.deep.equal(
         [
           'demo: the simulated adh ended by SIGKILL; it starts again in 5 seconds',
-          'the exporter: target adh on 456 is not ready: waiting on a root of application adh, server key 456: publisher died without closing',
+          'the exporter: target adh on 456 is not ready: waiting on a root of application adh; server key 456: publisher died without closing',
           'the exporter: target adh on 456 is ready again',
         ].sort(),
       );

@@ -82,7 +82,7 @@ inBothModes('an exporter with a process limit', function (mode) {
       ...[503, '1', 'passwords cannot be checked now: the log has the reason\n'],
     ]);
     await exporter.line(
-      /warning requests with passwords not checked before get 503: no thread can be started .*EAGAIN: raise the limit/,
+      /warning requests get 503 unless their password was checked before: no thread can be started .*EAGAIN: raise the limit/,
     );
     second.close();
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });

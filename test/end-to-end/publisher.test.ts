@@ -44,7 +44,7 @@ describe('a publisher that comes and goes', function () {
     const { status, body } = await scrape(url);
     expect(status).to.equal(503);
     expect(body).to.match(
-      /^scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on a root of application shop, server key 1: .+\n$/,
+      /^scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on a root of application shop; server key 1: .+\n$/,
     );
     programs.publish(shop('1', 10));
     expect(await sales(url)).to.equal('10');
@@ -106,7 +106,7 @@ describe('a publisher that comes and goes', function () {
     expect(programs.segments().filter((name) => name.endsWith('.2'))).to.deep.equal([]);
     await unready(
       url,
-      /waiting on a root of application shop, server key 2: .*(closed|no segment)/,
+      /waiting on a root of application shop; server key 2: .*(closed|no segment)/,
     );
     programs.publish(shop('2', 21));
     expect(await sales(url)).to.equal('21');
@@ -119,7 +119,7 @@ describe('a publisher that comes and goes', function () {
     expect(await publisher.stop('SIGKILL')).to.deep.equal({ status: null, signal: 'SIGKILL' });
     await unready(
       url,
-      /waiting on a root of application shop, server key 3: publisher died without closing/,
+      /waiting on a root of application shop; server key 3: publisher died without closing/,
     );
     programs.publish(shop('3', 31));
     expect(await sales(url)).to.equal('31');
@@ -138,7 +138,7 @@ describe('a publisher that comes and goes', function () {
       ).to.equal('35');
       await unready(
         url,
-        /waiting on a root of application shop, server key s: no heartbeat from the publisher for more than 11 s\n$/,
+        /waiting on a root of application shop; server key s: no heartbeat from the publisher for more than 11 s\n$/,
       );
     } finally {
       publisher.signal('SIGCONT');
@@ -241,7 +241,7 @@ describe('a publisher that comes and goes', function () {
     expect(await publisher.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
     const left = programs.segments().filter((name) => name.includes('.pool.7'));
     expect(left).to.deep.equal([`${programs.contextId}.pool.7`]);
-    await unready(exporter('7'), /waiting on a root of application shop, server key 7: /);
+    await unready(exporter('7'), /waiting on a root of application shop; server key 7: /);
   });
 
   it('repeats the steps of a scenario if repeat is true', async () => {

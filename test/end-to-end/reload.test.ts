@@ -102,7 +102,7 @@ describe('a reload by SIGHUP', function () {
     await readyPage(page('1'));
     writeFileSync(path, `${programs.settings()}debg = true\ntarget_workers = 65\n`);
     const said = await hangUp(/target_workers: .*\n/);
-    expect(said).to.contain('configuration not reloaded, the current one stays in use:');
+    expect(said).to.contain('configuration not reloaded; the previous one stays in use:');
     expect(said).to.match(/:\d+:\d+: debg: unknown key/);
     expect(said).to.contain('target_workers: found 65');
     expect((await scrape(page('1'))).status).to.equal(200);
@@ -161,7 +161,7 @@ describe('a reload by SIGHUP', function () {
       programs.settings({ ...settings, target_workers: 3 }) + targets({ key: '2' }),
     );
     expect(await (await post()).text()).to.equal(
-      'configuration reloaded\ntarget_workers changed: it takes effect at the next start\n',
+      'configuration reloaded\ntarget_workers changed: the change takes effect at the next start\n',
     );
     const none = { ...settings, license_file: '/nonexistent/license.json' };
     writeFileSync(path, programs.settings(none) + targets({ key: '1' }));
@@ -183,7 +183,7 @@ describe('a reload by SIGHUP', function () {
     const changed = { target_workers: 3, metrics_path: '/other', render_min_interval_ms: 100 };
     writeFileSync(path, programs.settings(changed) + targets({ key: '1' }));
     const said = await hangUp(/configuration reloaded/);
-    const named = [...said.matchAll(/(\w+) changed: it takes effect at the next start/g)];
+    const named = [...said.matchAll(/(\w+) changed: the change takes effect at the next start/g)];
     expect(named.map(([, key]) => key)).to.have.members(['target_workers', 'metrics_path']);
     await exporter.stop();
   });

@@ -136,7 +136,7 @@ describe('an exporter whose files were removed', function () {
     const answer = await fetch(new URL('/-/reload', url), { method: 'POST' });
     expect([answer.status, await answer.text()]).to.deep.equal([
       200,
-      'configuration reloaded\nweb_config_file changed: it takes effect at the next start\nlicense_file changed: it takes effect at the next start\n',
+      'configuration reloaded\nweb_config_file changed: the change takes effect at the next start\nlicense_file changed: the change takes effect at the next start\n',
     ]);
     await exporter.stop();
   });

@@ -246,7 +246,9 @@ describe('an exporter with web_config_file', function () {
     );
     await change(started, named('[example.com]'));
     expect(await isLetIn('client')).to.equal(false);
-    await started.exporter.line(/from 127\.0\.0\.1: its certificate has no name of client_allowed/);
+    await started.exporter.line(
+      /from 127\.0\.0\.1: its certificate has none of the names in client_allowed/,
+    );
     await change(started, named('[192.0.2.7]'));
     expect(await isLetIn('client')).to.equal(true);
     await started.exporter.stop();

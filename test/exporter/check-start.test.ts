@@ -64,7 +64,7 @@ describe('the configuration check', () => {
         'c.toml:9:12: targets[1].classes[0]: found "servr" (did you mean "server"?)',
         'c.toml:9:21: targets[1].classes[1]: found 5',
         'c.toml:10:15: targets[1].seed_paths[0]: "a{" has a stray brace',
-        'own.toml:1:1: classes: found nothing, needed: an array of [[classes]] tables, perhaps empty',
+        'own.toml:1:1: classes: found nothing, needed: an array of [[classes]] tables, which may be empty',
       ],
     });
     expect(refused?.code).to.equal('LICENSE_REJECTED');

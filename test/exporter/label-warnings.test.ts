@@ -32,7 +32,7 @@ describe('the check of labels', () => {
     ['severity', 'is also a label of alerts, which replace it; rename it'],
     [
       'exported_service',
-      'begins with exported_, as Prometheus renames labels that clash; rename it',
+      'begins with exported_, the prefix that Prometheus gives to labels that clash; rename it',
     ],
   ] as const;
   for (const [label, sentence] of rows)

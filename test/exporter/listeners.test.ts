@@ -129,7 +129,7 @@ describe('the listen address', () => {
   it('is in the error with its zone if no interface has the zone', () => {
     const invalid = Object.assign(new Error('listen EINVAL'), { code: 'EINVAL' });
     expect(listenFault({ host: 'fe80::1%7', port: 80 }, invalid).message).to.equal(
-      'Cannot listen on [fe80::1%7]:80: listen EINVAL; no interface has the name "7", "ip link" lists them',
+      'Cannot listen on [fe80::1%7]:80: listen EINVAL; no interface has the name "7"; "ip link" lists the interfaces',
     );
     expect(listenFault({ host: '::1', port: 80 }, invalid).message).to.match(/: listen EINVAL$/);
   });

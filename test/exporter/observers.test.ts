@@ -140,7 +140,7 @@ describe('the log of waiting targets', () => {
     ]);
     expect(pass(60), 'no line for each look').to.deep.equal([]);
     target.isReady = true;
-    expect(pass(5)).to.deep.equal(['info target ads on 82 has become ready after 75 s']);
+    expect(pass(5)).to.deep.equal(['info target ads on 82 became ready after 75 s']);
     expect(pass(60)).to.deep.equal([]);
   });
 
@@ -182,7 +182,7 @@ describe('the log of waiting targets', () => {
     expect(pass(10)).to.have.length(1);
     one.isReady = true;
     lose(other, 'b');
-    expect(pass(5)).to.deep.equal(['info target ads on 82 has become ready after 15 s']);
+    expect(pass(5)).to.deep.equal(['info target ads on 82 became ready after 15 s']);
     expect(pass(10)).to.deep.equal([
       'warning target adh on 80 has not been ready for 10 s: waiting on b',
     ]);

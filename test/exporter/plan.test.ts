@@ -191,7 +191,7 @@ describe('the target check', () => {
 
   it('rejects filter groups for an application without a catalogue', () =>
     expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
-      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue to define a filter group, allowed: class ids as published, and seed_paths (did you mean "ads"?)',
+      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue that defines a filter group, allowed: class ids as published, and seed_paths (did you mean "ads"?)',
     ]));
 
   const near = [

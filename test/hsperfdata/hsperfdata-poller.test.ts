@@ -489,7 +489,7 @@ describe('A JVM poller', () => {
       writeFileSync(folder.proc('self', 'mountinfo'), mount);
       const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.match(
-        /belongs to a JVM whose process \/proc hides \(hidepid=invisible\): give the exporter CAP_SYS_PTRACE or /,
+        /belongs to a JVM whose process is hidden in \/proc \(hidepid=invisible\): give the exporter CAP_SYS_PTRACE or /,
       );
       expect(seen.warnings?.join()).to.match(/^\/proc hides the processes of other users/);
     });
@@ -515,7 +515,7 @@ describe('A JVM poller', () => {
       expect(leftOut(pollAll(poller)), 'it may be about to end').to.equal('0 JVMs are shown');
       pass(5000);
       expect(leftOut(pollAll(poller))).to.match(
-        /^0 JVMs are shown, 1 left out: \S+hsperfdata_shop\/\d+ was removed while its JVM runs/,
+        /^0 JVMs are shown, 1 left out: \S+hsperfdata_shop\/\d+ was removed although its JVM still runs/,
       );
       await folder.kill(pid);
       expect(leftOut(pollAll(poller))).to.equal('0 JVMs are shown');

@@ -72,7 +72,7 @@ describe('issueLicense', () => {
     [
       'an end before the start',
       { expiresAt: new Date(0) },
-      'The license expires at 1970-01-01T00:00:00Z, not after it was issued at 2026-01-01T00:00:00Z',
+      'The license expires at 1970-01-01T00:00:00Z, allowed: times after 2026-01-01T00:00:00Z, when it was issued',
     ],
     [
       '32 days of evaluation',

@@ -100,12 +100,12 @@ describe('A license is refused if its text', () => {
     [
       'ends before its start',
       signedLicense({ issued_at: '2026-03-01T00:00:00Z' }),
-      'expires at 2026-02-01T00:00:00Z, not after it was issued at 2026-03-01T00:00:00Z',
+      'expires at 2026-02-01T00:00:00Z, allowed: times after 2026-03-01T00:00:00Z, when it was issued',
     ],
     [
       'ends at its start',
       signedLicense({ issued_at: '2026-02-01T00:00:00Z' }),
-      'expires at 2026-02-01T00:00:00Z, not after it was issued at 2026-02-01T00:00:00Z',
+      'expires at 2026-02-01T00:00:00Z, allowed: times after 2026-02-01T00:00:00Z, when it was issued',
     ],
     [
       'lasts longer than the evaluation key may sign for',

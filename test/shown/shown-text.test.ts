@@ -86,7 +86,7 @@ describe('The display of times and counts', () => {
 // A message about a name that does not exist lists the names that do.
 describe('A message about a missing name', () => {
   for (const [what, names, wanted] of [
-    ['states that no name exists', [], ' (there is none)'],
+    ['states that no name exists', [], ' (there are none)'],
     ['lists the existing names', ['bank.1'], ' (there are: bank.1)'],
     [
       'suggests the nearest name',

@@ -49,7 +49,7 @@ describe('A scenario', () => {
     variable({ type: 'histogram', value: { bounds, counts, sum: 0 } });
   const summary = (quantiles: object) =>
     variable({ type: 'summary', value: { quantiles, count: 0, sum: 0 } });
-  const u64 = 'an integer from 0 to 18446744073709551615, beyond 2^53 as a decimal string';
+  const u64 = 'an integer from 0 to 18446744073709551615; beyond 2^53, a decimal string';
   const refused: readonly (readonly [object, string])[] = [
     [[], 'the file: found an empty array, allowed: an object'],
     [{}, 'objects: found nothing, needed: an array of items, each an object'],

@@ -126,7 +126,7 @@ describe('the settings', function () {
 
   shows('2.1 app', () => {
     it('the default app is "ads"', async function () {
-      expect(await unset(this)).to.contain('waiting on a root of application ads, ');
+      expect(await unset(this)).to.contain('waiting on a root of application ads; ');
     });
 
     for (const app of ['ads', 'adh', 'ats'] as const)

@@ -126,7 +126,7 @@ describe('choose', () => {
     expect(nameOf(choose([polled('82', ...roots(16_383), 'H.1.ads')], ADS))).to.equal('H.1.ads');
     const beyond = choose([polled('82', ...roots(16_384), 'H.1.ads')], ADS);
     expect(beyond.kind === 'none' && beyond.reason).to.equal(
-      'a root of application ads among the first 16,384 of 16,385 roots, found only ' +
+      'a root of application ads among the first 16,384 of 16,385 roots; found only ' +
         'H.0.adh, H.1.adh, H.2.adh, H.3.adh, H.4.adh and 16380 more',
     );
     const hinted = choose([polled('82', ...roots(16_385)), polled('83', 'H.1.ads')], {
@@ -134,7 +134,7 @@ describe('choose', () => {
       hint: '7',
     });
     expect(hinted.kind === 'none' && hinted.reason).to.contain(
-      'a root of application ads that fits instance 7 among the first 16,385 of 16,386 roots, ',
+      'a root of application ads that fits instance 7 among the first 16,385 of 16,386 roots; ',
     );
   });
 
@@ -183,31 +183,31 @@ describe('choose', () => {
       'the state of every server key',
       [unseen('absent', 'no segment a', '82'), unseen('dead', 'publisher died', '456')],
       '',
-      'a root of application ads, server key 82: no segment a; server key 456: publisher died',
+      'a root of application ads; server key 82: no segment a; server key 456: publisher died',
     ],
     [
       'the roots of other applications',
       [polled('82', 'H.1.adh', 'G.1.adh')],
       '',
-      'a root of application ads, found only H.1.adh, G.1.adh',
+      'a root of application ads; found only H.1.adh, G.1.adh',
     ],
     [
       'the hint',
       [polled('82', 'H.1.ads')],
       '7',
-      'a root of application ads that fits instance 7, found only H.1.ads',
+      'a root of application ads that fits instance 7; found only H.1.ads',
     ],
     [
       'five roots',
       [polled('82', ...['1', '2', '3', '4', '5'].map((n) => `H.${n}.x`))],
       '',
-      'a root of application ads, found only H.1.x, H.2.x, H.3.x, H.4.x, H.5.x',
+      'a root of application ads; found only H.1.x, H.2.x, H.3.x, H.4.x, H.5.x',
     ],
     [
       'at most five roots',
       [polled('82', ...['1', '2', '3', '4', '5', '6', '7'].map((n) => `H.${n}.x`))],
       '',
-      'a root of application ads, found only H.1.x, H.2.x, H.3.x, H.4.x, H.5.x and 2 more',
+      'a root of application ads; found only H.1.x, H.2.x, H.3.x, H.4.x, H.5.x and 2 more',
     ],
   ];
   for (const [what, seen, hint, reason] of reasons)

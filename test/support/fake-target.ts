@@ -30,7 +30,7 @@ export class FakeTarget implements Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
   instance = '';
-  format: FormatInfo = { name: 'native', certainty: 'every value proven', notifies: true };
+  format: FormatInfo = { name: 'native', certainty: 'every value is proven exact', notifies: true };
   lastRoot: FoundRoot | undefined;
   #root = '';
   isReady = true;

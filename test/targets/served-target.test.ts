@@ -133,7 +133,7 @@ describe('a served target', () => {
       publishers.withRoot('82', 'H.1.other');
       expect(readinessOf(serve().ask())).to.equal(
         'scrape not ready: objects 0/0 synced, variables 0/0 synced, ' +
-          'waiting on a root of application demo, found only H.1.other',
+          'waiting on a root of application demo; found only H.1.other',
       );
     });
 
@@ -210,7 +210,7 @@ describe('a served target', () => {
       publisher.close();
       expect(readinessOf(target.ask())).to.equal(
         'scrape not ready: objects 0/0 synced, variables 0/0 synced, waiting on ' +
-          'a root of application demo, server key 82: publisher closed its segment',
+          'a root of application demo; server key 82: publisher closed its segment',
       );
       expect(target.target.status()).to.deep.include({ isReady: false, root: '' });
       expect(target.internal('shm_exporter_internal_target_ready')).to.equal(0);

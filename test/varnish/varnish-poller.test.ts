@@ -305,7 +305,7 @@ describe('A Varnish poller', () => {
     expect(verdict(poller).reason).to.equal(rule);
     folder.instance('default');
     expect(verdict(poller).reason).to.equal(
-      `${rule}; the folder default is another instance, so give it another name`,
+      `${rule}; the folder default belongs to another instance: give that instance another name`,
     );
   });
 

@@ -133,7 +133,7 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
     }),
     stateTimeline(stateMappings(PUBLISHER_STATES), {
       title: 'Publisher over time',
-      description: 'While it is neither live nor stalled, the target has no metrics.',
+      description: 'While the publisher is neither live nor stalled, the target has no metrics.',
       queries: { [ofTarget]: publisher },
       w: 8,
       h: 5,

@@ -209,14 +209,14 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
         {
           title: 'Share of time in collections (highest 10)',
           description:
-            'Time that each collector paused its JVM for, by the time that passed. Above a tenth, the heap is too small or something leaks. (jvm_gc_collection_seconds)',
+            'Time for which each collector paused its JVM, divided by the elapsed time. Above a tenth, the heap is too small or something leaks. (jvm_gc_collection_seconds)',
           expr: 'topk(10, rate(jvm_gc_collection_seconds_sum{$selector}[$__rate_interval]))',
           legend: '{{root}} {{pid}} {{gc}} {{main_class}}',
         },
         {
           title: 'Share of each pool that is used after a collection (highest 10)',
           description:
-            'Used bytes by the most that the pool may have; with G1, every pool may take the whole heap. (jvm_memory_pool_collection_used_bytes, jvm_memory_pool_max_bytes)',
+            'Used bytes divided by the maximum of the pool; with G1, every pool may take the whole heap. (jvm_memory_pool_collection_used_bytes, jvm_memory_pool_max_bytes)',
           expr: 'topk(10, jvm_memory_pool_collection_used_bytes{$selector} / (jvm_memory_pool_max_bytes{$selector} > 0))',
           legend: '{{root}} {{pid}} {{pool}} {{main_class}}',
         },

@@ -17,7 +17,7 @@ export function bannerLines(port: number): readonly string[] {
     [`curl '${base}/metrics?server_key=${BRIDGED.serverKey}&app=${BRIDGE_APP}'`, 'of that bridge'],
     [
       `curl '${base}/metrics?server_key=${JVMS.serverKey}'`,
-      'of the JVMs of this host, and of one that was recorded',
+      'of the JVMs of this host, and of a recorded JVM',
     ],
     [`curl '${base}/metrics/overview?server_key=${ADS}'`, 'a scope: what to look at first'],
     [`curl '${base}/metrics/clients?server_key=${ATS}'`, 'a scope: clients, which come and go'],

@@ -107,7 +107,7 @@ function run(options: DemoOptions): void {
 
 /** The hint that another process may use the exporter's port, the most likely cause of a failure. */
 const hintOf = (name: string): string =>
-  name === EXPORTER ? '; when its port is taken, choose another: npm run demo -- --port N' : '';
+  name === EXPORTER ? '; if its port is taken, choose another: npm run demo -- --port N' : '';
 
 const isPipe = (fd: number): boolean => {
   const stat = fstatSync(fd);

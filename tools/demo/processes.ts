@@ -56,7 +56,7 @@ export class Children {
       });
     });
     child.once('error', ({ message }) => {
-      ended({ status: undefined, how: `before it began: ${message}` });
+      ended({ status: undefined, how: `before it started: ${message}` });
     });
   }
 

@@ -15,7 +15,7 @@ const OTHER = { group: 'Other:' };
 const base = text(/^(\/[\w.~-]+)*$/, 'a path such as /rtds, without a slash at its end');
 const securityKey = text(
   /^[!-~]([ -~]*[!-~])?$/,
-  'ASCII characters, as a header has them, without a blank at either end',
+  'ASCII characters that a header may contain, without a blank at either end',
 );
 
 /** The options that require --json-port. */
@@ -110,7 +110,7 @@ until a signal.`,
     2: 'wrong usage, or an invalid scenario',
     4: 'listener or shared memory cannot be used',
   },
-  reference: 'In the folder of the package, README.md is the way in.',
+  reference: 'In the folder of the package, README.md is the place to start.',
 };
 
 /** Parses the command line. @throws Fault USAGE for unknown or conflicting options, and for invalid arguments */

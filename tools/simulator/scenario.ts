@@ -15,7 +15,7 @@ import type { Field } from '#app/rules/table.js';
 
 /** Integers. Integers beyond 2^53 are decimal strings in JSON. */
 const integer = (min: bigint, max: bigint): Rule<bigint> =>
-  rule('integer', `an integer from ${min} to ${max}, beyond 2^53 as a decimal string`, (raw) => {
+  rule('integer', `an integer from ${min} to ${max}; beyond 2^53, a decimal string`, (raw) => {
     const isDecimal = typeof raw === 'string' && /^-?\d{1,20}$/.test(raw);
     if (!isDecimal && typeof raw !== 'bigint' && !isSafeInteger(raw)) return undefined;
     const value = BigInt(raw);
@@ -55,7 +55,11 @@ const entries = <T>(value: Rule<T>): Rule<readonly (readonly [key: string, value
 const histogram = refined(
   table('a histogram', {
     bounds: required('bounds', list(number(), {}), 'Upper bounds of the buckets, without +Inf'),
-    counts: required('counts', list(count, {}), 'Observations by bucket, that of +Inf included'),
+    counts: required(
+      'counts',
+      list(count, {}),
+      'Observations in each bucket, including the bucket of +Inf',
+    ),
     sum: required('sum', float, 'Sum of all observations'),
   }),
   ({ bounds, counts }, path, report) => {

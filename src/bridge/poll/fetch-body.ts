@@ -288,6 +288,6 @@ function forward(
   });
   response.once('close', () => {
     if (!response.complete)
-      fail(new PollFailure('cut', 'the connection ended before the body did'));
+      fail(new PollFailure('cut', 'the connection ended before the end of the body'));
   });
 }

@@ -117,7 +117,7 @@ export class ComponentKeeper {
     if (this.#conditions.changeTo('clock', this.#watch.isTimeAClock) && this.#watch.isTimeAClock)
       report(
         'warning',
-        'the start time in its tree changes at every poll, so it cannot show restarts',
+        'the start time in its tree changes at every poll, so restarts cannot be detected from it',
       );
     if (!isRestart) return;
     own.add('restarts', 1);

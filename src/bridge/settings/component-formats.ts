@@ -56,7 +56,9 @@ export const keySource = judged(
   (raw) => {
     if (raw === '' || /^file:(?! )\P{Cc}{1,1024}$|^env:[A-Za-z_][A-Za-z0-9_]*$/u.test(raw))
       return undefined;
-    return /^(file|env):/.test(raw) ? quoted(raw) : 'a string that begins with neither';
+    return /^(file|env):/.test(raw)
+      ? quoted(raw)
+      : 'a string without "file:" or "env:" at its start';
   },
   () => 'a value that is not a string',
 );

@@ -79,7 +79,7 @@ export const COMPONENT = {
     'security_key',
     '',
     keySource,
-    'Source of the security key. An empty string sends no key. Only its owner may have access to a key file',
+    'Source of the security key. An empty string sends no key. Only the owner of a key file may have access to it',
   ),
   intervalMs: optional(
     'interval_ms',
@@ -115,7 +115,7 @@ export const COMPONENT = {
     'lost_after',
     12,
     integer(2, 100_000),
-    'The roots are removed after this many intervals without a tree. It must be greater than stale_after, and the time at most 24 days',
+    'The roots are removed after this many intervals without a tree. The number must be greater than stale_after; the intervals together may last at most 24 days',
   ),
   tlsVerify: optional(
     'tls_verify',
@@ -133,7 +133,7 @@ export const COMPONENT = {
     'deflate',
     'auto',
     oneOf('auto', 'always', 'never'),
-    'Whether to request a compressed body. auto requests it from other hosts',
+    'Whether to request a compressed body. auto requests one only from other hosts',
   ),
   classes: optional(
     'classes',
@@ -145,7 +145,7 @@ export const COMPONENT = {
     'exclude_classes',
     [],
     words,
-    'Class ids to exclude, in which * matches any text. The objects below them are not excluded',
+    'Class ids to exclude, in which * matches any text. The objects below an excluded object are not excluded with it',
   ),
   seedPaths: optional(
     'seed_paths',

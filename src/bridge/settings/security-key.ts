@@ -41,7 +41,7 @@ function faultOf(key: string): string | undefined {
   if (/[\r\n]/.test(key)) return 'has several lines, needed: a single line';
   const odd = key.search(/[^ -~]/);
   if (odd >= 0)
-    return `character ${odd + 1} of the key is not printable ASCII, as HTTP headers require`;
+    return `character ${odd + 1} of the key is not printable ASCII, which HTTP headers require`;
   if (key.trim() !== key)
     return 'the key starts or ends with a blank, which HTTP headers do not keep';
   return undefined;

@@ -151,7 +151,7 @@ export function plainVariable(table: Table, key: string): string {
   if (/[{}]/.test(name))
     table.problems.add(
       table.at(key),
-      `found ${quoted(name)}, allowed: a plain name; only a row with one number can have a pattern`,
+      `found ${quoted(name)}, allowed: a plain name; only a row that reads one number can have a pattern`,
     );
   return name;
 }

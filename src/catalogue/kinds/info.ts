@@ -7,7 +7,7 @@ import type { RowKind } from './row-kind.js';
 
 export const info: RowKind = {
   types: ['info'],
-  must: { labels_from: 'a table of labels with the names of variables' },
+  must: { labels_from: 'a table of labels, each with the name of a variable' },
   matches: (table, type) => type === 'info' || table.has('labels_from'),
   read(table, fields) {
     const pairs = labelVariables(table, 'labels_from');

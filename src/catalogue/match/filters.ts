@@ -163,7 +163,7 @@ function unknownIn(
 ): (name: string) => string {
   if (catalogue === undefined)
     return (name) =>
-      `found ${quoted(name)}, but the application has no catalogue to define a ${what}, allowed: class ids as published, and seed_paths`;
+      `found ${quoted(name)}, but the application has no catalogue that defines a ${what}, allowed: class ids as published, and seed_paths`;
   const all = known.length === 0 ? 'none' : known.join(', ');
   const allowed = `, allowed for the application ${catalogue.app}: ${all}`;
   return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;

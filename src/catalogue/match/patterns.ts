@@ -18,7 +18,7 @@ function compileRestriction(source: string): (text: string) => boolean {
   if (!GRAMMAR.test(source) || quantifiers > MAX_QUANTIFIERS)
     throw new Fault(
       'CONFIG_INVALID',
-      `${JSON.stringify(source)} is not a valid expression of a label, allowed: letters, ` +
+      `${JSON.stringify(source)} is not a valid expression for a label, allowed: letters, ` +
         `digits, _, - and classes such as [0-9], with at most ${MAX_QUANTIFIERS} of + * ?`,
     );
   const shape = expression(source);

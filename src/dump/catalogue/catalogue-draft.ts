@@ -54,7 +54,7 @@ export function* catalogueDraft(
   }
   if (taken.aliases.size === 0) yield '\nclasses = []';
   if (leftOut > 0)
-    yield `\n# Left out: ${grouped(leftOut)} objects and variables, beyond a limit or with names that a catalogue cannot contain.`;
+    yield `\n# Left out: ${grouped(leftOut)} objects and variables that are beyond a limit, or whose names a catalogue cannot contain.`;
 }
 
 /** The TOML text of a class; empty for a class without a metric. */

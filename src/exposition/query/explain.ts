@@ -155,13 +155,14 @@ export class MetricExplainer {
   /** Why no row reads a tracked node. Empty if a row reads it, or if it is an object whose variables a row may read. */
   whyUnread(node: TreeNode): string {
     if (!isVariable(node)) return this.#whyObjectUnread(node);
-    if (this.#parts.objects.isHidden(node)) return 'a later variable of this object has its name';
+    if (this.#parts.objects.isHidden(node))
+      return 'a later variable of this object has the same name';
     const ofObject = this.#whyObjectUnread(node.object);
     if (ofObject !== '') return ofObject;
     if (this.#rowsOf(node).length > 0) return '';
     return this.#parts.objects.boundOf(node.object)?.declared === undefined
       ? 'no row reads it'
-      : 'only rows of classes that the target excludes read it';
+      : 'all rows that read it are of classes that the target excludes';
   }
 
   /** Why no row reads the variables of an object; empty if a row may read them. */

@@ -86,7 +86,9 @@ export class Block implements RenderTask {
 
   write({ context }: RenderOptions): void {
     if (context === undefined)
-      throw new RangeError('A block is written as deflate only, which needs a context');
+      throw new RangeError(
+        'A block is written only as deflate data, which needs a deflate context',
+      );
     this.sort();
     this.#deflated.write(context);
   }

@@ -56,7 +56,7 @@ function reserve(maximum: number): WebAssembly.Memory {
   } catch (cause) {
     throw new Fault(
       'NATIVE_FAILED',
-      'Cannot reserve the memory of a partition: 10 GiB of address space, of which only the used part takes memory; ' +
+      'Cannot reserve 10 GiB of address space for a partition (only the used part takes memory): ' +
         `raise ulimit -v (LimitAS= of the unit), or lower target_workers (${messageOf(cause)})`,
       { cause },
     );

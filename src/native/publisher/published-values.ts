@@ -238,7 +238,7 @@ export class PublishedHistogram extends PublishedFrame {
    */
   observe(value: number): boolean {
     if (typeof value !== 'number' || Number.isNaN(value))
-      throw this.refusal(shownValue(value), 'numbers that a bucket counts');
+      throw this.refusal(shownValue(value), 'numbers, since no bucket counts NaN');
     const index = this.#bounds.findIndex((bound) => value <= bound);
     const bucket = index < 0 ? this.#bounds.length : index;
     return this.update((first) => {

@@ -221,7 +221,10 @@ export class PublisherFile {
     const errno = linkOpen(this.#descriptor(), path);
     if (errno === 0) return true;
     if (errno === EEXIST) return false;
-    throw new Fault('NATIVE_FAILED', `Cannot name ${path}: ${getSystemErrorName(-errno)}`);
+    throw new Fault(
+      'NATIVE_FAILED',
+      `Cannot give a segment the name ${path}: ${getSystemErrorName(-errno)}`,
+    );
   }
 
   /** Replaces a segment that has no live publisher; false if another publisher was faster. */

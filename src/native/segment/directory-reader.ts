@@ -208,7 +208,7 @@ export class DirectoryReader {
     const end = offset + 2 + length;
     if (end > this.#stringBytes || length > maxBytes)
       throw corrupt(
-        `a string at ${offset} has ${length} bytes, allowed: at most ${maxBytes}, and ${this.#stringBytes - offset - 2} are left`,
+        `a string at ${offset} has ${length} bytes, allowed: at most ${maxBytes}; ${this.#stringBytes - offset - 2} bytes remain for it`,
       );
     return end;
   }

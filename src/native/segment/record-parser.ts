@@ -148,7 +148,7 @@ export class RecordParser {
     const stated = words[at + CRC] ?? 0;
     const actual = recordCrc(words, at);
     if (stated !== actual)
-      throw this.#fail(`its CRC is ${crcText(stated)}, its bytes give ${crcText(actual)}`);
+      throw this.#fail(`its CRC is ${crcText(stated)}, but its bytes give ${crcText(actual)}`);
     const own = words[at + INDEX] ?? 0;
     if (own !== index) throw this.#fail(`it states the record number ${own}`);
     const kind = (words[at + KINDS] ?? 0) & BYTE;

@@ -66,9 +66,10 @@ export function readHeader(file: SegmentFile): SegmentHeader {
   const stated = bytes.readUInt32LE(HEADER.crc);
   const actual = crc32(bytes.subarray(0, HEADER.crc));
   if (stated !== actual)
-    throw corrupt(`the header's CRC is ${crcText(stated)}, its bytes give ${crcText(actual)}`);
+    throw corrupt(`the header's CRC is ${crcText(stated)}, but its bytes give ${crcText(actual)}`);
   const unknown = bytes.readBigUInt64LE(HEADER.requiredFeatures) & ~KNOWN_FEATURES;
-  if (unknown !== 0n) throw incompatible(`it requires features 0x${unknown.toString(16)}`);
+  if (unknown !== 0n)
+    throw incompatible(`it requires the unknown features 0x${unknown.toString(16)}`);
   const recordSize = bytes.readUInt32LE(HEADER.recordSize);
   if (recordSize !== RECORD_SIZE) throw incompatible(`its records have ${recordSize} bytes`);
   return regions(bytes, file.size());

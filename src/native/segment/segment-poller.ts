@@ -288,7 +288,7 @@ function sync(
 
 const LOCK_UNKNOWN: Verdict = {
   state: 'building',
-  reason: 'the system has not said yet whether its publisher is running',
+  reason: 'it is not yet known whether its publisher is running',
 };
 
 function failure(error: unknown): Verdict {

@@ -115,7 +115,7 @@ export function dispatch(
   if (isTree && options.tree === undefined)
     return refusal(403, 'trees are off; http_tree_enabled turns them on');
   if (own === undefined && inPath === undefined && !isTree)
-    return refusal(404, `no page ${pathname}, the metrics are at ${options.path}`);
+    return refusal(404, `no page ${pathname}; the metrics are at ${options.path}`);
   if (method === 'OPTIONS') return optionsOf('GET, HEAD');
   if (!ALLOWED.has(method))
     return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });

@@ -6,9 +6,10 @@ import type { TLSSocket } from 'node:tls';
 export const HANDSHAKE_ERRORS = {
   no_certificate: 'it sent no certificate',
   untrusted_certificate: 'client_ca_file trusts no authority of its certificate',
-  expired_certificate: 'its certificate, or one of an authority, is not valid at this time',
-  invalid_certificate: 'its certificate is not one for clients, or breaks another rule',
-  name_not_allowed: 'its certificate has no name of client_allowed_sans',
+  expired_certificate:
+    'its certificate, or a certificate of an authority, is not valid at this time',
+  invalid_certificate: 'its certificate is not for clients, or breaks another rule',
+  name_not_allowed: 'its certificate has none of the names in client_allowed_sans',
   rejected_by_client: 'it rejects the certificate of the exporter',
   plain_http: 'it sent a request without TLS',
   protocol: 'it does not speak TLS, or supports no version, cipher or curve that is allowed here',

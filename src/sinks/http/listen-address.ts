@@ -56,10 +56,10 @@ function wayOut(
   { host = '', port }: { readonly host: string | undefined; readonly port: number },
   code: unknown,
 ): string {
-  if (code === 'EADDRINUSE') return `; "ss -ltnp 'sport = :${port}'" shows who has it`;
+  if (code === 'EADDRINUSE') return `; "ss -ltnp 'sport = :${port}'" shows which process uses it`;
   const [, zone] = host.split('%');
   // Node.js accepts the name of an interface as a zone, but not its number.
   return code === 'EINVAL' && zone !== undefined
-    ? `; no interface has the name ${JSON.stringify(zone)}, "ip link" lists them`
+    ? `; no interface has the name ${JSON.stringify(zone)}; "ip link" lists the interfaces`
     : '';
 }

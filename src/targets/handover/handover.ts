@@ -183,9 +183,9 @@ export class Handover {
 
   #onTimeout(standby: Hosting): void {
     if (standby.definition === this.#serving.definition) {
-      this.#abandon(`it did not get ready in partition ${standby.partition.number}`);
+      this.#abandon(`it did not become ready in partition ${standby.partition.number}`);
     } else {
-      this.#log('warning', 'takes its new settings, although it has not become ready with them');
+      this.#log('warning', 'now uses its new settings, although it is not yet ready with them');
       this.#switch();
     }
   }

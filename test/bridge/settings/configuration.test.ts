@@ -231,8 +231,8 @@ describe('The configuration of the bridge', () => {
         'two components with the same name and the same server key',
         `${COMPONENT}${other('a', 'http://b', '82')}`,
         [
-          'c.toml:6:8: components[1].name: repeats components[0].name, which must be different',
-          'c.toml:8:14: components[1].server_key: repeats components[0].server_key, which must be different',
+          'c.toml:6:8: components[1].name: repeats components[0].name; the two must differ',
+          'c.toml:8:14: components[1].server_key: repeats components[0].server_key; the two must differ',
         ],
       ],
       [
@@ -336,7 +336,7 @@ describe('The configuration of the bridge', () => {
           `c.toml:5:20: components[0].seed_paths[1]: found "", allowed: ${ITEM}`,
           'c.toml:5:24: components[0].seed_paths[2]: "@rot" is not a seed path, did you mean @root?',
           'c.toml:5:32: components[0].seed_paths[3]: "{c" has a stray brace, allowed: a name, {label} or {label~expression}',
-          'c.toml:5:40: components[0].seed_paths[4]: "(" is not a valid expression of a label, allowed: letters, digits, _, - and classes such as [0-9], with at most 2 of + * ?',
+          'c.toml:5:40: components[0].seed_paths[4]: "(" is not a valid expression for a label, allowed: letters, digits, _, - and classes such as [0-9], with at most 2 of + * ?',
         ],
       ],
       [
@@ -370,7 +370,7 @@ describe('The configuration of the bridge', () => {
     for (const source of sources)
       it(`do not show ${JSON.stringify(source)}, which may be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = "${source}"`)).to.deep.equal([
-          `c.toml:5:16: components[0].security_key: found a string that begins with neither, allowed: ${SOURCE}`,
+          `c.toml:5:16: components[0].security_key: found a string without "file:" or "env:" at its start, allowed: ${SOURCE}`,
         ]));
 
     for (const key of ['12345678', '1.5', 'true', '2026-11-27', '["s3cret"]', '{ s3cret = 1 }'])

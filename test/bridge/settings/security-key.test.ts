@@ -61,22 +61,22 @@ describe('The reader of security keys', () => {
     [
       'has a tab',
       's3cret\tx',
-      'character 7 of the key is not printable ASCII, as HTTP headers require',
+      'character 7 of the key is not printable ASCII, which HTTP headers require',
     ],
     [
       'begins with a byte order mark',
       '\uFEFFs3cret',
-      'character 1 of the key is not printable ASCII, as HTTP headers require',
+      'character 1 of the key is not printable ASCII, which HTTP headers require',
     ],
     [
       'has a letter outside ASCII',
       's3crét',
-      'character 5 of the key is not printable ASCII, as HTTP headers require',
+      'character 5 of the key is not printable ASCII, which HTTP headers require',
     ],
     [
       'has a zero byte',
       's3cret\0',
-      'character 7 of the key is not printable ASCII, as HTTP headers require',
+      'character 7 of the key is not printable ASCII, which HTTP headers require',
     ],
   ];
   for (const [kind, content, fault] of faults) {
@@ -93,7 +93,7 @@ describe('The reader of security keys', () => {
 
   it('refuses a file whose bytes are not ASCII text', () =>
     expect(complaint(keyFile(Uint8Array.of(0x73, 0xff, 0xfe)))).to.equal(
-      'k: character 2 of the key is not printable ASCII, as HTTP headers require',
+      'k: character 2 of the key is not printable ASCII, which HTTP headers require',
     ));
 
   it('refuses a variable that does not exist', () =>

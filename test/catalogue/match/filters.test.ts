@@ -201,7 +201,7 @@ describe('invalid filters', () => {
     expect(
       complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
     ).to.deep.equal([
-      'seed_path_groups[0]: found "health", but the application has no catalogue to define a filter group, allowed: class ids as published, and seed_paths',
+      'seed_path_groups[0]: found "health", but the application has no catalogue that defines a filter group, allowed: class ids as published, and seed_paths',
     ]));
 
   it('cause an exception if the caller passes no error handler', () =>

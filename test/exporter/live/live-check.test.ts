@@ -212,11 +212,11 @@ describe('the live check', () => {
     );
     expect(lines[1]).to.equal('  server key 1: live: publisher is live');
     expect(lines[2]).to.equal(
-      '  no root: waiting on a root of application bank, found only h.1.shop',
+      '  no root: waiting on a root of application bank; found only h.1.shop',
     );
     expect(lines[4]).to.match(/^ {2}server key 2: (absent|closed): /);
     expect(lines[5]).to.match(
-      /^ {2}no root: waiting on a root of application shop, server key 2: /,
+      /^ {2}no root: waiting on a root of application shop; server key 2: /,
     );
   });
 

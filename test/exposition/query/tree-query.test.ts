@@ -149,7 +149,7 @@ describe('a tree query', () => {
           source.addVariable(root, 'v', { type: 'i64', value: 2n });
         },
       );
-      expect(metricsOf(part(), 0)).to.equal('a later variable of this object has its name');
+      expect(metricsOf(part(), 0)).to.equal('a later variable of this object has the same name');
       expect(metricsOf(part(), 1)).to.equal('shop_a{} 1');
     });
 
@@ -198,7 +198,9 @@ describe('a tree query', () => {
       const base = shopCatalogue(row('b', 'var = "w"'));
       const both = { ...base, classes: [...base.classes, ...other] };
       const { part } = shown({ catalogue: both, filters: { classes: ['shop'] } });
-      expect(metricsOf(part())).to.equal('only rows of classes that the target excludes read it');
+      expect(metricsOf(part())).to.equal(
+        'all rows that read it are of classes that the target excludes',
+      );
     });
   });
 

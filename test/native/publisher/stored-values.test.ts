@@ -200,7 +200,7 @@ describe('Histograms and summaries', () => {
         ],
         [
           () => delay.observe(NaN),
-          'Variable "delay": found NaN, allowed: numbers that a bucket counts',
+          'Variable "delay": found NaN, allowed: numbers, since no bucket counts NaN',
         ],
         [() => size.set(-1, 0, [0]), `Variable "size": found the count -1, allowed: ${U64}`],
         [

@@ -53,7 +53,7 @@ const INCOMPATIBLE: readonly Damage[] = [
   [
     'a required feature that is unknown',
     u64(HEADER.requiredFeatures, 1n << 63n),
-    'it requires features 0x8000000000000000',
+    'it requires the unknown features 0x8000000000000000',
   ],
   [
     'records of another size',
@@ -66,12 +66,12 @@ const CORRUPT_HEADER: readonly Damage[] = [
   [
     'a header with a wrong CRC',
     (bytes) => void bytes.writeUInt32LE(0xdead, HEADER.crc),
-    /^the header's CRC is 0000dead, its bytes give [0-9a-f]+$/,
+    /^the header's CRC is 0000dead, but its bytes give [0-9a-f]+$/,
   ],
   [
     'a header with a flipped bit',
     (bytes) => void bytes.writeUInt8(1, HEADER.optionalFeatures),
-    /^the header's CRC is [0-9a-f]+, its bytes give [0-9a-f]+$/,
+    /^the header's CRC is [0-9a-f]+, but its bytes give [0-9a-f]+$/,
   ],
   [
     'a region beyond the end',
@@ -138,7 +138,7 @@ const CORRUPT_WORDS: readonly Damage[] = [
   [
     'a switch to a directory that has no valid records',
     (bytes) => alterWord(bytes, 'directory', (1n << 32n) | 1n),
-    /^record 0: its CRC is 00000000, its bytes give [0-9a-f]+$/,
+    /^record 0: its CRC is 00000000, but its bytes give [0-9a-f]+$/,
   ],
 ];
 
@@ -147,12 +147,12 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a record with a wrong CRC',
     (bytes) => void bytes.writeUInt8(3, SAMPLE_AT.directory + 64 + RECORD.recordKind),
-    /^record 1: its CRC is [0-9a-f]+, its bytes give [0-9a-f]+$/,
+    /^record 1: its CRC is [0-9a-f]+, but its bytes give [0-9a-f]+$/,
   ],
   [
     'a record that was never written',
     (bytes) => alterWord(bytes, 'directory', 9n),
-    /^record 8: its CRC is 00000000, its bytes give [0-9a-f]+$/,
+    /^record 8: its CRC is 00000000, but its bytes give [0-9a-f]+$/,
   ],
   [
     'a record with the index of another record',
@@ -301,12 +301,12 @@ const CORRUPT_STRINGS: readonly Damage[] = [
   [
     'a text without an end',
     (bytes) => void bytes.writeUInt16LE(0xffff, lengthAt(bytes, child, RECORD.name)),
-    /^a string at \d+ has 65535 bytes, allowed: at most 1024, and \d+ are left$/,
+    /^a string at \d+ has 65535 bytes, allowed: at most 1024; \d+ bytes remain for it$/,
   ],
   [
     'a text that reaches beyond the valid strings',
     (bytes) => void bytes.writeUInt16LE(900, lengthAt(bytes, child, RECORD.name)),
-    /^a string at \d+ has 900 bytes, allowed: at most 1024, and \d+ are left$/,
+    /^a string at \d+ has 900 bytes, allowed: at most 1024; \d+ bytes remain for it$/,
   ],
   [
     'a text longer than the format allows',
@@ -314,7 +314,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       alterWord(bytes, 'stringBytesA', 2048n);
       bytes.writeUInt16LE(1025, lengthAt(bytes, child, RECORD.name));
     },
-    /^a string at \d+ has 1025 bytes, allowed: at most 1024, and \d+ are left$/,
+    /^a string at \d+ has 1025 bytes, allowed: at most 1024; \d+ bytes remain for it$/,
   ],
   [
     'a unit longer than the format allows',
@@ -322,7 +322,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       alterWord(bytes, 'stringBytesA', 2048n);
       bytes.writeUInt16LE(65, lengthAt(bytes, counter, RECORD.text1));
     },
-    /^a string at \d+ has 65 bytes, allowed: at most 64, and \d+ are left$/,
+    /^a string at \d+ has 65 bytes, allowed: at most 64; \d+ bytes remain for it$/,
   ],
   [
     'a unit that is too long, although it refers to a valid name',
@@ -332,7 +332,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       bytes.writeUInt16LE(65, SAMPLE_AT.strings + at);
       field32(text, RECORD.text1, at)(bytes);
     },
-    /^a string at \d+ has 65 bytes, allowed: at most 64, and \d+ are left$/,
+    /^a string at \d+ has 65 bytes, allowed: at most 64; \d+ bytes remain for it$/,
   ],
   [
     'a schema of more than 512 entries',
@@ -340,7 +340,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       alterWord(bytes, 'stringBytesA', 2048n);
       bytes.writeUInt16LE(4104, lengthAt(bytes, histogram, RECORD.text3));
     },
-    /^a string at \d+ has 4104 bytes, allowed: at most 4096, and \d+ are left$/,
+    /^a string at \d+ has 4104 bytes, allowed: at most 4096; \d+ bytes remain for it$/,
   ],
 ];
 

@@ -227,7 +227,7 @@ describe('A segment poller', () => {
     expect(poller.poll().publisher).to.deep.equal({
       ...{
         state: 'building',
-        reason: 'the system has not said yet whether its publisher is running',
+        reason: 'it is not yet known whether its publisher is running',
       },
     });
     expect(seen(), 'asked once').to.deep.equal(['building', false]);

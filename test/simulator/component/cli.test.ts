@@ -105,7 +105,7 @@ describe('shm_simulator as a component', function () {
     [
       'a key with a letter outside ASCII',
       ['--json-port', '0', '--security-key', 'ä'],
-      '--security-key: found "ä", allowed: ASCII characters, as a header has them, without a blank at either end',
+      '--security-key: found "ä", allowed: ASCII characters that a header may contain, without a blank at either end',
     ],
     [
       '--tls-cert without --tls-key',

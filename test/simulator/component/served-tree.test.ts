@@ -250,7 +250,7 @@ describe('The vendor JSON', () => {
     expect(readComponent(text(tree))).to.have.property('size', 1000);
     expect(() => tree.addObject(parent, 'one more', 'C')).to.throw(
       RangeError,
-      'Object "one more" has 1000 objects on a path above it already',
+      'Object "one more" is too deep: it has 1000 objects above it',
     );
   });
 

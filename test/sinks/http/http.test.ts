@@ -553,7 +553,7 @@ describe('the HTTP responder', () => {
       expect(failure)
         .to.have.property('message')
         .that.matches(new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`))
-        .and.contains(`; "ss -ltnp 'sport = :${port}'" shows who has it`);
+        .and.contains(`; "ss -ltnp 'sport = :${port}'" shows which process uses it`);
       other.close();
     });
 

@@ -80,8 +80,8 @@ describe('service discovery at /-/targets', () => {
       'app="ads",server_key="7",root="H.2.ads"',
       'app="ads",server_key="7",root="H.1.ads"',
     ]);
-    const waiting = ['H.3.ads', '4'].map((hint) => `application ads that fits instance ${hint},`);
-    for (const [index, reason] of [...waiting, 'application ats,'].entries())
+    const waiting = ['H.3.ads', '4'].map((hint) => `application ads that fits instance ${hint};`);
+    for (const [index, reason] of [...waiting, 'application ats;'].entries())
       expect(answers[index + 4]?.text).to.contain(reason);
     expect(scrapes.map(({ labels }) => labels)).to.deep.equal([
       { app: 'ads', server_key: '82', root: 'H.1.ads' },

@@ -31,7 +31,7 @@ describe('/-/reload', () => {
   });
 
   it('lists the settings that take effect only at the next start', async () => {
-    const needRestart = ['metrics_port changed: it takes effect at the next start', 'b'];
+    const needRestart = ['metrics_port changed: the change takes effect at the next start', 'b'];
     const http = await serve([new FakeTarget()], {
       reload: () => ({ kind: 'accepted', needRestart }),
     });

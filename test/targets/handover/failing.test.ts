@@ -153,7 +153,7 @@ describe('a target whose old or new partition fails', () => {
     target.clock.advance(1);
     expect(moving.subscription.closed).to.equal(true);
     expect(warnings()).to.deep.equal([
-      'target demo on 82 stays in its partition: it did not get ready in partition 1',
+      'target demo on 82 stays in its partition: it did not become ready in partition 1',
     ]);
     queue.stepAll();
     expect(target.ask()).to.deep.include({ kind: 'ready' });

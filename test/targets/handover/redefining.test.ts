@@ -110,7 +110,7 @@ describe('a target that is redefined', () => {
     expect(target.events).to.deep.include({
       level: 'warning',
       message:
-        'target demo on 82 takes its new settings, although it has not become ready with them',
+        'target demo on 82 now uses its new settings, although it is not yet ready with them',
       about: { app: 'demo', serverKeys: ['82'] },
     });
     const answer = target.ask();

@@ -21,7 +21,7 @@ const license = stateNumber({
 export const health: readonly Drawing[] = [
   stat('none', {
     title: 'Exporter',
-    description: 'Whether Prometheus gets /-/metrics.',
+    description: 'Whether Prometheus can scrape /-/metrics.',
     queries: { [OF_EXPORTER]: `up{${OWN}}` },
     mappings: flagMappings(['down', 'red'], ['up', 'green']),
   }),
@@ -97,7 +97,7 @@ export const losses: readonly Drawing[] = [
   }),
   timeSeries('short', {
     title: 'Clashes of series',
-    description: 'Missing from the page now, since another has the same name and labels.',
+    description: 'Missing from the page now, since another series has the same name and labels.',
     queries: byTarget('target_clashing_series'),
   }),
   timeSeries('cps', {
@@ -119,7 +119,7 @@ export const losses: readonly Drawing[] = [
   }),
   timeSeries('cps', {
     title: 'Clients',
-    description: 'Responses cut, connections replaced and TLS handshakes failed per second.',
+    description: 'Cut responses, replaced connections and failed TLS handshakes, per second.',
     queries: {
       'cut {{instance}}': rate(own('http_cut_responses_total')),
       'replaced {{instance}}': rate(own('http_dropped_connections_total')),
@@ -141,7 +141,7 @@ const component = (name: string): string => `shm_bridge_component_${name}{${COMP
 export const bridge: readonly Drawing[] = [
   stateTimeline(flagMappings(['no tree', 'red'], ['polled', 'green']), {
     title: 'Components',
-    description: 'Whether the last poll gave a tree.',
+    description: 'Whether the last poll returned a tree.',
     queries: { '{{server_key}}': component('up') },
   }),
   timeSeries('cps', {

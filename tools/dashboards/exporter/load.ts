@@ -79,7 +79,7 @@ export const scrapes: readonly Drawing[] = [
   }),
   timeSeries('percentunit', {
     title: 'Scoped scrapes from the cache',
-    description: 'Share of the scrapes with a scope that the cache served.',
+    description: 'Share of the scoped scrapes that the cache served.',
     queries: { [OF_TARGET]: share('internal_scrape_scope_cache') },
   }),
 ];
@@ -131,7 +131,7 @@ export const resources: readonly Drawing[] = [
   }),
   timeSeries('bytes', {
     title: 'Memory',
-    description: 'Resident, of the heap of V8, and outside of it.',
+    description: 'Resident memory, the heap of V8, and memory outside of that heap.',
     queries: {
       'resident {{instance}}': `process_resident_memory_bytes{${OWN}}`,
       'heap {{instance}}': `nodejs_heap_size_used_bytes{${OWN}}`,
@@ -190,18 +190,18 @@ export const targets: readonly Drawing[] = [
   }),
   timeSeries('s', {
     title: 'Age of the heartbeat',
-    description: 'Older than five periods and three seconds, the publisher is stalled.',
+    description: 'If it is older than five periods and three seconds, the publisher is stalled.',
     queries: byTarget('target_heartbeat_age_seconds'),
   }),
   timeSeries('s', {
     title: 'Age of the last notification',
     description:
-      'Of publishers that have notified. A publisher may notify only when its values change.',
+      'Only of publishers that have notified. A publisher may notify only when its values change.',
     queries: byTarget('target_notification_age_seconds'),
   }),
   timeSeries('s', {
     title: 'Age of the values',
-    description: 'Of publishers that state it, as the bridge does.',
+    description: 'Only of publishers that state it, such as the bridge.',
     queries: byTarget('target_as_of_age_seconds'),
   }),
   timeSeries('short', {

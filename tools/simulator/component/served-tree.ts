@@ -188,7 +188,7 @@ export class ServedTree implements ObjectPublisher {
     if (siblings === undefined) return { id: 0, name, ref: undefined, parent, asOf: undefined };
     const depth = (above?.depth ?? 0) + 1;
     if (depth > MAX_DEPTH)
-      throw new RangeError(`Object "${name}" has ${MAX_DEPTH} objects on a path above it already`);
+      throw new RangeError(`Object "${name}" is too deep: it has ${MAX_DEPTH} objects above it`);
     const id = ++this.#lastId;
     const handle = { id, name, ref: { slot: id, incarnation: 1 }, parent, asOf: undefined };
     const kept: ServedObject = {

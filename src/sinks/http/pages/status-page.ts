@@ -93,8 +93,8 @@ function configurationFact({ acceptedMs, refusedMs }: ConfigurationInfo, nowMs: 
   if (refusedMs === undefined)
     return markup`<span class="state good">accepted</span> <span class="whole">${taken}</span>${at}`;
   return markup`<span class="state bad">last reload refused</span>
-    <span class="whole">${agoText(refusedMs, nowMs)}</span><span class="sub">The log has the reasons. In use:
-      accepted ${taken}</span>${at}`;
+    <span class="whole">${agoText(refusedMs, nowMs)}</span><span class="sub">The log has the reasons.
+      The configuration in use was accepted ${taken}</span>${at}`;
 }
 
 export interface StatusPageOptions {
@@ -161,8 +161,8 @@ export function statusPage(
       ${targetTable(shown, targets, options)}
       ${pager(from, targets.length)}`,
     footer: markup`<p>
-      Updates every ${refreshMs / 1000} seconds while the page is visible. The time of a last notification is
-      exact to two seconds.
+      Updates every ${refreshMs / 1000} seconds while the page is visible. The time of the last notification is
+      accurate to two seconds.
     </p>`,
     refreshMs,
   };

@@ -49,7 +49,9 @@ export function readParameters(
   const trail = (from || '0').split('.').map(Number);
   const isTrail = /^\d{1,10}(\.\d{1,10})*$/.test(from || '0') && Math.max(...trail) <= MAX_POSITION;
   if (!isTrail)
-    return { problem: `parameter from is ${shown(from)}, allowed: a position from 0 on` };
+    return {
+      problem: `parameter from is ${shown(from)}, allowed: a position, which is at least 0`,
+    };
   return { object, q, field, choice, trail: trail.slice(-MAX_TRAIL), isLive: live === '1' };
 }
 

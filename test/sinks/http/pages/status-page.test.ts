@@ -130,9 +130,11 @@ describe('the status page', () => {
     it('its format and the certainty of its values, unless all values are proven', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
-      const certainty = 'numbers proven, texts best effort';
+      const certainty = 'numbers are proven exact, texts are best effort';
       target.format = { name: 'other', certainty, notifies: false };
-      expect(rows(html([target]))[0]).to.contain('format other: numbers proven, texts best effort');
+      expect(rows(html([target]))[0]).to.contain(
+        'format other: numbers are proven exact, texts are best effort',
+      );
     });
 
     it('its number of series and a link to its tree, unless trees are disabled', () => {
@@ -302,7 +304,7 @@ describe('the status page', () => {
       [
         'a note if it refused a later configuration',
         { configuration: { acceptedMs: NOW_MS - 60_000, refusedMs: NOW_MS - 2000 } },
-        'last reload refused 2 s ago The log has the reasons. In use: accepted 1 min ago',
+        'last reload refused 2 s ago The log has the reasons. The configuration in use was accepted 1 min ago',
       ],
     ] as const)
       it(what, () => expect(shown(service)).to.contain(wanted));

@@ -266,7 +266,7 @@ describe('the tree page', () => {
         'a negative position',
         'server_key=82&from=-1',
         400,
-        'parameter from is "-1", allowed: a position from 0 on',
+        'parameter from is "-1", allowed: a position, which is at least 0',
       ],
       [
         'a position of more than ten digits',
@@ -304,7 +304,7 @@ describe('the tree page', () => {
     });
 
     it('with 503 a target whose publisher died, and suggests the command that shows the last values', async () => {
-      const reason = 'a root of application ads, server key 82: publisher died without closing';
+      const reason = 'a root of application ads; server key 82: publisher died without closing';
       const target = new FakeTarget('ads', ['82'], '').wait({
         ...{ objects: { synced: 0, total: 0 }, variables: { synced: 0, total: 0 }, reason },
       });
