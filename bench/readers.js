@@ -1,6 +1,5 @@
 // Shows how readers of shared memory behave when the publisher is killed or stopped, when its file is truncated, or
-// during an update. Needs the Debian packages varnish and pcp for their readers; skips those that are not
-// installed.
+// during an update. Uses the readers of the Debian packages varnish and pcp; skips a reader that is not installed.
 // Usage: readers.js [varnish|pcp|ours] [cut|killed|stopped|update]
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

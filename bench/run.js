@@ -43,7 +43,7 @@ async function startOurs() {
     `context_id = "${contextId}"`,
     'app = "bench"',
     'server_keys = ["1"]',
-    // The pause between scrapes is longer, so each scrape renders the changed values.
+    // The pause between scrapes is longer than this, so each scrape renders the changed values.
     'render_min_interval_ms = 1',
     `catalogue_files = ["${catalogue}"]`,
   ]);

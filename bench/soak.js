@@ -33,7 +33,7 @@ const [seconds, publisherCount, maxLag, reloadSeconds] = [
   values.reload,
 ].map(Number);
 const SCRAPERS = 4;
-/** The pause of each scraper between two scrapes; together they make about 50 scrapes a second. */
+/** The pause of each scraper between two scrapes; together the scrapers make about 50 scrapes a second. */
 const REST_MS = 60;
 const folder = mkdtempSync(join(tmpdir(), 'shm-soak-'));
 const contextId = `soak${process.pid}`;
@@ -109,7 +109,7 @@ async function scrape(port, published) {
     return;
   }
   const { clock, items, found } = faults(text, target, published, isScoped);
-  // This scrape may have begun before another one that has ended already, so its clock may be lower.
+  // This scrape may have begun before one that has already ended, so `clock` may be lower than `target.clock`.
   target.clock = Math.max(target.clock, clock) - maxLag;
   series += items;
   wrong.push(...found.map((what) => `${name}: ${what}`));

@@ -87,8 +87,9 @@ const ONCE = 'module.exports = bindings.initialized ??= bindings.initializeBindi
 const OWN_LOADING = "require('node-gyp-build')(path.join(__dirname, '..'))";
 
 /**
- * Bundles ffi-napi and ref-napi with the packages that they need, because finding and reading these twenty files
- * would take an eighth of the start time. Resolves both names of ref-napi to one copy, and omits debug messages.
+ * Bundles ffi-napi and ref-napi with the packages that they need, because finding and reading their twenty files one
+ * by one would take an eighth of the start time. Resolves both names of ref-napi to one copy, and omits debug
+ * messages.
  */
 const foreignFunctions = (kind) => ({
   name: 'foreign-functions',

@@ -49,7 +49,8 @@ const words = [
   ...given,
 ];
 
-// The folder for the temporary files of this run. Its path in TMPDIR also identifies the run's processes.
+// The folder for the temporary files of this run. The path is in the variable TMPDIR of the run's processes, and
+// identifies them.
 const folder = mkdtempSync(join(tmpdir(), 'shm-tests-'));
 // Programs under test that run as other users must be able to enter the folder.
 chmodSync(folder, 0o755);

@@ -6,9 +6,7 @@ const RESERVED_LABELS: readonly string[] = ['instance', 'job', 'le', 'quantile']
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-/**
- * Name endings, each with its metric type. All metrics of this type must have the ending, and no others may have it.
- */
+/** Name endings, each with a metric type. Metrics of that type must have the ending; all other metrics must not. */
 const ENDINGS: Readonly<Record<string, MetricType>> = {
   _total: 'counter',
   _info: 'info',
@@ -92,7 +90,7 @@ export function namesTaken({ name, type }: FamilyMetadata): readonly string[] {
 
 /**
  * The names of a metric that no other metric of the same page may have. Omits names that counter and info metrics
- * occupy only in OpenMetrics. There, another metric with such a name gets the type unknown.
+ * occupy only in OpenMetrics. In OpenMetrics, another metric with one of these omitted names gets the type unknown.
  */
 export const unsharedNames = (metadata: FamilyMetadata): readonly string[] =>
   metadata.type === 'counter' || metadata.type === 'info' ? [metadata.name] : namesTaken(metadata);
@@ -110,8 +108,7 @@ export class NameOwners {
   }
 
   /**
-   * The reason why a metric cannot be added, because another metric has one of the same names; empty if it can be
-   * added.
+   * The reason why a metric cannot be added, because another metric has one of its names; empty if it can be added.
    */
   refusalOf(metadata: FamilyMetadata): string {
     for (const taken of unsharedNames(metadata)) {

@@ -1,4 +1,4 @@
-// The command line of the exporter: its help, and its arguments as a value.
+// The command line of the exporter: its help text, and the parser of its arguments.
 import { resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';

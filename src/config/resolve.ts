@@ -50,7 +50,7 @@ const DEFAULTS = checked(NO_FILE, CONFIG_FILE);
 
 /**
  * Reads the files of the arguments and merges all settings.
- * @param problems collects all problems, so that the caller can check the valid part further
+ * @param problems collects all problems, so that the caller can go on to check the valid part
  * @throws Fault CONFIG_INVALID with all problems if `problems` is not given
  */
 export function loadConfig(given: Arguments, problems?: ConfigProblems): Config {

@@ -12,8 +12,8 @@ import { refusal } from './license-document.js';
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
 /**
- * The package contains the private evaluation key, so anyone can sign with it. The licenses that it signs are
- * therefore short.
+ * The package contains the private evaluation key, so anyone can sign with it. A license that this key signs
+ * therefore has a short term.
  */
 export const EVALUATION_KEY_ID = 'evaluation';
 export const EVALUATION_DAYS = 31;

@@ -24,7 +24,7 @@ export const signedBytes = (fields: Omit<LicenseDocument, 'signature'>): Buffer 
   Buffer.from(JSON.stringify(fields, Object.keys(fields).sort()), 'utf8');
 
 /**
- * Verifies a license. Checks the signature before the dates: the fault of a forged file then names the signature.
+ * Verifies a license. Checks the signature before the dates, so that the fault for a forged file names the signature.
  * @throws Fault LICENSE_REJECTED with a sentence that begins with `place`
  */
 export function verifyDocument(

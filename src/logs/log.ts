@@ -87,7 +87,7 @@ function oneLine(message: string): string {
 }
 
 /**
- * Whether a descriptor is the socket of the journal. Compares the files, since the descriptor may have been
+ * Whether a descriptor is the socket of the journal. Compares device and inode, since the descriptor may have been
  * redirected to another file.
  * @param stream the environment variable JOURNAL_STREAM: device and inode of that socket (systemd.exec(5))
  */

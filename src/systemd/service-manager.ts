@@ -42,7 +42,7 @@ export class ServiceManager {
     this.#notify('READY=1');
   }
 
-  /** Runs a reload. Notifies systemd of its start and its end, even if the reload throws. */
+  /** Runs a reload. Notifies systemd of the start and the end of the reload, even if the reload throws. */
   reloading<T>(reload: () => T): T {
     // Before READY=1, systemd regards a reload as part of the start: do not notify it of the reload.
     if (!this.#isReady) return reload();

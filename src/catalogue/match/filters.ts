@@ -217,8 +217,8 @@ const TAKEN: readonly string[] = ['object', 'value'];
 const NONE: LabelValues = {};
 
 /**
- * Compiles `path_labels`. The first pattern that fits an object's path gives its labels. A shorter path gets the labels
- * of its segments; a longer path gets all labels of the pattern.
+ * Compiles `path_labels`. The first pattern that fits an object's path gives its labels. A path that is shorter than
+ * the pattern gets the labels of its own segments; a longer path gets all labels of the pattern.
  * @param report called with each pattern that is invalid
  * @throws Fault CONFIG_INVALID for the first invalid pattern, if `report` is omitted
  */

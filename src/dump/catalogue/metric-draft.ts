@@ -162,7 +162,7 @@ interface NameParts {
 function nameWithUnit(drafted: DraftedClass, { words, number, unit, type }: NameParts): string {
   const own = [...words, ...(number > 1 ? [number] : []), ...wordsOf(unit)];
   const name = draftedName(drafted, own.join('_'), type);
-  // A word that is in both the class and the unit occurs only once in the name, so the end of the name may lack the
+  // A word that is in both the class and the unit occurs only once in the name, so the name may not end with the
   // unit.
   if (unit === '' || name.replace(/_total$/, '').endsWith(`_${unit}`)) return name;
   return draftedName(drafted, ['value', ...own].join('_'), type);

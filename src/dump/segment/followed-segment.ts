@@ -45,7 +45,7 @@ class OpenSegment {
 
   /**
    * Opens a segment by name; returns undefined if the segment does not exist.
-   * @throws Fault that names the segment, if it cannot be read
+   * @throws Fault if the segment cannot be read; the message begins with its name
    */
   static open(memory: SharedMemory, name: string): OpenSegment | undefined {
     const file = memory.open(name);
@@ -167,7 +167,7 @@ export class FollowedSegment {
     this.#segment = segment;
   }
 
-  /** Reads the segment. After its publisher ended, returns the last values until a new publisher starts. */
+  /** Reads the segment. After the publisher has ended, returns the last values until a new publisher starts. */
   read(): SegmentReading {
     let status = this.#segment.status();
     const { state } = status.publisher;
@@ -180,7 +180,7 @@ export class FollowedSegment {
     this.#segment.close();
   }
 
-  /** Switches to the segment that has the name now, if that segment is readable and its generation differs. */
+  /** Switches to the segment that now has the name, if that segment is readable and its generation differs. */
   #switchToNext(generation: string): boolean {
     try {
       const next = OpenSegment.open(this.#memory, this.#name);

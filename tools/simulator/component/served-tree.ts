@@ -96,7 +96,7 @@ export interface ServedObject {
 /** The maximum number of levels of a tree: more than any real tree has, and few enough for recursion. */
 const MAX_DEPTH = 1000;
 
-/** A tree in memory. It ignores whether an object is synced, since the vendor's JSON does not show it. */
+/** A tree in memory. Ignores whether an object is synced, since the vendor's JSON does not show the difference. */
 export class ServedTree implements ObjectPublisher {
   readonly #roots = new Set<ServedObject>();
   readonly #objects = new Map<number, ServedObject>();
