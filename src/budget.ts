@@ -12,7 +12,7 @@ export interface BudgetLimits {
   /** The maximum number of milliseconds since the budget was made. */
   readonly ms?: number;
   /**
-   * The number of first steps that `ms` does not limit, so that work advances even on a thread that is often
+   * The number of steps at the start that `ms` does not limit. So work advances even if the thread is often
    * preempted.
    */
   readonly leastSteps?: number;
@@ -29,8 +29,8 @@ export class Cost {
 }
 
 /**
- * A budget is spent when it reaches one of its limits. If each item is preceded by a check, work exceeds a limit by
- * one item at most.
+ * A budget is spent when it reaches one of its limits. If a check precedes each item, work exceeds a limit by one
+ * item at most.
  */
 export class Budget {
   readonly #limits: Required<BudgetLimits>;

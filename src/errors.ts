@@ -1,8 +1,8 @@
 // All named failures, with the exit status of each.
 
 /**
- * Exit statuses: 1 unexpected; 2 usage or configuration; 3 license; 4 listener, shared memory, or the file of the
- * snapshot of --once; 5 a target that was not ready for that snapshot; 6 a license that becomes valid later.
+ * Exit statuses: 1 unexpected; 2 usage or configuration; 3 license; 4 listener, shared memory, or a snapshot that
+ * `--once` could not write; 5 a target that was not ready for `--once`; 6 a license that becomes valid later.
  */
 export const FAULTS = {
   USAGE: { exit: 2 },

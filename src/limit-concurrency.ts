@@ -15,7 +15,8 @@ import type { Observable, SchedulerLike } from 'rxjs';
 
 /**
  * Makes an operator that several streams share. It subscribes to at most `max` of its source observables at a time.
- * The next sources wait in FIFO order. A source that waits for `maxWaitMs` is replaced by `late$`, without a limit.
+ * The next sources wait in FIFO order. If a source has waited for `maxWaitMs`, the operator subscribes to `late$`
+ * instead, which needs no permit.
  */
 export function limitConcurrency(
   max: number,

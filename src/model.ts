@@ -6,12 +6,15 @@ import type { RootIdentity, SlotRef, ValueType, VariableKind } from './published
 
 export * from './published.js';
 
-/** The metric of a variable as its format states it, for variables without a catalogue row. */
+/** The metric that the format states for a variable, for use without a catalogue row. */
 export interface DeclaredMetric {
-  /** A valid name. */
+  /** A valid metric name. */
   readonly name: string;
   readonly help: string;
-  /** Labels of the metric, which take precedence over the labels of its object. None of them is named `object`. */
+  /**
+   * Labels of the metric. They take precedence over the labels of the variable's object. None of them is named
+   * `object`.
+   */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -29,8 +32,8 @@ export interface Declaration {
 }
 
 /**
- * One variable of a managed object. A `Source` reads its value. Compare variables by id: two instances of this type may
- * represent the same variable, and its removal changes neither instance.
+ * One variable of a managed object. A `Source` reads its value. Compare variables by id: two instances of this type
+ * may represent the same variable, and the removal of a variable changes neither instance.
  */
 export interface Variable extends SlotRef, Declaration {
   /** The id is unique within the source's generation and never reused. Later variables have higher ids. */
@@ -39,7 +42,7 @@ export interface Variable extends SlotRef, Declaration {
   readonly declaration: Declaration;
 }
 
-/** A live collection in the order of ids. An iteration continues while items are added and removed. */
+/** A live collection in the order of ids. Items may be added and removed during an iteration. */
 export interface LiveCollection<T> extends Iterable<T> {
   readonly size: number;
   has(item: T): boolean;
@@ -57,7 +60,7 @@ export interface ManagedObject extends SlotRef {
   readonly parent: ManagedObject | undefined;
   readonly children: LiveCollection<ManagedObject>;
   readonly variables: LiveCollection<Variable>;
-  /** The identity of a root, with an empty text for each part that the root does not state. */
+  /** The identity of a root. Each part that the root does not state is an empty string. */
   readonly identity: RootIdentity;
   /** Labels that the format states for the metrics of this object. Labels of a catalogue take precedence. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -65,7 +68,7 @@ export interface ManagedObject extends SlotRef {
   readonly asOf: SlotRef | undefined;
 }
 
-/** An addition to or removal from a source. */
+/** An object or variable that was added to a source, or removed from it. */
 export type StructureChange =
   | { readonly kind: 'object-added'; readonly object: ManagedObject }
   | { readonly kind: 'variable-added'; readonly variable: Variable }
@@ -102,7 +105,10 @@ export type Frame =
  * and slots, but no offsets or files.
  */
 export interface Source {
-  /** The size of the area with all frames. Valid frames do not overlap, so one copy of each takes no more bytes. */
+  /**
+   * The size of the area with all frames. Valid frames do not overlap, so copies of all frames together are not
+   * larger.
+   */
   readonly frameBytes: number;
   /** An id of the generation. Ids of objects and variables are valid within one generation only. */
   readonly generation: string;
@@ -123,9 +129,10 @@ export interface Source {
   /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot; returns the number of copied words. */
   readWords(first: number, count: number, into: Uint8Array): number;
   /**
-   * The value of a framed variable; undefined if a bounded number of attempts gave no consistent copy.
-   * @param budget counts the copied bytes, and one step for each attempt (two copies) after the first;
-   *   unlimited by default
+   * The value of a variable whose value is in a frame; undefined if a bounded number of attempts gave no consistent
+   * copy.
+   * @param budget counts the copied bytes, and one step for each attempt (two copies) after the first; unlimited by
+   *   default
    */
   readFrame(variable: Variable, budget?: Budget): Frame | undefined;
 }
@@ -188,14 +195,16 @@ export interface Sample {
   readonly value: string;
 }
 
-/** The samples of one family, as text and parsed. */
+/** The samples of one family, in several forms. */
 export interface FamilyText {
   readonly metadata: FamilyMetadata;
-  /** The sample lines in order, without the header, which depends on the format. */
+  /** The sample lines in order. The header is separate, since it depends on the format. */
   readonly buffers: readonly Uint8Array[];
   /** The same lines as a string, if a string was rendered. */
   readonly text?: string | undefined;
-  /** The same lines with their text 0.0.4 header, as ranges of memory; absent unless the kernel wrote them as text. */
+  /**
+   * The same lines with their text 0.0.4 header, as ranges of memory; only present if the kernel wrote them as text.
+   */
   readonly textRanges?: TextRanges | undefined;
   /** Bytes of the sample lines. */
   readonly bytes: number;
@@ -219,7 +228,7 @@ export interface TextRanges {
   readonly ranges: readonly number[];
 }
 
-/** The encodings that a render produced. A snapshot converts them to others on request, which takes longer. */
+/** The encodings that a render produced. A snapshot makes the other encodings on request, which takes longer. */
 export interface Encodings {
   readonly text: boolean;
   readonly deflated: boolean;
@@ -282,7 +291,7 @@ export interface ReadyAnswer {
 export type DemandAnswer =
   ReadyAnswer | { readonly kind: 'waiting'; readonly status: TargetStatus };
 
-/** A body to be sent. Its bytes stay valid until `release()`, which its holder calls exactly once. */
+/** A body to be sent. Its bytes stay valid until the holder of the body calls `release()`, exactly once. */
 export interface Body {
   readonly buffers: readonly Uint8Array[];
   readonly bytes: number;
@@ -293,13 +302,13 @@ export interface Body {
 export interface Page extends Body {
   readonly contentType: string;
   /**
-   * Compresses the page with gzip; no promise is needed if the kernel compressed the lines. The result replaces the
-   * page: release only the result. A page that must not be compressed lacks this method.
+   * Compresses the page with gzip; returns a promise if the kernel has not compressed the lines. The result replaces
+   * the page: release only the result. A page that must not be compressed lacks this method.
    */
   gzip?(): Body | Promise<Body>;
 }
 
-/** A document that a sink writes in one go. Buffers may be made while it is read. `release()` is called once. */
+/** A document that a sink writes in one go. Reading may make the buffers one by one. `release()` is called once. */
 export interface Document {
   readonly buffers: Iterable<Uint8Array>;
   readonly release: () => void;
@@ -347,16 +356,16 @@ export interface TargetTimes {
   /** The time since the last change of readiness. */
   readonly sinceSeconds: number;
   /**
-   * The age of the target's newest value. Undefined without a root, if the publisher has never notified, and in a
-   * format without notifications.
+   * The age of the target's newest value. Undefined without a root. Also undefined if the publisher neither states a
+   * time for its values nor has notified.
    */
   readonly newest: { readonly ageSeconds: number; readonly by: NewestBy } | undefined;
 }
 
 /**
- * `stated`: the publisher states the time; `notified`: the publisher made its last notification then; `earlier`:
- * the publisher has not notified since the exporter first read its notification count, and the age is the time
- * since that read.
+ * How the age of the newest value is known. `stated`: the publisher states the time. `notified`: the value is as old
+ * as the last notification. `earlier`: the publisher has not notified since the exporter first read its notification
+ * count, and the age is the time since that read.
  */
 export type NewestBy = 'stated' | 'notified' | 'earlier';
 
@@ -364,7 +373,7 @@ export type NewestBy = 'stated' | 'notified' | 'earlier';
 export const TREE_FIELDS = ['any', 'object', 'class', 'variable', 'metric', 'value'] as const;
 export type TreeField = (typeof TREE_FIELDS)[number];
 
-/** A filter of nodes by their metrics: `left-out` selects the nodes without metrics. */
+/** Which nodes to show: `metrics` selects nodes with metrics, and `left-out` selects nodes without metrics. */
 export const TREE_CHOICES = ['all', 'metrics', 'left-out', 'unsynced'] as const;
 export type TreeChoice = (typeof TREE_CHOICES)[number];
 
@@ -372,13 +381,16 @@ export type TreeChoice = (typeof TREE_CHOICES)[number];
 export interface TreeQuery {
   /** The object whose subtree is queried: its id, or its path below the root; empty for the whole tree. */
   readonly object: string;
-  /** The number of objects and variables to skip, in the order of the tree, matching or not. */
+  /**
+   * The number of objects and variables to skip, in the order of the tree. Nodes that do not match the search count,
+   * too.
+   */
   readonly from: number;
   /** Words in lower case. Each word must occur in a field of the object or variable. */
   readonly words: readonly string[];
   readonly field: TreeField;
   readonly choice: TreeChoice;
-  /** Whether the answer shows, and the search finds, texts that no row reads. */
+  /** Whether the answer shows, and the search finds, string values that no row reads. */
   readonly showsUnreadTexts: boolean;
   /** The limits of the answer: rows, characters of their texts, and milliseconds of work after `from` is reached. */
   readonly maxRows: number;
@@ -388,11 +400,11 @@ export interface TreeQuery {
 
 /** A value as the tree page shows it; texts are not escaped. */
 export type TreeValue =
-  /** The node has no value, with the reason. */
+  /** The node has no value; `reason` says why. */
   | { readonly kind: 'none'; readonly reason: string }
   /** A number, the numbers of a distribution, or the state of an object. */
   | { readonly kind: 'plain'; readonly text: string }
-  /** The beginning of a text, and the number of its characters. */
+  /** The beginning of a string value, and the number of characters of the whole value. */
   | { readonly kind: 'text'; readonly text: string; readonly characters: number };
 
 /** A metric of a value, shown or left out. */
@@ -440,7 +452,7 @@ export interface TreeVariable extends TreeRowFields, Pick<Declaration, 'name' | 
   readonly help: string;
 }
 
-/** A variable follows its object, or another variable of that object. */
+/** A row of the tree. A variable follows its object, or another variable of that object. */
 export type TreeRow = TreeObject | TreeVariable;
 
 /** A part of the current tree. */
@@ -460,11 +472,13 @@ export interface TreePart {
 
 export type TreeAnswer =
   | TreePart
-  /** The target has no tree, with the reason; or the tree has no object with the requested id. */
+  /**
+   * `no-tree`: the target has no tree, for this reason. `no-object`: the tree has no object with the requested id.
+   */
   | { readonly kind: 'no-tree'; readonly reason: string }
   | { readonly kind: 'no-object' };
 
-/** A target, for sinks. */
+/** A target, as sinks see it. */
 export interface Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
@@ -475,11 +489,14 @@ export interface Target {
   readonly lastRoot: FoundRoot | undefined;
   status(): TargetStatus;
   times(): TargetTimes;
-  /** The metadata of the families of the target's last text; undefined before the first text. */
+  /** The metadata of the families in the target's last text; undefined before the first text. */
   readonly lastFamilies: readonly FamilyMetadata[] | undefined;
-  /** Queries the target's tree: emits one answer and completes. This is no demand: it copies and renders no values. */
+  /**
+   * Queries the target's tree: emits one answer and completes. A query is not a demand: it copies and renders no
+   * values.
+   */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;
-  /** The current internal metrics. Reading them is no demand. */
+  /** The current internal metrics. Reading them is not a demand. */
   internal(): readonly InternalMetric[];
   /**
    * A demand for all metrics or a scope: emits one answer and completes. Spec 1.9.
@@ -492,7 +509,7 @@ export interface Target {
 export interface TargetEvent {
   readonly level: LogLevel;
   readonly message: string;
-  /** The target or component of the bridge that the message names. */
+  /** What the message names: a target of the exporter, or a component of the bridge. */
   readonly about?: {
     readonly app?: string;
     readonly component?: string;

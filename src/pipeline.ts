@@ -60,8 +60,8 @@ export type HostingUpdate =
 
 /**
  * Copies values from shared memory and renders them. Runs in a partition while subscribed. Only the stream of the
- * current root choice answers refreshes. So an operator that withholds a root must still emit a choice: one without
- * a root, with the reason.
+ * current root choice answers refreshes. An operator that withholds a root must therefore emit a choice without a
+ * root, with the reason.
  */
 export const hostingPipeline = (parts: HostingParts): Observable<HostingUpdate> => {
   const { pool, formerRoot } = parts;

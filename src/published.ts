@@ -1,5 +1,5 @@
-// The value types, kinds and states that publishers use. This file imports nothing, so that the package's types
-// need no other package.
+// The value types, kinds and states that publishers use. This file imports nothing, so that programs that use only
+// its types need no other package.
 
 /** The properties of every value type. */
 interface ValueTypeRow {
@@ -9,7 +9,7 @@ interface ValueTypeRow {
   readonly metricType: 'unknown' | 'gauge' | 'info' | 'histogram' | 'summary';
 }
 
-/** A type whose values are one number in the slot. */
+/** A type whose value is one number in the slot. */
 interface ScalarTypeRow extends ValueTypeRow {
   /** The encoding of the 8 bytes of the slot. */
   readonly bits: 'u64' | 'i64' | 'f64' | 'bool';
@@ -17,12 +17,12 @@ interface ScalarTypeRow extends ValueTypeRow {
   readonly range?: readonly [bigint, bigint];
 }
 
-/** A type whose values are a frame of several words; the slot counts its updates. */
+/** A type whose value is a frame of several words. The slot then counts the updates of the value. */
 interface FramedTypeRow extends ValueTypeRow {
   readonly frame: {
     /** The number of 8-byte words of a frame without entries, including its first and last word. */
     readonly words: number;
-    /** The bytes of one entry: a byte of a text, a bound, or a quantile. */
+    /** The size of one entry in bytes. An entry is a byte of a string, a bound, or a quantile. */
     readonly entryBytes: number;
   };
   /** The meaning of the type's schema, if it has one. */
@@ -51,11 +51,11 @@ export const VALUE_TYPES = {
 } as const satisfies Readonly<Record<string, ScalarTypeRow | FramedTypeRow>>;
 
 export type ValueType = keyof typeof VALUE_TYPES;
-/** Types whose values are frames. */
+/** Types whose value is a frame. */
 export type FramedType = {
   [T in ValueType]: (typeof VALUE_TYPES)[T] extends FramedTypeRow ? T : never;
 }[ValueType];
-/** Types whose values are one number. */
+/** Types whose value is one number. */
 export type ScalarType = Exclude<ValueType, FramedType>;
 
 const TYPES = Object.keys(VALUE_TYPES) as readonly ValueType[];

@@ -1,4 +1,4 @@
-// Reads the code of threads once, since an upgrade may replace or remove its file while the process runs.
+// Reads the code of each thread once: an upgrade may replace or remove the file while the process runs.
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { WorkerOptions } from 'node:worker_threads';
@@ -18,12 +18,12 @@ export const MORE_THREADS =
 export function threadOf(file: URL): StartThread {
   const code = readFileSync(file, 'utf8');
   if (/^import /m.test(code)) return (options) => startThread(() => new Worker(file, options));
-  // In a function, as Node.js wraps a file: global variables of a script are slower.
+  // Wrap the code in a function, as Node.js does with a file: the global variables of a script are slower.
   const text = `(function(){${code}\n})()`;
   return (options) => startThread(() => new Worker(text, { ...options, eval: true }));
 }
 
-/** Adds the remedy to the error of a thread that the system refuses. Such an error of Node.js names EAGAIN. */
+/** If the system refuses a thread, adds the remedy to the error. Node.js names EAGAIN in such an error. */
 export function startThread(start: () => Worker): Worker {
   try {
     return start();

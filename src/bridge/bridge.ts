@@ -21,7 +21,9 @@ import { scenarioText, unmatchedPatterns } from './tree/selection.js';
 /** The process and the clocks that the bridge runs with. */
 interface Around {
   readonly pid: number;
-  /** The mode of new segment files. It respects the umask, which the publisher's chmod would ignore. */
+  /**
+   * The mode of new segment files, with the umask applied. The publisher sets it with chmod, which ignores the umask.
+   */
   readonly segmentMode: number;
   readonly unixMs: () => number;
   /** A monotonic clock. */

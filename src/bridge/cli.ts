@@ -15,7 +15,7 @@ import { BrokenPipe, NotWritten, complain, print } from '../stdio/print.js';
 import { StandardOutputs } from '../stdio/standard-outputs.js';
 import { ServiceManager } from '../systemd/service-manager.js';
 
-// Sets the umask to read it: process.umask() without an argument is deprecated.
+// Read the umask by setting it: process.umask() without an argument is deprecated.
 const umask = process.umask(0o077);
 process.umask(umask);
 
@@ -28,7 +28,7 @@ const AROUND = {
 };
 
 const STDERR = 2;
-/** The time limit for the last log lines. */
+/** The time limit for writing the last log lines. */
 const LOG_MS = 1000;
 
 /** The sentence that explains the end of the process. */
@@ -44,7 +44,7 @@ function explanationOf(error: unknown): string {
 const statusOf = (error: unknown): number => (error instanceof Fault ? error.exit : 1);
 
 function fail(error: unknown): never {
-  // A reader may close the pipe early, as head does.
+  // The reader of the pipe may close it early, as `head` does.
   if (error instanceof BrokenPipe) process.exit(0);
   complain(explanationOf(error));
   process.exit(statusOf(error));
@@ -63,7 +63,7 @@ function run(config: BridgeConfig): void {
     log({ level: 'warning', message });
   };
   config.warnings.forEach(warn);
-  // Node.js would print its warnings itself, and make a shared pipe non-blocking.
+  // Log the warnings of Node.js: it would print them itself, and make a pipe non-blocking that other programs share.
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     warn(message);
   });
@@ -82,7 +82,7 @@ function run(config: BridgeConfig): void {
     },
   });
   manager.ready();
-  // By default, Node.js would open its debugger to all programs of the host.
+  // By default, SIGUSR1 opens the debugger of Node.js, and each program of the host can connect to it.
   process.on('SIGUSR1', () => undefined);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => {

@@ -109,7 +109,10 @@ function acceptedLicense(file: string, now: Date, keys: TrustedKeys): LicenseSta
   }
 }
 
-/** Checks the license; returns its status, or a Fault that refuses it. Undefined if a license setting is invalid. */
+/**
+ * Checks the license; returns its status, or a Fault if the license is refused. Undefined if a license setting is
+ * invalid.
+ */
 function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined {
   if (!config.isSound('license_file')) return undefined;
   const { licenseFile, licenseKeysDir } = config.settings;

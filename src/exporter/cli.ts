@@ -32,11 +32,11 @@ import { service } from './service.js';
 type Accepted = Extract<Start, { kind: 'accepted' }>;
 
 const STDERR = 2;
-/** The time limit for responses and documents in progress after a signal. */
+/** After a signal, the time limit for responses and documents in progress. */
 const DRAIN_MS = 3000;
 /** The exit status after a signal is the sum of this and the signal's number, as in a shell. */
 const SIGNALLED = 128;
-/** The time limit for the last log lines. */
+/** The time limit for writing the last log lines. */
 const LOG_MS = 1000;
 
 /** The sentence that explains the end of the process. */
@@ -72,7 +72,7 @@ function run(relative: Arguments, isOnce: boolean): void {
   const { planned, license, warnings } = start;
   const { settings } = planned.config;
   startThreadPool(process.env['UV_THREADPOOL_SIZE']);
-  // Leave the working directory, since threads cannot start in a removed one.
+  // Leave the working directory: if it were removed, threads could not start.
   process.chdir('/');
   const outputs = new StandardOutputs(process);
   const log = logger((line) => outputs.stderr.line(line), {
@@ -85,7 +85,7 @@ function run(relative: Arguments, isOnce: boolean): void {
     log({ level: 'warning', message });
   };
   warnings.forEach(warn);
-  // Node.js would print its warnings itself, and make a shared pipe non-blocking.
+  // Log the warnings of Node.js: it would print them itself, and make a pipe non-blocking that other programs share.
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     warn(message);
   });
@@ -109,7 +109,8 @@ function run(relative: Arguments, isOnce: boolean): void {
     log({ level: 'info', message: `${signal}: ending` });
     manager.stopping();
     running.unsubscribe();
-    // A script must not take an unfinished document for a complete one.
+    // With --once, exit with the status of the signal, so that a script does not take an unfinished document for a
+    // complete one.
     const status = isOnce ? SIGNALLED + constants.signals[signal] : 0;
     process.exitCode = status;
     setTimeout(() => {
@@ -142,7 +143,8 @@ function run(relative: Arguments, isOnce: boolean): void {
         log({ level: 'error', message: explanationOf(error) });
         outputs.end(statusOf(error), isOnce ? Infinity : LOG_MS);
       },
-      // Exit only after all resources are released: an exit waits for a running futex call, and the release ends it.
+      // Exit only after all resources are released. A running futex call would delay the exit, and the release ends
+      // the call.
       complete: () =>
         setImmediate(() => {
           outputs.end(0, isOnce ? Infinity : LOG_MS);

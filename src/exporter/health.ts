@@ -1,4 +1,4 @@
-// Checks, from another process, the health of the exporter that runs with a configuration.
+// Checks the health of the exporter that runs with the same configuration in another process.
 import { statSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
@@ -12,7 +12,7 @@ import { textfileOf } from './sinks.js';
 
 /** The longest response time of a healthy exporter. */
 const ANSWER_MS = 3000;
-/** The maximum age of the textfile of a healthy exporter, in write intervals. */
+/** The textfile of a healthy exporter is at most this many write intervals old. */
 const MAX_INTERVALS = 3;
 /** The TLS alerts to a client without the required certificate, in TLS 1.2 and TLS 1.3. */
 const NO_CERTIFICATE = /SSL alert number (40|116)\b/;
@@ -20,7 +20,7 @@ const NO_CERTIFICATE = /SSL alert number (40|116)\b/;
 /**
  * Returns why the exporter of a configuration is unhealthy; empty if it is healthy. An exporter that prints to stdout
  * cannot be checked and counts as healthy.
- * @throws Fault USAGE if the configuration names no address, since systemd passes the sockets
+ * @throws Fault USAGE if the configuration has no address because systemd passes the sockets
  */
 export async function healthProblem({ settings, nameOf }: Config, unixMs: number): Promise<string> {
   if (!settings.metricsHttpEnabled)
@@ -59,7 +59,10 @@ function connectHost(host: string | undefined): string {
   return host === '::' ? '::1' : host;
 }
 
-/** Why the listener does not answer. Empty after any response, even a refusal: this process has no credentials. */
+/**
+ * Why the listener does not answer; empty if it does. A refusal is an answer too, since this process has no
+ * credentials.
+ */
 function listenerProblem(tls: ServerTls | null, host: string, port: number): Promise<string> {
   const needsCertificate =
     tls?.clientAuth === 'RequireAnyClientCert' || tls?.clientAuth === 'RequireAndVerifyClientCert';

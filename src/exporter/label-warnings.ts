@@ -1,4 +1,4 @@
-// Warnings about labels of metrics that Prometheus or its service discovery also sets.
+// Warnings about metric labels that Prometheus or its service discovery also sets.
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { compilePathPattern } from '../catalogue/match/patterns.js';
 import { ownLabelsOf } from '../catalogue/row.js';
@@ -44,7 +44,7 @@ const RENAMED: Owner = {
 const ownerOf = (label: string): Owner | undefined =>
   label.startsWith('exported_') ? RENAMED : OWNERS.find(({ labels }) => labels.includes(label));
 
-/** A label, and the path of the value that names the label in its file. */
+/** A label, and the path of the value that names it in a configuration or catalogue file. */
 type PlacedLabel = readonly [label: string, path: Path];
 
 /** Warns of each clashing label: once for each list of path labels, and once for each catalogue file. */
@@ -91,7 +91,7 @@ function catalogueWarnings({ classes, source }: Catalogue): readonly string[] {
   );
 }
 
-/** The first place of each label that has an owner, with a sentence about it. */
+/** For each label that has an owner: the first place of the label, and a sentence about the clash. */
 function clashes(labels: readonly PlacedLabel[]): readonly (readonly [Path, string])[] {
   const seen = new Set<string>();
   return labels.flatMap(([label, path]) => {

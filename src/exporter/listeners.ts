@@ -73,7 +73,8 @@ export function listenerName({ settings, nameOf }: Pick<Config, 'settings' | 'na
 }
 
 /**
- * Warnings about personal data that any machine could read: in catalogue metrics, and in texts without a catalogue row.
+ * Warnings about personal data that every machine could read: in metrics of a catalogue, and in string variables
+ * without a catalogue row.
  * @param web undefined without a web configuration
  */
 export function exposureWarnings(
@@ -108,7 +109,7 @@ export function exposureWarnings(
   ];
 }
 
-/** The names of metrics with personal data that a target can show. */
+/** The names of a target's metrics with personal data. */
 const personalOf = (planned: Plan[number]): readonly string[] =>
   selectedClasses(planned).flatMap(({ rows }) =>
     rows.filter(({ isPersonal }) => isPersonal).map(({ family }) => family.name),

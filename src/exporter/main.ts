@@ -2,8 +2,8 @@
 // The entry point of shm_exporter: ignores SIGHUP and SIGUSR1 while it loads the program.
 import '../stdio/process-streams.js';
 
-// A reload request while the program loads must not end the process, which reads the configuration later anyway.
+// By default, a reload request (SIGHUP) would end the process while the program loads.
 process.on('SIGHUP', () => undefined);
-// By default, Node.js would open its debugger to all programs of the host.
+// By default, SIGUSR1 opens the debugger of Node.js, and each program of the host can connect to it.
 process.on('SIGUSR1', () => undefined);
 void import('./cli.js');

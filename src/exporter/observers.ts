@@ -117,7 +117,8 @@ export function watchReadiness(
       const seconds = (sinceMs: number) => Math.round((now - sinceMs) / 1000);
       for (const target of registry.targets) {
         const { isReady, progress, publisher } = target.status();
-        // A wait begins between two checks. Count it from the later check; at the first check, from the start.
+        // The target became unready between two checks. Count from the later one; at the first check, count from the
+        // start of the checks.
         const sinceMs = isFirst ? startedMs : now;
         const wait = waits.get(target) ?? { sinceMs, isReported: false };
         if (isReady) {
@@ -200,7 +201,7 @@ export function watchRefusals(
   });
 }
 
-/** The maximum number of reasons for skipped snapshots to log before the sink delivers a snapshot again. */
+/** The maximum number of reasons for skipped snapshots that are logged until the sink delivers a snapshot again. */
 const MAX_REASONS = 8;
 
 /** Makes a function that logs the events of a sink. */

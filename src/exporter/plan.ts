@@ -57,7 +57,7 @@ function planned(config: Config, problems: ConfigProblems): Plan {
   const faults: Fault[] = [];
   const { texts, areComplete } = readTexts(config, problems);
   const catalogues = loadCatalogues(texts, (fault) => faults.push(fault));
-  // If a catalogue file is invalid, it may be for an application that now seems to have no catalogue.
+  // An invalid catalogue file may belong to an application that now seems to have no catalogue.
   const areAllKnown = areComplete && faults.length === 0 && config.isSound('catalogue_files');
 
   const plan = config.targets.map((target) => {
@@ -179,7 +179,7 @@ function readTexts(config: Config, problems: ConfigProblems) {
   return { texts: read, areComplete: read.length === texts.length };
 }
 
-/** The warning about an application that has no catalogue, but a name similar to that of a known application. */
+/** The warning about an application that has no catalogue. Its name resembles the name of a known application. */
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const subject = config.subject([...path, 'app']);
   return `${subject}: ${app} has no catalogue${guess}, so the descriptions of its publisher define its metrics`;

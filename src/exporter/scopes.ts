@@ -10,7 +10,10 @@ import { INTERNAL_METADATA } from '../targets/internal-metrics.js';
 import { selectedClasses } from './plan.js';
 import type { Plan, PlannedTarget } from './plan.js';
 
-/** The metrics that a target can have: catalogue metrics, and a name prefix for the self-described metrics. */
+/**
+ * The metrics that a target can have: the metrics of its catalogue, and the metrics that its publisher describes
+ * itself, whose names begin with `prefix`.
+ */
 interface Selectable {
   readonly families: readonly FamilyMetadata[];
   readonly prefix: string | undefined;
@@ -70,7 +73,7 @@ export class ScopeRegistry {
     return this.#namesByTarget.get(keyOf(target)) ?? [];
   }
 
-  /** Replaces the scopes. An unchanged scope stays the same object, which keeps its cached output. */
+  /** Replaces the scopes. An unchanged scope stays the same object, so that its cached output stays in use. */
   update(configs: readonly ScopeConfig[], plan: Plan = []): void {
     const former = this.#scopes;
     this.#scopes = new Map(
@@ -88,7 +91,7 @@ export class ScopeRegistry {
 
 function namesFor(planned: PlannedTarget, configs: readonly ScopeConfig[]): readonly string[] {
   const selectable = selectableOf(planned);
-  // The names of self-described metrics begin with a prefix. A pattern that begins with this prefix can select them.
+  // The names of self-described metrics begin with a prefix, so a pattern with that prefix can select them.
   const applies = (pattern: string): boolean =>
     canSelect(pattern, selectable, (text, prefix) => text.startsWith(prefix));
   return configs.filter(({ metrics }) => metrics.some(applies)).map(({ name }) => name);

@@ -132,7 +132,10 @@ export function webConfigMetrics(
   };
 }
 
-/** The smallest size in bytes for which malloc uses mmap, and free munmap: the default of M_MMAP_THRESHOLD. */
+/**
+ * malloc uses mmap for blocks of at least this many bytes, and free returns them with munmap. It is the default of
+ * M_MMAP_THRESHOLD.
+ */
 const LARGE_BLOCK = 131_072;
 /** A process is idle if its memory has grown by no more than this factor since the last check. */
 const GROWTH = 1.1;

@@ -159,7 +159,7 @@ export function service(
       tap(log),
       ignoreElements(),
     );
-    // Targets and license watch never complete. The end of the sink ends them.
+    // The streams of the targets and of the license never complete. They end with the sink.
     const ended$ = new Subject<void>();
     const keep$ = merge(
       ...[run$, update(planned), reloads$, license$, watches$, notification$],

@@ -167,7 +167,10 @@ const DOCUMENTS: Readonly<Record<Settings['stdoutFormat'], (context: SinkContext
   merged: mergedDocuments,
 };
 
-/** Merges the documents of targets. Counts the metrics that a merged document omits, and logs each change. */
+/**
+ * Merges the documents of targets. Counts the metrics that a merged document omits because of conflicts, and logs
+ * when the conflicts change.
+ */
 function mergedDocuments({
   selfMetrics,
   log,

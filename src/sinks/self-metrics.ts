@@ -21,7 +21,7 @@ const TARGETS: InternalFamily = {
   help: 'What a target shows and where it runs; always 1.',
 };
 
-/** A metric with the values of its series, by the text of their labels. */
+/** A metric, with the value of each series by the text of the series' labels. */
 interface OwnMetric extends InternalFamily {
   readonly values: Map<string, number>;
 }
@@ -44,8 +44,8 @@ export class SelfMetrics {
 
   /**
    * Adds a counter for a sink, and returns the function that increments it.
-   * @param label the values of its label, if it has one. Each value gets a series with 0 at once, because `rate` and
-   *   `increase` miss the increment that creates a series
+   * @param label the name and the values of its label, if it has one. Each value gets a series with 0 at once,
+   *   because `rate` and `increase` miss the increment that creates a series
    */
   counter(
     name: string,
@@ -80,12 +80,12 @@ export class SelfMetrics {
     return [await this.#defaults.metrics(), ...texts].join('\n');
   }
 
-  /** All metrics but those of prom-client. Names such as `process_cpu_seconds_total` occur in other processes too. */
+  /** All metrics except those of prom-client: other processes have the same, such as `process_cpu_seconds_total`. */
   ownText(targets: readonly Target[]): string {
     return this.#texts(targets).join('');
   }
 
-  /** The texts of all metrics but those of prom-client. Omits internal metrics that no target has. */
+  /** The texts of all metrics except those of prom-client. Omits internal metrics that no target has. */
   #texts(targets: readonly Target[]): readonly string[] {
     const metrics = new Map<string, OwnMetric>();
     const metricOf = (family: InternalFamily): OwnMetric => {
@@ -124,14 +124,17 @@ function textOf({ name, type, help, values }: OwnMetric): string {
   return text;
 }
 
-/** The longest sampling interval, 25 days: each sample of the histogram for `LAG_STATISTICS` wakes up the process. */
+/**
+ * The longest possible sampling interval, 25 days. The samples are only for `LAG_STATISTICS`, and each wakes up the
+ * process.
+ */
 const NEVER_MS = 0x7fffffff;
 const LAG_STATISTICS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
 /**
  * Makes a registry with the default metrics of the process and Node.js. Replaces the event loop lag by the event loop
- * utilization: measuring the lag would wake up the process a hundred times a second, and Node.js counts the
- * utilization anyway.
+ * utilization: measuring the lag would wake up the process a hundred times a second, but Node.js always counts the
+ * utilization.
  */
 function processMetrics(): Registry {
   const registry = new Registry();

@@ -25,7 +25,10 @@ export interface DesiredRoot {
   readonly app: string;
   /** A full root id or an instance number; empty for none. */
   readonly hint: string;
-  /** The root that the target had in the previous hosting. The first choice prefers it if it exists and matches. */
+  /**
+   * The root that the target had in the previous hosting. The first choice prefers this root if it still exists and
+   * matches.
+   */
   readonly formerRoot?: FoundRoot | undefined;
 }
 

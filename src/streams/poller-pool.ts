@@ -24,7 +24,7 @@ import type { PollResult, Poller, PollerFactory } from './poller.js';
 
 interface PoolParts {
   readonly makePoller: PollerFactory;
-  /** Runs each poll that follows without a wait. If undefined, timers run these polls, too. */
+  /** Runs each poll that follows without a wait. If undefined, timers run these polls. */
   readonly tasks?: Scheduler | undefined;
   readonly scheduler?: SchedulerLike | undefined;
   /** Reads a monotonic clock in milliseconds. Defaults to the clock of `scheduler`. */
@@ -64,8 +64,8 @@ export class PollerPool {
 
   /**
    * Polls a server key, and emits each result that differs from the last. Replays the last poll result.
-   * @param isUrgent whether the subscriber needs each change at once. While no subscriber does, the pool polls the
-   *   segment as if it were idle, and does not emit a change of only `notifications`
+   * @param isUrgent whether the subscriber needs each change at once. While no subscriber needs that, the pool polls
+   *   the segment as if it were idle, and emits no result in which only `notifications` changed
    */
   pollResult$(serverKey: string, isUrgent = () => true): Observable<PollResult> {
     return defer(() => {
@@ -98,7 +98,7 @@ export class PollerPool {
     return this.#polled.get(serverKey)?.last?.notifications;
   }
 
-  /** The objects and variables that exceeded the capacity of the segment. */
+  /** The numbers of objects and variables that exceeded the capacity of the segment. */
   drops(serverKey: string): PollResult['drops'] {
     return this.#polled.get(serverKey)?.last?.drops ?? NO_DROPS;
   }
@@ -159,7 +159,7 @@ export class PollerPool {
   }
 }
 
-/** The checked `format_settings` of a target. Plain data: they go to threads. */
+/** The checked `format_settings` of a target. Plain data, since threads receive it. */
 export type FormatSettings = Readonly<Record<string, unknown>>;
 
 /** Maps each format name to a function that makes the poller factory for given format settings. */

@@ -5,13 +5,13 @@ import type { PublisherProcess, Source, StructureChange, Verdict } from '../mode
 export interface PollResult {
   readonly serverKey: string;
   readonly publisher: Verdict;
-  /** Warnings. Each target logs a text once, so a warning that persists has the same text at each poll. */
+  /** Warnings. Each target logs a text once, so the text of a persistent warning must not change between polls. */
   readonly warnings?: readonly string[];
   /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess;
-  /** The open source, a new object for each generation. Undefined while its values must not be served. */
+  /** The open source: a new object for each generation. Present only while its values may be served. */
   readonly source: Source | undefined;
-  /** The additions to and removals from the source since the last poll. */
+  /** The objects and variables that were added or removed since the last poll. */
   readonly changes: readonly StructureChange[];
   /** True while the directory has unread records: poll again soon. */
   readonly hasMore: boolean;
@@ -24,7 +24,7 @@ export interface PollResult {
    * differs from the last one, values or structure may have changed.
    */
   readonly notifications: number;
-  /** The objects and variables that exceeded the capacity of the segment. */
+  /** The numbers of objects and variables that exceeded the capacity of the segment. */
   readonly drops: { readonly objects: number; readonly variables: number };
 }
 
@@ -41,7 +41,10 @@ export interface AvailableNames {
 export interface Poller {
   /** Polls once, with a bounded amount of work. Never throws. */
   poll(): PollResult;
-  /** Calls `onChange` once when `notifications` changes, if the format has notifications; returns a function that ends the wait. */
+  /**
+   * If the format has notifications, calls `onChange` once when `notifications` changes. Returns a function that ends
+   * the wait.
+   */
   wait(notifications: number, onChange: () => void): () => void;
   /** The names that exist, if the format can list them: for messages about a server key without a segment. */
   availableNames?(): AvailableNames;

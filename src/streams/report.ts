@@ -1,4 +1,4 @@
-// The reports from a target's partition to the served target. Plain data: they cross threads.
+// The reports from a target's partition to the served target. They are plain data, since they cross threads.
 import type { Counts } from '../exposition/counters.js';
 import type { Omissions } from '../exposition/omitted-items.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
@@ -94,7 +94,10 @@ export interface RefreshReport extends Counted {
 export type Report =
   /** Root, readiness or publisher changed, or a second has passed. */
   | ({ readonly kind: 'state'; readonly state: TargetState } & Counted)
-  /** The publisher has notified of a change. Reported only if the minimum render interval is 0, when each change renders. */
+  /**
+   * The publisher has notified of a change. Reported only if the minimum render interval is 0: then each change is
+   * rendered.
+   */
   | { readonly kind: 'changed' }
   | { readonly kind: 'event'; readonly event: TargetEvent }
   /** The partition has failed; the target starts there again after `PARTITION_RETRY_MS`. */

@@ -40,7 +40,9 @@ export class Scheduler {
     this.#yieldTo = yieldTo;
   }
 
-  /** Runs the steps from the next iteration of the event loop on. Emits their result. Unsubscribing cancels them. */
+  /**
+   * Runs the steps, starting in the next iteration of the event loop. Emits their result. Unsubscribing cancels them.
+   */
   run<T>(steps: () => Iterator<void, T>, isUrgent = never): Observable<T> {
     return new Observable((subscriber) => {
       const all = steps();
@@ -91,7 +93,10 @@ export class Scheduler {
     });
   }
 
-  /** Runs one slice. Starts more in the first half of `SLICE_MS`, at most one for each task that waits at the start. */
+  /**
+   * Runs one slice, and starts further slices during the first half of `SLICE_MS`. Starts at most as many slices as
+   * there are waiting tasks at the start.
+   */
   #runSlices(): void {
     const startMs = this.#nowMs();
     let left = this.#waiting.size;

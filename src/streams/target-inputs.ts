@@ -5,7 +5,10 @@ import type { Encodings } from '../model.js';
 import type { TaskQueue } from './task-queue.js';
 import type { PollResult } from './poller.js';
 
-/** A command to copy the current values, and to render them if the text changes and `mayRender` allows it. One report answers it. */
+/**
+ * A command to copy the current values, and to render them if their text changed and `mayRender` is true. One report
+ * answers a refresh.
+ */
 export interface Refresh {
   readonly kind: 'refresh';
   readonly mayRender: boolean;
@@ -117,7 +120,7 @@ export const processInputs =
       );
     });
 
-/** Processes the pending inputs. It yields after each poll, since a poll that finds no root cancels the task. */
+/** Processes the pending inputs. Yields after each poll, so that a poll that finds no root can cancel the task. */
 function* processPending<T>(
   pending: PendingInputs,
   queue: TaskQueue,

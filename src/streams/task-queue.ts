@@ -45,7 +45,7 @@ export class TaskQueue {
     return idleMs > 0 ? this.#busyMs / idleMs : 0;
   }
 
-  /** Emits the result of the steps. */
+  /** Runs the steps, and emits their result. */
   run<T>(task: QueuedTask<T>): Observable<T> {
     return this.#scheduler.run(() => this.#measured(task), task.isUrgent);
   }

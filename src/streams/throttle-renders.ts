@@ -8,10 +8,10 @@ export interface Demand {
   readonly kind: 'demand';
 }
 
-/** The result of a demand, of a report, or of the end of a delay or a refresh. */
+/** What follows from a demand, a report, the end of a delay, or the end of a refresh. */
 interface ThrottleOutput<R> {
   readonly report?: Report | R;
-  /** Starts a refresh, which may render or not. */
+  /** Present if a refresh is to start: whether that refresh may render. */
   readonly mayRender?: boolean;
   /** A render to start after a delay. */
   readonly delayed?: DelayedRender;
@@ -24,8 +24,8 @@ interface DelayedRender {
 /**
  * Calls `refresh` for demands. Keeps renders at least `renderMinIntervalMs` apart. One refresh is open at a time;
  * demands during that refresh share the next one. A demand within the interval gets the last render, and one render
- * is delayed to the end of the interval. With interval 0 every change renders; otherwise only demands cause renders.
- * Emits all reports, those of refreshes too.
+ * is delayed to the end of the interval. With interval 0, each change causes a render; otherwise only demands do.
+ * Emits all reports, including those of refreshes.
  * @param refresh emits at most one report
  * @param nowMs milliseconds of a monotonic clock
  */
@@ -107,7 +107,7 @@ class RenderThrottle<R extends RefreshReport> {
     return { report };
   }
 
-  /** Starts the next refresh after a refresh that has a report or has failed. */
+  /** Starts the next refresh after a refresh has ended with a report or a failure. */
   endRefresh(): ThrottleOutput<R> {
     this.#isRefreshOpen = false;
     const next = this.#next();

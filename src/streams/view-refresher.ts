@@ -32,8 +32,8 @@ export type RefreshableView = Pick<
 >;
 
 /**
- * Processes the inputs of a target. A refresh of a ready target copies the values, and renders them if the text
- * has changed and the refresh allows it. Before the first full sync, each input copies values. After it, a change
+ * Processes the inputs of a target. A refresh of a ready target copies the values, and renders them if the text has
+ * changed and the refresh allows it. Before the first full sync, each input copies values. Afterwards, a poll result
  * copies values only if the publisher has notified and the view observes variables.
  */
 export class ViewRefresher {
@@ -59,7 +59,9 @@ export class ViewRefresher {
     return this.#isReady;
   }
 
-  /** Whether a page would lack objects, since their directory is still being read. False before the first full sync. */
+  /**
+   * Whether a page would lack objects because the directory is still being read. False before the first full sync.
+   */
   get isPageIncomplete(): boolean {
     return this.#isReady && this.#hasMore && !this.#isUnstable;
   }
@@ -137,7 +139,7 @@ export class ViewRefresher {
     const lacksEncoding =
       this.#snapshot !== undefined && lacks(this.#snapshot.encodings, input.encodings);
     if (!isDirty && !lacksEncoding) return false;
-    // Release the last text first, so that blocks reuse memory that is still in the cache.
+    // Release the last text first, so that blocks reuse memory that is still in the CPU cache.
     this.release();
     const next = yield* this.#view.rendering(input.encodings);
     this.#release = next.hold();

@@ -19,7 +19,7 @@ export interface TargetDefinition extends Omit<TargetSettings, 'formatSettings'>
   readonly formatSettings: FormatSettings;
   /** Undefined if the application has no catalogue. */
   readonly catalogue: CatalogueText | undefined;
-  /** Logs each sync step and each answer. */
+  /** Whether to log each sync step and each answer. */
   readonly isDebug: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface PoolSettings {
 
 interface FormatParts extends PoolSettings {
   readonly memory: SharedMemory;
-  /** Nanoseconds of the clock of heartbeats; by default the system's, CLOCK_MONOTONIC. */
+  /** Nanoseconds of the heartbeat clock; by default CLOCK_MONOTONIC. */
   readonly nowNs?: (() => bigint) | undefined;
 }
 

@@ -16,7 +16,10 @@ const HIGHLIGHTED = {
   unit: '',
 } as const satisfies FamilyMetadata;
 
-/** A gauge with the path of the variable as a label. For a text, it is 1 and the text is the label `value`. */
+/**
+ * A gauge with the path of the variable as a label. For a string variable, the gauge is 1, and the label `value` has
+ * the string.
+ */
 export const highlightedMetric = ({ path, value, text }: HighlightedValue): InternalMetric => ({
   name: HIGHLIGHTED.name,
   type: HIGHLIGHTED.type,

@@ -4,7 +4,7 @@ import type { Snapshot } from '../model.js';
 export class LastSnapshot {
   #snapshot: Snapshot | undefined;
   #release: (() => void) | undefined;
-  /** Whether the hosting that rendered it has ended. */
+  /** Whether the hosting that rendered the text has ended. */
   #isRetained = false;
 
   get snapshot(): Snapshot | undefined {
@@ -24,12 +24,18 @@ export class LastSnapshot {
     return reported;
   }
 
-  /** Releases the text before a render, whose report replaces it. Keeps the text of a hosting that has ended. */
+  /**
+   * Releases the text before a render, since the render brings a new text. Keeps the text of a hosting that has
+   * ended.
+   */
   releaseForRender(): void {
     if (!this.#isRetained) this.release();
   }
 
-  /** Keeps the text during renders. Call it when the text's hosting has ended: then the text has no other holder. */
+  /**
+   * From now on, keeps the text during renders. Call it when the hosting of the text has ended: then nothing else
+   * holds the text.
+   */
   retain(): void {
     this.#isRetained = this.#snapshot !== undefined;
   }

@@ -6,8 +6,8 @@ import { availableParallelism } from 'node:os';
 const MAX_PARTITIONS = 64;
 
 /**
- * The configured number of partitions; 0 means one for each target, up to the maximum. More threads than cores
- * gain nothing.
+ * The configured number of partitions; 0 means one for each target, up to the maximum. More threads than processor
+ * cores bring no gain.
  */
 export function partitionCount(
   settings: {
@@ -61,7 +61,8 @@ const MIN_DIFFERENCE = 0.2;
 
 /**
  * Plans moves that balance the loads, the most useful first. Each move takes a target from the fullest partition that
- * has a suitable target to the emptiest partition. It takes the target that makes the two loads most equal.
+ * has a suitable target to the emptiest partition. Of the suitable targets, it takes the one that makes the two loads
+ * most equal.
  * @param most the maximum number of moves
  * @param least a partition with a lower load keeps its targets
  */
@@ -98,7 +99,10 @@ const byLoadDescending = (loads: readonly number[]): number[] =>
 const isWorthMoving = (full: number, empty: number, least: number): boolean =>
   full >= least && full - empty > full * MIN_DIFFERENCE;
 
-/** The target whose move leaves the smallest difference of the two loads, if it is clearly smaller than `gap`. */
+/**
+ * The target whose move leaves the smallest difference of the two loads, if that difference is clearly smaller than
+ * `gap`.
+ */
 function bestToMove(
   targets: readonly TargetLoad[],
   partition: number,

@@ -185,8 +185,8 @@ export class ServedTarget implements Target {
     const demands = new Set(this.#queued);
     this.#queued.clear();
     for (const { encoding } of demands) this.#encodings.add(encoding);
-    // Release the text before the render, so that the render reuses its memory while it is in the CPU cache. Until
-    // then, the partition also holds the text.
+    // Release the text before the render, so that the render can reuse the text's memory while that memory is in the
+    // CPU cache. The partition also holds the text until the render.
     if (mayRender) this.#text.releaseForRender();
     const deflated = this.#encodings.has('deflated');
     const encodings = { text: !deflated || this.#encodings.has('text'), deflated };

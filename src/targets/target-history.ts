@@ -6,7 +6,7 @@ import type { Notifications, TargetState } from '../streams/report.js';
 interface LastNotification {
   /** When the exporter noticed it. */
   readonly ms: number;
-  /** True if it happened before the exporter first read the counter of notifications. Then its time is before `ms`. */
+  /** True if it happened before the exporter first read the counter of notifications. Then it is older than `ms`. */
   readonly isEarlier: boolean;
 }
 

@@ -23,7 +23,7 @@ interface Entry {
   readonly ended$: Subject<void>;
   /** When the load was last measured, and the busy time of the target at that moment. */
   measured: { readonly atMs: number; readonly busyMs: number };
-  /** The share of time that its refreshes took; undefined until it is measured. */
+  /** The share of time that refreshes of the target took; undefined until it is measured. */
   load: number | undefined;
 }
 
@@ -61,8 +61,8 @@ export class TargetRegistry {
   }
 
   /**
-   * Replaces the targets by `definitions`, in their order. A target that stays keeps its partition, and is served under its
-   * old definition until the new one is ready.
+   * Replaces the targets by `definitions`, in their order. A target that stays keeps its partition, and is served
+   * under its old definition until the new one is ready.
    */
   update(definitions: readonly TargetDefinition[], partitions: number): Observable<never> {
     // Never reduce the number: a target that stays may be in any partition.

@@ -48,7 +48,7 @@ export class PollFailure extends Error {
   }
 }
 
-/** The compression method, in the lower half of the first byte of a zlib stream (RFC 1950). */
+/** The number of the compression method in a zlib stream: the lower 4 bits of the first byte (RFC 1950). */
 const ZLIB_METHOD = 8;
 
 /**
@@ -86,7 +86,7 @@ function checkAnswer(
   if (length > maxBodyBytes) throw tooLarge(maxBodyBytes, `${length}`);
 }
 
-/** The failure of a body over the size limit. */
+/** The failure for a body that is larger than the limit. */
 const tooLarge = (maxBodyBytes: number, found = 'more'): PollFailure =>
   new PollFailure(
     'too_large',
@@ -106,7 +106,7 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
       'status 404: the JSON view is off, or url has a different base path',
     );
   if (status >= 300 && status < 400) {
-    // Omit the query from the message, since it may repeat parts of the request.
+    // Omit the query from the message, since the query may repeat parts of the request.
     const to = quoted((location ?? '').replace(/[?#].*$/s, ''));
     return new PollFailure(
       'redirected',
@@ -139,7 +139,7 @@ const codeOf = (error: unknown): string =>
 /** Converts an error of a request to a PollFailure. Returns a PollFailure unchanged. */
 function requestFailure(error: unknown): PollFailure {
   if (error instanceof PollFailure) return error;
-  // A name with several addresses gives one error for each of them.
+  // If a name has several addresses, the error contains one error for each address.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(first) || codeOf(error);
   const reason = REASONS.find(([shape]) => shape.test(code))?.[1] ?? 'tls';
@@ -172,10 +172,10 @@ export interface BodyChunk {
 }
 
 /**
- * Sends one GET request and emits the body of its response. Follows no redirects, and opens a new connection, which
- * unsubscribing closes at once. Fails with a PollFailure.
+ * Sends one GET request on a new connection, and emits the body of the response. Follows no redirects. Unsubscribing
+ * closes the connection at once. Fails with a PollFailure.
  * @param securityKey empty for none
- * @param lookup finds the addresses of a name; default: the system's
+ * @param lookup looks up the addresses of a host name; by default, the system does
  */
 export function fetchBody(
   endpoint: Endpoint,

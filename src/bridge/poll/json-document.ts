@@ -36,8 +36,8 @@ const LEAST_DIGITS = 16;
 const MAX_DIGITS = 20;
 
 /**
- * Checks the limits of a document while its bytes arrive, and finds its long integers. It only separates strings from
- * the rest; the parser decides whether the document is JSON.
+ * Checks the limits of a document while its bytes arrive, and finds its long integers. It only
+ * recognizes where strings begin and end. The parser decides whether the document is JSON.
  */
 class JsonScan {
   readonly #longIntegers: LongInteger[] = [];
@@ -134,8 +134,8 @@ export interface JsonObject {
 }
 
 /**
- * Begins each string that replaces a long integer, since JSON.parse would round the number. The mark is random, so that
- * no document can contain it.
+ * The beginning of each string that replaces a long integer. Without the replacement, JSON.parse would round the
+ * integer. The mark is random, so that no document can contain it.
  */
 const MARK = `\0${randomBytes(12).toString('hex')}`;
 const QUOTED_MARK = JSON.stringify(MARK).slice(0, -1);
@@ -161,7 +161,7 @@ export class JsonDocument {
     this.#scan = new JsonScan(bounds);
   }
 
-  /** Adds a chunk. @throws PollFailure `too_deep` or `too_many` as soon as it exceeds a limit */
+  /** Adds a chunk. @throws PollFailure `too_deep` or `too_many` as soon as the document exceeds a limit */
   write(chunk: Uint8Array): void {
     this.#scan.pass(chunk);
     const length = this.#length + chunk.length;
@@ -207,7 +207,7 @@ function unmarked(value: Json): Json {
     return value;
   }
   for (const key in value) {
-    // The document has a number without quotes as the name of a member.
+    // In the document, the name of this member is a number without quotes.
     if (key.startsWith(MARK)) throw badJson(`a member has the name ${key}, which is not a string`);
     unmarkIn(value, key);
   }
@@ -241,7 +241,7 @@ function parsed(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    // JSON.parse quotes a part of the body, which may contain the key or user names. Remove the quotation.
+    // The message quotes a part of the body. That part may contain the security key or user names, so remove it.
     throw badJson(messageOf(error).replace(/(^|, (\.{3})?)".*$/s, ''));
   }
 }

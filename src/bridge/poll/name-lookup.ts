@@ -1,9 +1,10 @@
-// Looks up host names. Node.js runs few look-ups at once, so the same slow look-up must not run twice.
+// Looks up host names. Node.js runs only a few look-ups at a time. So a name gets only one look-up at a time, even if
+// it is slow.
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** The time after which a pending look-up returns the previous addresses of the name, if it has any. */
+/** After this time, callers get the previous addresses of the name, if there are some. The look-up continues. */
 const PATIENCE_MS = 50;
 
 type LookupResult = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;

@@ -40,7 +40,7 @@ export type PollOutcome = { readonly durationMs: number; readonly size: BodySize
 
 interface PollSettings {
   readonly limits: TreeLimits;
-  /** Time limit for the whole answer, from the request on. */
+  /** The time limit from the request to the end of the answer. */
   readonly requestTimeoutMs: number;
   readonly unixMs: () => number;
   /** A monotonic clock. */
@@ -49,9 +49,9 @@ interface PollSettings {
 }
 
 /**
- * Bounds for the JSON of a tree within these limits. Each object on a path adds two levels. An object has three arrays
- * or JSON objects and five members, a variable one JSON object and three members. A document beyond these bounds can
- * take the parser far longer than its size suggests.
+ * Bounds for the JSON of a tree within these limits, larger than any tree needs. Each object on a path adds two
+ * levels. An object has three arrays or JSON objects, and five members. A variable has one JSON object and three
+ * members. A document beyond these bounds can take the parser far longer than its size suggests.
  */
 const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBounds => ({
   mostNesting: 2 * maxDepth + 8,
@@ -169,7 +169,7 @@ export interface Patience {
 
 /**
  * Emits every poll. Between polls, emits an event when the last good poll becomes stale, and another event when it
- * counts as lost. After a poll with the verdict `gone`, emits no such event.
+ * counts as lost. After a poll with the verdict `gone`, emits neither event until the next good poll.
  */
 export function standing<P>(
   verdictOf: (polled: P) => 'good' | 'gone' | 'failed',

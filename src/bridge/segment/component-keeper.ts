@@ -25,7 +25,7 @@ export interface Keeping {
 
 /** The maximum number of unknown type names to report in the log; the bridge only counts further names. */
 const MAX_REPORTED_TYPES = 20;
-/** After this many restarts at consecutive polls, two components probably share the address. */
+/** If this many polls in a row find a restart, two components probably share the address. */
 const MANY_RESTARTS = 3;
 
 type ReportEvent = (level: TargetEvent['level'], message: string) => void;
@@ -44,10 +44,7 @@ export class ComponentKeeper {
     this.#mirror = new Mirror(keeping.publisher);
   }
 
-  /**
-   * Applies an input to the segment, wakes its readers once, and returns the events for the
-   * operator.
-   */
+  /** Applies an input to the segment, wakes the readers once, and returns the events for the operator. */
   take(input: Polled<PollOutcome> | Ageing): readonly TargetEvent[] {
     const events: TargetEvent[] = [];
     const report: ReportEvent = (level, message) => {

@@ -12,7 +12,9 @@ import type { Selected } from '../tree/selection.js';
 
 const I64_END = 2n ** 63n;
 
-/** The current type of a variable if it can hold the value exactly, else the type of the value. */
+/**
+ * Returns the current type of a variable if that type can hold the value exactly; otherwise the type of the value.
+ */
 function typeFor({ type, value }: TypedValue, current: ValueType): ValueType {
   if (type === current || typeof value === 'string' || typeof value === 'boolean') return type;
   if (current === 'f64' && typeof value === 'number') return current;
@@ -26,7 +28,7 @@ interface ShownVariable {
   readonly kind: VariableKind;
   readonly type: ValueType;
   readonly handle: PublishedScalar | PublishedText;
-  /** The capacity for a text, in bytes. */
+  /** The space for a value of type string, in bytes. */
   readonly room: number;
   value: TypedValue['value'];
 }
@@ -59,7 +61,7 @@ const NO_CHANGES: Changes = {
   droppedObjects: 0,
 };
 
-/** The smallest capacity for a text, in bytes. */
+/** The smallest space for a value of type string, in bytes. */
 const LEAST_ROOM = 32;
 
 export class Mirror {
@@ -90,7 +92,7 @@ export class Mirror {
       const root = this.#shown.get(id);
       if (root !== undefined) this.#publisher.setAsOf(root.object, asOfNs);
     }
-    // A root is synced last, so that an early reader waits for the whole tree.
+    // Mark new roots as synced last, so that a reader that comes early waits for the whole tree.
     for (const { object } of fresh) this.#publisher.setSynced(object);
     const { dropped, droppedObjects } = this.#changes;
     this.#publisher.setDropped(droppedObjects, dropped - droppedObjects);
@@ -223,7 +225,7 @@ function store(handle: PublishedScalar | PublishedText, value: TypedValue['value
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
-/** The capacity for a text with some growth: a power of two, so that other texts can reuse the space. */
+/** The space for a string value, with room to grow: a power of two, so that other strings can reuse the space. */
 const roomFor = (text: string): number =>
   Math.min(LIMITS.textBytes, 2 ** Math.ceil(Math.log2(Math.max(LEAST_ROOM, bytesOf(text) + 8))));
 

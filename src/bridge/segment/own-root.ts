@@ -63,13 +63,18 @@ export const OWN_TEXTS = {
   url: 'Address of the component.',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The counter of failed polls, a variable in each of the root's `Failure` objects. Each reason has one such object. */
+/**
+ * The counter of failed polls: a variable of each `Failure` object. The root has one `Failure` object for each
+ * reason.
+ */
 export const FAILED_POLLS = {
   variable: 'polls',
   row: total('Failed polls, by reason.'),
 };
 
-/** The number of irregular items, a variable in each of the root's `Oddity` objects. */
+/**
+ * The number of irregular items: a variable of each `Oddity` object. The root has one `Oddity` object for each kind.
+ */
 export const ODD_ITEMS = {
   variable: 'items',
   row: level('Irregular items of the last tree, by kind.'),
@@ -157,7 +162,7 @@ type State = string | boolean;
 export class Conditions {
   readonly #states = new Map<string, State>();
 
-  /** Sets the state of a condition; returns true if the state changed. A flag is initially false. */
+  /** Sets the state of a condition; returns true if the state changed. A boolean condition is initially false. */
   changeTo(what: string, state: State): boolean {
     const before = this.#states.get(what) ?? (typeof state === 'boolean' ? false : undefined);
     this.#states.set(what, state);

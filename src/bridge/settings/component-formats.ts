@@ -8,7 +8,7 @@ import type { Problems } from '../../rules/problems.js';
 import { text } from '../../rules/rule.js';
 import type { Rule } from '../../rules/rule.js';
 
-/** The path of the whole tree below the base address. */
+/** The path of the view with the whole tree, after the base address. */
 const VIEW = '/sharedmem';
 
 /**
@@ -34,7 +34,8 @@ const judged = (
 export const baseAddress = judged(
   'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
   (raw) => {
-    // Do not quote such an address: a password may precede the "@", and a key may follow the "?" or "#".
+    // Do not quote an address with one of these characters: a password may precede the "@", and a key may follow the
+    // "?" or "#".
     const mark = ['@', '?', '#'].find((each) => raw.includes(each));
     const seen = mark === undefined ? quoted(raw) : `an address with "${mark}" in it`;
     if (!/^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/.test(raw)) return seen;
@@ -42,7 +43,7 @@ export const baseAddress = judged(
       return `${seen}, which includes ${VIEW}, the path that the bridge adds`;
     const isAddress = URL.canParse(raw) && new URL(raw).port !== '0';
     if (isAddress) return undefined;
-    // Node.js accepts no URL with the zone of an IPv6 address.
+    // Node.js rejects a URL whose IPv6 address has a zone.
     return `${seen}, whose host ${/\[[^\]]*%/.test(raw) ? 'has an IPv6 zone' : 'or port is invalid'}`;
   },
 );
@@ -63,7 +64,7 @@ export const keySource = judged(
   () => 'a value that is not a string',
 );
 
-/** A prefix of seed paths, the paths of objects below the root, in the exporter's syntax. */
+/** A prefix of seed paths, in the exporter's syntax. */
 export const seedPrefix: Rule<string> = {
   ...word,
   read(raw, path, report) {

@@ -261,7 +261,10 @@ export interface ComponentConfig {
   readonly selected: SelectionSettings;
 }
 
-/** The component of a checked table; undefined, with a problem in `notes`, if a file or key cannot be used. */
+/**
+ * The component that a checked table configures. If a file or key cannot be used, returns undefined and adds a
+ * problem to `notes`.
+ */
 export function componentOf(
   table: ComponentTable,
   keys: KeyReader,

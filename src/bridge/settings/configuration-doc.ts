@@ -91,7 +91,7 @@ function ownTable(): string {
   return markdownTable(['Metric', 'Type', 'Meaning'], [...values, ...texts]);
 }
 
-/** The name that the exporter gives a metric, derived from the class and the declaration of its variable. */
+/** The name that the exporter gives to the metric of a variable. */
 function metricOf(className: string, variable: string, row?: OwnRow): string {
   const type = row?.kind ?? 'info';
   return declaredName({ app: APPLICATION, className, variable, unit: row?.unit ?? '', type });

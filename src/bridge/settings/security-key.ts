@@ -54,8 +54,8 @@ function fromEnvironment(name: string, { environment }: KeyReader): string {
 }
 
 /**
- * The mode bits that a key file must not have. systemd gives credentials the mode 0440, in a folder
- * that is closed to other users (systemd#29435).
+ * The mode bits that a key file must not have. Only a key that systemd passes as a credential may be readable for its
+ * group: systemd gives it the mode 0440, in a folder that is closed to other users (systemd#29435).
  */
 function forbiddenBits(path: string, { environment }: KeyReader): number {
   const isCredential = dirname(path) === environment['CREDENTIALS_DIRECTORY'];

@@ -35,7 +35,10 @@ const numeric: VendorReader = (value) => {
   return Number.isFinite(value) ? { type: 'f64', value } : undefined;
 };
 
-/** A counter. A negative value has overflowed: at 32 bits if it fits into 32 bits, otherwise at 64 bits. */
+/**
+ * A counter. A negative value comes from an overflow: of 32 bits if the value fits into 32 bits, otherwise of 64
+ * bits.
+ */
 const counter: VendorReader = (raw) => {
   const number = numeric(raw);
   if (number?.type !== 'i64')
@@ -143,7 +146,7 @@ export function seedPathOf(object: ComponentObject): string {
 }
 
 const PROCESS_CLASS = 'ManagedProcess.';
-/** `time` counts as a clock after more consecutive changes than this, until as many polls in a row show no change. */
+/** After more changes in a row than this, `time` counts as a clock, until this many polls in a row find no change. */
 const MAX_NEW_TIMES = 3;
 
 interface ComponentIdentity {
@@ -161,8 +164,9 @@ const differs = (before: unknown, now: unknown): boolean =>
   before !== undefined && now !== undefined && before !== now;
 
 /**
- * Detects restarts of a component: `processID` or `time` (of the start) of a process root changed since the last poll.
- * If `time` keeps changing while the process id stays the same, it is a clock, and is ignored until it stops changing.
+ * Detects restarts of a component: the `processID` or `time` (normally the start time) of a root with a process class
+ * has changed since the last poll. If `time` keeps changing while the process id stays the same, `time` is a clock,
+ * and is ignored until it stops changing.
  */
 export class RestartWatch {
   #known = new Map<string, ComponentIdentity>();
@@ -194,7 +198,7 @@ export class RestartWatch {
   #count(hasOtherTime: boolean): void {
     this.#sameTimes = hasOtherTime ? 0 : this.#sameTimes + 1;
     if (hasOtherTime) this.#newTimes++;
-    // Two reads of a clock within its resolution are equal, but several reads in a row are not.
+    // Two reads of a clock may be equal if they are close together, but several reads in a row are not.
     else if (!this.isTimeAClock || this.#sameTimes >= MAX_NEW_TIMES) this.#newTimes = 0;
   }
 

@@ -35,7 +35,7 @@ export interface TreeLimits {
   readonly maxDepth: number;
 }
 
-/** The maximum number of names of unknown types to keep from one tree. */
+/** The maximum number of unknown type names to keep from one tree. */
 const MAX_TYPES = 10;
 
 /**

@@ -1,4 +1,4 @@
-// Classes and filters that match nothing in the existing tree.
+// Finds classes and filters that match nothing in the existing tree.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { CatalogueClass } from '../../catalogue/catalogue-class.js';
 import type { FilterSettings, Filters } from '../../catalogue/match/filters.js';
@@ -16,7 +16,7 @@ const MAX_VARIABLES = 1_000_000;
 
 /** An object of the existing tree. */
 export interface ExistingObject extends ObjectPath {
-  /** Variables by name; the latest of several variables with the same name. */
+  /** The variables by name. If several variables have the same name, the latest one. */
   readonly variables: ReadonlyMap<string, Variable>;
   /** Whether the object has no children. */
   readonly isLeaf: boolean;
@@ -100,7 +100,10 @@ export class Candidates extends Set<string> {
 const MAX_EXAMPLES = 3;
 
 interface ClassFindings {
-  /** Lines about classes without objects. Empty if all tracked objects have rows: other objects may come later. */
+  /**
+   * Lines about classes without objects. Empty if all tracked objects have rows, since objects of the other classes
+   * may come later.
+   */
   readonly unmatched: readonly string[];
   /** At most one line, about objects without rows. */
   readonly withoutRows: readonly string[];
@@ -109,7 +112,7 @@ interface ClassFindings {
 /** A class of tracked objects for which the catalogue has no row. */
 interface UnreadClass {
   readonly className: string;
-  /** The path below the root of one object of the class. */
+  /** The path of one object of the class, below the root. */
   readonly example: string;
   objects: number;
   variables: number;
@@ -228,7 +231,7 @@ function unmatchedAlias(catalogue: Catalogue | undefined, objects: readonly Obje
   };
 }
 
-/** The first `segments` path segments of each seed path. Omits shorter paths. */
+/** The first `segments` path segments of each seed path. Omits paths with fewer segments. */
 function startsOf(seedPaths: readonly (readonly string[])[], segments: number): Candidates {
   const starts = new Candidates();
   for (const path of seedPaths)

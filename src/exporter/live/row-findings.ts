@@ -50,7 +50,10 @@ class SharedNames {
   }
 }
 
-/** Finds the self-described metrics of objects. @param uncatalogued limits the search to variables without a row */
+/**
+ * Finds the self-described metrics of objects: those that publishers describe, not a catalogue.
+ * @param uncatalogued limits the search to variables without a row
+ */
 export function describedFamilies(
   app: string,
   objects: readonly ExistingObject[],

@@ -2,7 +2,10 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** Why a handshake failed: for each reason a clause about the client. The keys are label values, so they are fixed. */
+/**
+ * Why a handshake failed: for each reason a clause about the client. The keys are label values, so they must not
+ * change.
+ */
 export const HANDSHAKE_ERRORS = {
   no_certificate: 'it sent no certificate',
   untrusted_certificate: 'client_ca_file trusts no authority of its certificate',
@@ -50,7 +53,9 @@ const firstMatch = (
   code: string,
 ): HandshakeError => patterns.find(([pattern]) => pattern.test(code))?.[1] ?? 'disconnected';
 
-/** The failed handshake of an event `tlsClientError`; undefined for a client that sent nothing, such as a TCP probe. */
+/**
+ * The failure that an event `tlsClientError` reports; undefined for a client that sent nothing, such as a TCP probe.
+ */
 export function failedHandshake(
   error: Error & { readonly code?: string; readonly reason?: string },
   socket: TLSSocket,

@@ -121,7 +121,7 @@ export interface ListenerOptions {
 const UNIX_SOCKET = 'the UNIX socket of systemd, path ';
 /** The longest idle time between two requests of a connection. */
 const IDLE_MS = 65_000;
-/** The time after the listener closes in which a connection may still send its first request. */
+/** After the listener closes, a connection has this time to send its first request. */
 const GRACE_MS = 250;
 /** The longest interval at which Node.js checks for request timeouts. By default it checks every 30 seconds. */
 const MAX_CHECK_MS = 1000;
@@ -205,7 +205,8 @@ function answerUnreadable(server: Server, onAnswered: (status: Status) => void):
     response.once('close', () => responses.delete(response));
   });
   const refuse = (socket: Socket, status: Status, text: string): void => {
-    // If the server has sent a part of an earlier response, the client would read this response as the rest of it.
+    // If the server has sent only a part of an earlier response, the client would take this response for the rest of
+    // that one.
     const hasBegun = [...(unfinished.get(socket) ?? [])].some(({ headersSent }) => headersSent);
     if (hasBegun || !socket.writable) socket.destroy();
     else {
@@ -218,7 +219,7 @@ function answerUnreadable(server: Server, onAnswered: (status: Status) => void):
   };
   server.on('clientError', (error: Error & { code?: string; reason?: string }, socket) => {
     const { code = '', reason = '' } = error;
-    // A client that sent nothing, such as a browser that connects in advance, made no request to count.
+    // Do not count a client that sent nothing, such as a browser that connects in advance.
     if (!(socket instanceof Socket) || socket.bytesRead === 0 || !/^(HPE_|ERR_HTTP_)/.test(code))
       socket.destroy();
     else if (code === 'HPE_HEADER_OVERFLOW')

@@ -44,8 +44,8 @@ export function textReply(status: Status, text: string, headers: HeaderFields = 
 }
 
 /**
- * A page that is never compressed. Either it is short, or it contains text from the client: the compressed size would
- * then reveal other content of the page.
+ * A page that is never compressed, because it is short, or because it contains text from the client. In the second
+ * case, the compressed size would reveal other content of the page.
  */
 export function plainPage(text: string, contentType: string): Page {
   const body = Buffer.from(text);
@@ -94,8 +94,8 @@ export function send(
     const buffers = method === 'HEAD' ? [] : body.buffers;
     let isComplete = buffers.length === 0;
     let hasEnded = false;
-    // Listen to both. A response that is queued behind another one emits no `close` when the connection ends. The
-    // socket may stay open after the response.
+    // Listen to the response and the socket. If the connection ends, a response that is queued behind another one
+    // emits no `close`. The socket may stay open after the response.
     const end = () => {
       if (hasEnded) return;
       hasEnded = true;
@@ -129,7 +129,7 @@ export function send(
       response.end();
       return;
     }
-    // End the response only after the last write: a server that is closing truncates ended responses.
+    // End the response only after the last write: a closing server cuts off responses that are marked as ended.
     const allWritten = (error?: Error | null): void => {
       // A destroyed connection completes pending writes without an error.
       if (error || socket.destroyed) return;

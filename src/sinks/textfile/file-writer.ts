@@ -9,7 +9,9 @@ import { messageOf } from '../../errors.js';
 import { NotWritten } from '../../stdio/print.js';
 import type { DocumentWriter } from '../stdout/stdout.js';
 
-/** The mode of the file regardless of the umask. All users can read it, since the collector runs as another user. */
+/**
+ * The mode of the file regardless of the umask. The collector runs as another user, so all users can read the file.
+ */
 const MODE = 0o644;
 
 /** Makes a writer that replaces the file with each document. If it errors with `NotWritten`, the file is unchanged. */
@@ -53,7 +55,7 @@ async function replaced(
       await file.close();
     }
     await rename(draft, path);
-    // `removedAtEnd` may have removed the file before this rename.
+    // `removedAtEnd` may have removed the file before this rename: remove it again.
     if (signal.aborted) await rm(path, { force: true });
     return bytes;
   } catch (error) {

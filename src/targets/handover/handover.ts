@@ -35,7 +35,7 @@ export class Handover {
   /** Emits when the serving hosting has the desired assignment. */
   readonly #settled$ = new Subject<void>();
   readonly #started$ = new Subject<Hosting>();
-  /** Emits when another hosting serves. */
+  /** Emits when another hosting begins to serve. */
   readonly #switched$ = new Subject<void>();
   #desired: Assignment;
   #serving: Hosting;
@@ -68,7 +68,7 @@ export class Handover {
     return this.#switched$.pipe(
       startWith(undefined),
       map(() => this.#serving),
-      distinctUntilChanged(), // a receiver of the report `switched` may have started this refresh
+      distinctUntilChanged(), // the report `switched` may have caused this refresh, before `#switched$` emits
       switchMap((serving) => serving.refresh(refresh)),
       take(1),
     );

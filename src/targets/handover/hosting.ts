@@ -71,7 +71,7 @@ export class Hosting implements Assignment {
     return this.#root;
   }
 
-  /** Emits one report. Errors while the partition has failed, and if it fails before the report. */
+  /** Emits one report. Errors if the partition has failed, or if it fails before the report. */
   refresh(refresh: Refresh): Observable<RefreshReport> {
     const failed$ = this.#failure$.pipe(
       filter((reason) => reason !== ''),

@@ -157,7 +157,10 @@ export class LogicalPartition implements Partition {
     this.#kernel = undefined;
   }
 
-  /** @throws Fault NATIVE_FAILED if the kernel gets no memory; only the targets of this partition fail */
+  /**
+   * @throws Fault NATIVE_FAILED if there is no memory for the WebAssembly kernel; only the targets of this partition
+   *   fail
+   */
   #viewMaker(definition: TargetDefinition, reporter: Reporter): (chosen: ChosenRoot) => TargetView {
     const { app, variable, showUncatalogued, catalogue: text } = definition;
     const catalogue = text && this.#parts.catalogues.get(text);

@@ -11,7 +11,7 @@ export interface ThreadSetup extends PoolSettings {
   readonly kernel?: WebAssembly.Module;
 }
 
-/** The addresses of the text of a snapshot in the memory of a thread. */
+/** Where the text of a snapshot is in the memory of its thread. */
 export interface SnapshotLayout extends Pick<
   Snapshot,
   'bytes' | 'series' | 'encodings' | 'violatesOpenMetrics'

@@ -36,7 +36,7 @@ export interface ThreadParts extends Pick<
   readonly setup: ThreadSetup;
   /** Opens a file for reading; by default a file in shared memory. */
   readonly open?: OpenFile | undefined;
-  /** Nanoseconds of the clock of heartbeats; by default the system's. */
+  /** Nanoseconds of the heartbeat clock; by default the system's. */
   readonly nowNs?: (() => bigint) | undefined;
 }
 
@@ -77,7 +77,7 @@ export class PartitionThread {
       case 'query':
         return this.#queryTree(message);
       case 'refresh':
-        // Release before the render, so that it can reuse the memory.
+        // Release unheld snapshots before the render, so that the render can reuse their memory.
         this.#sender.releaseUnheld();
         this.#running.get(message.target)?.refresh$.next(message.refresh);
         break;

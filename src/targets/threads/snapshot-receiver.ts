@@ -21,7 +21,10 @@ export class SnapshotReceiver {
     this.#memory = memory;
   }
 
-  /** Passes a snapshot to `use`. After that, the thread may reuse its memory, unless `use` has held the snapshot. */
+  /**
+   * Passes a snapshot to `use`. After that, the thread may reuse the snapshot's memory, unless `use` has held the
+   * snapshot.
+   */
   receive(sent: SentSnapshot | undefined, use: (snapshot: Snapshot | undefined) => void): void {
     if (sent?.layout !== undefined) this.#last = this.#read(sent.holders, sent.layout);
     try {

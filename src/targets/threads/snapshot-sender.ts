@@ -5,7 +5,7 @@ import type { FamilyMetadata, Snapshot } from '../../model.js';
 import type { SentSnapshot, SnapshotLayout } from './messages.js';
 
 export class SnapshotSender {
-  /** The number of holders in the main thread, including the reports in transit. */
+  /** The number of holders of each snapshot in the main thread, including the reports in transit. */
   readonly #holdersOf = memoize<Snapshot, SentSnapshot['holders']>(
     () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   );

@@ -32,7 +32,7 @@ import type { ThreadMemory } from './snapshot-receiver.js';
 
 /** The longest time between two reports of a target. A ready target without changes reports every four seconds. */
 export const MAX_SILENCE_MS = 30_000;
-/** Time to receive messages that arrived while this process was suspended. */
+/** The time to receive messages that arrived while this process was suspended. */
 const GRACE_MS = 1000;
 
 /** Calls `end` after `MAX_SILENCE_MS` without a report; the end of the thread then ends the stream. */
@@ -92,7 +92,7 @@ export class ThreadedPartition implements Partition {
   #lastTarget = 0;
   #lastQuery = 0;
 
-  /** @param memory calls foreign functions of the main thread: it checks locks, and waits for notifications */
+  /** @param memory calls foreign functions in the main thread, to check locks and to wait for notifications */
   constructor(
     setup: ThreadSetup,
     memory: SharedMemory,

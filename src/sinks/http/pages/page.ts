@@ -4,7 +4,9 @@ import { sentence } from '../../../shown/shown-text.js';
 import { compressiblePage, plainPage } from '../reply.js';
 import type { Reply, Status } from '../reply.js';
 
-/** HTML text. Only the template tag `markup` creates it, so all other text in it is escaped. */
+/**
+ * HTML text. Only the template tag `markup` makes it, and escapes each part of a template that is not HTML already.
+ */
 export class Html {
   readonly text: string;
 
@@ -183,7 +185,10 @@ export interface PageParts {
   readonly skipTo: { readonly id: string; readonly name: string };
   readonly main: Html;
   readonly footer?: Html;
-  /** Whether the page repeats parts of its URL. If so, do not compress it: the compressed size reveals other content. */
+  /**
+   * Whether the page repeats parts of its URL. If so, it must not be compressed: its compressed size would reveal
+   * other content.
+   */
   readonly isEcho?: boolean;
   /** The period of updates in milliseconds; undefined for none. */
   readonly refreshMs?: number | undefined;
@@ -219,7 +224,7 @@ const HEADERS = {
   Vary: 'Accept-Encoding',
 };
 
-/** Makes the reply with an HTML page. Its headers replace headers of the web configuration. */
+/** Makes the reply with an HTML page. Its headers take precedence over headers of the web configuration. */
 export function pageReply(status: Status, parts: PageParts): Reply {
   const pageOf = parts.isEcho === true ? plainPage : compressiblePage;
   return { status, headers: HEADERS, page: pageOf(pageText(parts), 'text/html; charset=utf-8') };

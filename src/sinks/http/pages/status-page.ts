@@ -148,7 +148,7 @@ export function statusPage(
           <li><a href="./-/targets">service discovery</a></li>
           <li><a href="./-/healthy">health</a></li>
           ${
-            // Mark a link to a page with the status 503.
+            // Mark the link if its page has the status 503.
             markup`<li>
               <a href="./-/ready">readiness</a>${unready === 0 ? undefined : markup` <span class="muted">(503)</span>`}
             </li>`
