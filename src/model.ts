@@ -6,7 +6,7 @@ import type { RootIdentity, SlotRef, ValueType, VariableKind } from './published
 
 export * from './published.js';
 
-/** The metric that the format states for a variable, for use without a catalogue row. */
+/** The metric that the format states for a variable. It applies if no catalogue row reads the variable. */
 export interface DeclaredMetric {
   /** A valid metric name. */
   readonly name: string;
@@ -18,7 +18,7 @@ export interface DeclaredMetric {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The metadata of a variable, as its publisher states it. Many variables share one. */
+/** The metadata of a variable, as its publisher states it. Many variables share one declaration. */
 export interface Declaration {
   readonly name: string;
   readonly type: ValueType;
@@ -27,7 +27,7 @@ export interface Declaration {
   readonly help: string;
   /** Upper bucket bounds of a histogram (without +Inf) or the quantiles of a summary. */
   readonly schema: readonly number[];
-  /** The metric that the format states. Without it, the metric's name is made of the class and the variable's name. */
+  /** The metric that the format states. By default, the metric is named after the class and the variable. */
   readonly metric?: DeclaredMetric;
 }
 
@@ -101,8 +101,8 @@ export type Frame =
     };
 
 /**
- * One generation of managed objects, open for reading. It hides the format: callers know roots, objects, variables
- * and slots, but no offsets or files.
+ * The managed objects of one generation, open for reading. A restart of the publisher begins a new generation.
+ * This interface hides the format: callers know roots, objects, variables and slots, but no offsets or files.
  */
 export interface Source {
   /**
@@ -126,7 +126,10 @@ export interface Source {
    * caller may be walking it.
    */
   readSlots(first: number, count: number, into: Uint8Array): number;
-  /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot; returns the number of copied words. */
+  /**
+   * Copies up to `count` words of 4 bytes; returns the number of copied words.
+   * The word of a slot is `incarnation << 1 | synced`.
+   */
   readWords(first: number, count: number, into: Uint8Array): number;
   /**
    * The value of a variable whose value is in a frame; undefined if a bounded number of attempts gave no consistent
@@ -261,7 +264,7 @@ export interface InternalMetric {
   readonly help: string;
   /** The value; a bigint if a double would round it. */
   readonly value: number | bigint;
-  /** The label names are the same for all targets. Pages omit labels with an empty value. */
+  /** All targets have the same label names for this metric. Pages omit labels with an empty value. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
@@ -291,7 +294,7 @@ export interface ReadyAnswer {
 export type DemandAnswer =
   ReadyAnswer | { readonly kind: 'waiting'; readonly status: TargetStatus };
 
-/** A body to be sent. Its bytes stay valid until the holder of the body calls `release()`, exactly once. */
+/** A body to be sent. Its bytes stay valid until `release()`. The holder of the body calls it exactly once. */
 export interface Body {
   readonly buffers: readonly Uint8Array[];
   readonly bytes: number;
@@ -308,7 +311,10 @@ export interface Page extends Body {
   gzip?(): Body | Promise<Body>;
 }
 
-/** A document that a sink writes in one go. Reading may make the buffers one by one. `release()` is called once. */
+/**
+ * A document that a sink writes in one go. Its buffers may be made one by one, as they are read. `release()` is
+ * called once.
+ */
 export interface Document {
   readonly buffers: Iterable<Uint8Array>;
   readonly release: () => void;
@@ -381,10 +387,7 @@ export type TreeChoice = (typeof TREE_CHOICES)[number];
 export interface TreeQuery {
   /** The object whose subtree is queried: its id, or its path below the root; empty for the whole tree. */
   readonly object: string;
-  /**
-   * The number of objects and variables to skip, in the order of the tree. Nodes that do not match the search count,
-   * too.
-   */
+  /** The number of objects and variables to skip, in the order of the tree. Nodes that do not match also count. */
   readonly from: number;
   /** Words in lower case. Each word must occur in a field of the object or variable. */
   readonly words: readonly string[];
@@ -407,7 +410,7 @@ export type TreeValue =
   /** The beginning of a string value, and the number of characters of the whole value. */
   | { readonly kind: 'text'; readonly text: string; readonly characters: number };
 
-/** A metric of a value, shown or left out. */
+/** A metric of a value: shown, or left out for the reason `why`. */
 export interface TreeMetric {
   readonly name: string;
   readonly type: MetricType;

@@ -51,7 +51,7 @@ export interface HostingParts {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** A change of the root of a hosted target, or the result of one of its inputs. */
+/** A change of the root of a hosted target, or the result of an input of that target. */
 export type HostingUpdate =
   | { readonly kind: 'root'; readonly choice: RootChoice; readonly view: TargetView | undefined }
   /** A refresh arrived while no root was chosen. */

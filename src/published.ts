@@ -1,5 +1,5 @@
-// The value types, kinds and states that publishers use. This file imports nothing, so that programs that use only
-// its types need no other package.
+// The value types, kinds and states that publishers use. This file imports nothing, so that the type declarations of
+// the npm package need no other package.
 
 /** The properties of every value type. */
 interface ValueTypeRow {
@@ -30,9 +30,9 @@ interface FramedTypeRow extends ValueTypeRow {
 }
 
 /**
- * The value types. In the exporter and the publisher, a scalar type needs only a row here. A framed type also needs
- * a handle that writes it (`FRAMED_VALUES`), a decoder (frame-reader.ts), and a catalogue row kind that shows it.
- * The simulator maps the types of its vendor's JSON by name.
+ * The value types. In the exporter and the publisher, a scalar type needs only a row here. A framed type also needs a
+ * handle that writes it (`FRAMED_VALUES`), a decoder (frame-reader.ts), and a catalogue row kind that shows it. For
+ * the vendor's JSON, the simulator has its own list of the types.
  */
 export const VALUE_TYPES = {
   u64: { number: 1, metricType: 'unknown', bits: 'u64', range: [0n, 2n ** 64n - 1n] },

@@ -18,7 +18,7 @@ import type { ComponentConfig } from './settings/component-table.js';
 import type { BridgeConfig } from './settings/configuration.js';
 import { scenarioText, unmatchedPatterns } from './tree/selection.js';
 
-/** The process and the clocks that the bridge runs with. */
+/** The process, the clocks and the scheduler that the bridge uses. */
 interface Around {
   readonly pid: number;
   /**

@@ -63,7 +63,8 @@ function run(config: BridgeConfig): void {
     log({ level: 'warning', message });
   };
   config.warnings.forEach(warn);
-  // Log the warnings of Node.js: it would print them itself, and make a pipe non-blocking that other programs share.
+  // Log the warnings of Node.js here. Otherwise Node.js would print them, and would switch a shared pipe to
+  // non-blocking writes.
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     warn(message);
   });
@@ -82,7 +83,7 @@ function run(config: BridgeConfig): void {
     },
   });
   manager.ready();
-  // By default, SIGUSR1 opens the debugger of Node.js, and each program of the host can connect to it.
+  // By default, SIGUSR1 would open the debugger of Node.js, to which each program of the host could connect.
   process.on('SIGUSR1', () => undefined);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => {

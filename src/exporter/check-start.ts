@@ -85,7 +85,8 @@ function plannedOf(given: Arguments, problems: ConfigProblems): Planned {
 }
 
 function webConfigOf(config: Config, file: string): WebConfig {
-  // A problem inside the file states its position there. If the file cannot be read, the problem names the setting.
+  // A problem inside the web configuration states its position there. If the file cannot be read, the problem names
+  // the setting.
   prefixFault(config.subject(['web_config_file']), () => readText(file));
   return readWebConfig(file);
 }

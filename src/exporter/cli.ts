@@ -34,7 +34,7 @@ type Accepted = Extract<Start, { kind: 'accepted' }>;
 const STDERR = 2;
 /** After a signal, the time limit for responses and documents in progress. */
 const DRAIN_MS = 3000;
-/** The exit status after a signal is the sum of this and the signal's number, as in a shell. */
+/** After a signal, the exit status is this number plus the number of the signal, as in a shell. */
 const SIGNALLED = 128;
 /** The time limit for writing the last log lines. */
 const LOG_MS = 1000;
@@ -85,7 +85,8 @@ function run(relative: Arguments, isOnce: boolean): void {
     log({ level: 'warning', message });
   };
   warnings.forEach(warn);
-  // Log the warnings of Node.js: it would print them itself, and make a pipe non-blocking that other programs share.
+  // Log the warnings of Node.js here. Otherwise Node.js would print them, and would switch a shared pipe to
+  // non-blocking writes.
   process.removeAllListeners('warning').on('warning', ({ message }) => {
     warn(message);
   });

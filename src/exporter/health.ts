@@ -1,4 +1,4 @@
-// Checks the health of the exporter that runs with the same configuration in another process.
+// Checks the health of the exporter that runs in another process with the same configuration.
 import { statSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';

@@ -4,6 +4,6 @@ import '../stdio/process-streams.js';
 
 // By default, a reload request (SIGHUP) would end the process while the program loads.
 process.on('SIGHUP', () => undefined);
-// By default, SIGUSR1 opens the debugger of Node.js, and each program of the host can connect to it.
+// By default, SIGUSR1 would open the debugger of Node.js, to which each program of the host could connect.
 process.on('SIGUSR1', () => undefined);
 void import('./cli.js');

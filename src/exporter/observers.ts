@@ -1,4 +1,4 @@
-// Makes log events about missing data, unready targets and the sink, and a status line.
+// Makes a status line, and log events about missing data, unready targets and the sink.
 import {
   asyncScheduler,
   connect,
@@ -20,7 +20,7 @@ import type { Target, TargetEvent } from '../model.js';
 import type { SinkEvent, Targets } from '../sinks/sink.js';
 import { aboutTarget } from '../targets/served-target.js';
 
-/** The period of the checks of targets. */
+/** The time between two checks of the targets. */
 const PERIOD_MS = 5000;
 
 interface Loss {
@@ -117,8 +117,8 @@ export function watchReadiness(
       const seconds = (sinceMs: number) => Math.round((now - sinceMs) / 1000);
       for (const target of registry.targets) {
         const { isReady, progress, publisher } = target.status();
-        // The target became unready between two checks. Count from the later one; at the first check, count from the
-        // start of the checks.
+        // The target became unready between two checks. Count from the later check. At the first check, count from
+        // the start.
         const sinceMs = isFirst ? startedMs : now;
         const wait = waits.get(target) ?? { sinceMs, isReported: false };
         if (isReady) {

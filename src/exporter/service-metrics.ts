@@ -23,7 +23,10 @@ const SEVERITIES = {
   invalid: 'bad',
 } as const satisfies Record<LicenseState, LicenseInfo['severity']>;
 
-/** Sets the metrics of the process. They are named like Prometheus's own metrics, so that the same alert rules apply. */
+/**
+ * Sets the metrics of the process. Their names are like those of Prometheus's own metrics, so that one alert rule
+ * fits both.
+ */
 export class ServiceMetrics {
   readonly #expiry: (value: number) => void;
   readonly #licenseState: (value: number, labels: { readonly state: string }) => void;

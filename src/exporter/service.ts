@@ -61,7 +61,7 @@ export interface ProcessContext {
 const REBALANCE_MS = 30_000;
 /** The maximum number of targets that one rebalance pass moves. */
 const MAX_MOVES = 8;
-/** The load of a partition below which rebalancing moves nothing. */
+/** A partition with a smaller load keeps its targets. */
 const MIN_LOAD = 0.01;
 
 /**

@@ -46,7 +46,10 @@ export interface SinkContext {
   readonly stdout: () => DocumentWriter;
   /** Whether the process ends after one snapshot. */
   readonly isOnce: boolean;
-  /** The maximum number of connections that the limit of open files allows; by default only the setting limits them. */
+  /**
+   * The maximum number of connections that the limit of open files allows. By default, only the setting limits the
+   * connections.
+   */
   readonly maxConnections?: number;
   /** Descriptors of the sockets that systemd passed (socket activation). */
   readonly sockets: readonly number[];

@@ -12,7 +12,10 @@ import type { Compare } from '../web-config/threads/compare-in-thread.js';
 import type { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import type { RateLimit } from '../web-config/web-config-rule.js';
 
-/** Makes the guard of a listener. @param warn called with the reason when passwords can no longer be checked */
+/**
+ * Makes the guard of a listener.
+ * @param warn called with the reason when passwords can no longer be checked
+ */
 export function webGuard(
   config: WatchedWebConfig,
   compare: Compare,

@@ -80,7 +80,9 @@ export class SelfMetrics {
     return [await this.#defaults.metrics(), ...texts].join('\n');
   }
 
-  /** All metrics except those of prom-client: other processes have the same, such as `process_cpu_seconds_total`. */
+  /**
+   * All metrics except those of prom-client. Other processes also have metrics such as `process_cpu_seconds_total`.
+   */
   ownText(targets: readonly Target[]): string {
     return this.#texts(targets).join('');
   }
@@ -125,8 +127,8 @@ function textOf({ name, type, help, values }: OwnMetric): string {
 }
 
 /**
- * The longest possible sampling interval, 25 days. The samples are only for `LAG_STATISTICS`, and each wakes up the
- * process.
+ * The longest possible sampling interval, 25 days. Only the metrics of `LAG_STATISTICS`, which are removed, use the
+ * samples, and each sample wakes up the process.
  */
 const NEVER_MS = 0x7fffffff;
 const LAG_STATISTICS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];

@@ -9,7 +9,10 @@ type RootName = Pick<ManagedObject, 'name' | 'identity'>;
 const applicationOf = ({ name, identity }: RootName): string =>
   identity.application || name.slice(name.lastIndexOf('.') + 1);
 
-/** The identity of a root: from its record, or parsed from its id. Parsing starts at the right, since host names contain dots. */
+/**
+ * The identity of a root: from the root's record, or parsed from the id. Parsing starts at the end of the id, since
+ * host names contain dots.
+ */
 export function identityOf(root: RootName): RootIdentity {
   const { name, identity } = root;
   const segments = name.split('.').slice(0, -1);
@@ -92,7 +95,10 @@ function isThere(choice: RootChoice, results: readonly PollResult[]): boolean {
   return pollResult?.source === choice.source && choice.source.roots.has(choice.root);
 }
 
-/** Returns the best root of these poll results. While a directory is being read it returns none: a better root may follow. */
+/**
+ * Returns the best root of these poll results. Returns none while a directory is being read, since a better root may
+ * follow.
+ */
 export function choose(results: readonly PollResult[], desired: DesiredRoot): RootChoice {
   // A directory that changes all the time must not block the roots behind the other keys.
   const reading = results.find(({ hasMore, isUnstable }) => hasMore && isUnstable !== true);

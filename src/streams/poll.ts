@@ -4,7 +4,7 @@ import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Scheduler } from './scheduler.js';
 import type { PollResult } from './poller.js';
 
-/** The poll period of a segment that changes, and the time without a change after which it is idle. */
+/** The poll period of a segment that changes, and the time without a change after which a segment is idle. */
 export const ACTIVE_POLL_MS = 100;
 export const IDLE_AFTER_MS = 1000;
 /** The poll period of a segment that is idle or absent. */

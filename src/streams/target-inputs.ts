@@ -65,7 +65,7 @@ class PendingInputs {
   }
 }
 
-/** Merges two poll results: the later one, with the structure changes of both. */
+/** Merges two poll results into the later one, with the structure changes of both. */
 function merged(first: PollInput | undefined, next: PollInput): PollInput {
   if (first === undefined) return next;
   const changes = first.pollResult.changes.concat(next.pollResult.changes);

@@ -80,7 +80,7 @@ const percentiles = (
 
 const PREFIX = 'shm_exporter_internal_';
 
-/** The metrics of the specification in its order, then all other metrics. */
+/** The metrics of the specification, in the order there, then all other metrics. */
 const ROWS: readonly InternalMetricRow[] = [
   gauge(
     `${PREFIX}target_ready`,
@@ -280,7 +280,7 @@ export type InternalTextCache = Map<
 >;
 
 /**
- * The text of a target's internal metrics that the scope selects, with the info metric that names the target.
+ * The text of the internal metrics that the scope selects, and of the info metric that names the target.
  * @param cache the last texts, which this function updates
  */
 export function internalFamilies(

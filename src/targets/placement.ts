@@ -44,7 +44,7 @@ export function hashPartition(key: string, partitions: number): number {
 export const leastLoaded = (loads: readonly number[]): number =>
   loads.reduce((best, load, partition) => (load < (loads[best] ?? Infinity) ? partition : best), 0);
 
-/** The partition and the load of a target, in any unit. */
+/** The partition of a target, and its load in any unit. */
 export interface TargetLoad {
   readonly partition: number;
   readonly load: number;
@@ -56,7 +56,10 @@ interface Move {
   readonly to: number;
 }
 
-/** The smallest difference, as a share of the larger load, that causes a move. Without it, targets would keep moving. */
+/**
+ * The smallest difference that causes a move, as a share of the larger load. Without a minimum, targets would keep
+ * moving.
+ */
 const MIN_DIFFERENCE = 0.2;
 
 /**

@@ -39,7 +39,7 @@ export interface ServedParts extends Assignment {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** The reason in answers to pending demands after a reload removes their target or the exporter ends. */
+/** The reason in the answers to pending demands when a reload removes their target, or when the exporter ends. */
 const ENDED = 'nothing: the exporter does not serve this target any more';
 
 /** A demand that waits for an answer. */

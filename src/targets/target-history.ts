@@ -50,7 +50,9 @@ export class TargetHistory {
     this.#statedUnixMs = view?.asOfNs === undefined ? undefined : Number(view.asOfNs / 1_000_000n);
   }
 
-  /** Continues the count of the same publisher after a move or a loss of the root; starts anew for another publisher. */
+  /**
+   * Continues the count of a known publisher, after a move or a loss of the root. Starts anew for another publisher.
+   */
   #noteNotifications(next: Notifications, nowMs: number): void {
     const isKnown = next.generation === this.#notifications?.generation;
     if (!isKnown) this.#last = next.count === 0 ? undefined : { ms: nowMs, isEarlier: true };

@@ -151,7 +151,7 @@ export class TargetRegistry {
       return hashPartition(identityOf(definition), this.#partitions);
     const loads = Array.from({ length: this.#partitions }, () => 0);
     const known = this.#entries.map(({ load }) => load).filter((load) => load !== undefined);
-    // A target without a measurement counts as an average one.
+    // A target without a measurement gets the average load.
     const average = known.reduce((sum, load) => sum + load, 0) / known.length || 1;
     for (const { target, load = average } of this.#entries) {
       const { number } = target.assignment.partition;

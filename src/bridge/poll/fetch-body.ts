@@ -126,7 +126,7 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^(EPROTO$|ERR_TLS|ERR_SSL|ERR_OSSL)/, 'tls'],
   // Other errors of the system: no such name, no route, no more sockets.
   [/^(E[A-Z0-9]+|EAI_[A-Z]+)$/, 'unreachable'],
-  // OpenSSL has a separate code for each kind of failure.
+  // The remaining codes are those of OpenSSL, one for each kind of failure.
   [/^/, 'tls'],
 ];
 
@@ -232,7 +232,7 @@ function send(endpoint: Endpoint, securityKey: string, lookup?: LookupFunction):
   return httpsRequest(url, {
     ...options,
     rejectUnauthorized: tlsVerify,
-    // As in Go, trust each certificate of the file by itself, even if it is not self-signed.
+    // Trust each certificate of the file, as Go does, even if it is not self-signed.
     ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
   });
 }

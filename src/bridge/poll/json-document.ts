@@ -9,7 +9,7 @@ export interface ScanBounds {
   readonly mostNesting: number;
   /** The total number of arrays and objects. */
   readonly mostBrackets: number;
-  /** The total number of commas, which limits array items and object members. */
+  /** The total number of commas. It limits the number of array items and object members. */
   readonly mostCommas: number;
   readonly mostLongIntegers: number;
 }
@@ -27,7 +27,7 @@ const MINUS = 0x2d;
 const [OPEN_BRACKET, CLOSE_BRACKET] = [0x5b, 0x5d];
 const [OPEN_BRACE, CLOSE_BRACE] = [0x7b, 0x7d];
 const [ZERO, NINE] = [0x30, 0x39];
-/** The characters that make a number a decimal: `.`, `e`, `E`, and the `+` of an exponent. */
+/** The characters that occur in decimals but not in integers: `.`, `e`, `E`, and the `+` of an exponent. */
 const DECIMAL = new Set([0x2e, 0x65, 0x45, 0x2b]);
 
 /** Every integer with fewer digits is exact as a double: 2^53 has 16 digits. */
@@ -48,7 +48,7 @@ class JsonScan {
   #commas = 0;
   #isText = false;
   #isEscaped = false;
-  /** The start of the number being scanned (-1 for none), and the count of its digits. */
+  /** The start of the number that is being scanned (-1 for none), and its count of digits. */
   #number = -1;
   #digits = 0;
   #isDecimal = false;

@@ -8,14 +8,14 @@ import type { LookupFunction } from 'node:net';
 const PATIENCE_MS = 50;
 
 type LookupResult = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
-/** Finds all addresses of a name; calls back once, at any later time. */
+/** Finds all addresses of a name; calls back once, possibly much later. */
 export type Resolve = (name: string, found: LookupResult) => void;
 
 const resolveBySystem: Resolve = (name, found) => {
   systemLookup(name, { all: true }, found);
 };
 
-/** Looks up host names for all components. Concurrent callers with the same name share one look-up of the system. */
+/** Looks up host names for all components. Concurrent callers with one name share one look-up by the system. */
 export class NameLookup {
   readonly #resolve: Resolve;
   readonly #known = new Map<string, LookupAddress[]>();

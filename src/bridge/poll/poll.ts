@@ -156,7 +156,7 @@ function periodAfter(failures: number, { intervalMs, mostBackOffMs }: Pace): num
   return Math.min(most, intervalMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
 }
 
-/** The last good poll became `stale`, or so old that its tree counts as `lost`. */
+/** The last good poll has become `stale`, or is so old that its tree counts as `lost`. */
 export interface Ageing {
   readonly kind: 'stale' | 'lost';
 }

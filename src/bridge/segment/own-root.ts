@@ -57,7 +57,7 @@ export const OWN_VARIABLES = {
 
 type OwnVariable = keyof typeof OWN_VARIABLES;
 
-/** Texts of the root, by name. */
+/** The string variables of the root, by name. */
 export const OWN_TEXTS = {
   name: 'Name of the component in the configuration.',
   url: 'Address of the component.',

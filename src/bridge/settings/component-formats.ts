@@ -51,7 +51,7 @@ export const baseAddress = judged(
 /** The address of the whole tree below a base address. */
 export const treeUrlOf = (base: string): URL => new URL(`${base.replace(/\/+$/, '')}${VIEW}`);
 
-/** The source of a security key, for `readSecurityKey`; empty for none. */
+/** Where `readSecurityKey` finds a security key; empty if there is no key. */
 export const keySource = judged(
   '"file:" and a path, or "env:" and the name of an environment variable',
   (raw) => {

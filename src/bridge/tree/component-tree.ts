@@ -3,7 +3,7 @@ import type { ObjectState, VariableKind } from '../../model.js';
 import { exactNumber } from '../poll/json-document.js';
 import type { Json } from '../poll/json-document.js';
 
-/** A value with its published type. Components have only scalars and texts. */
+/** A value with its published type. Components have only scalars and strings. */
 export type TypedValue =
   | { readonly type: 'u64' | 'i64'; readonly value: number | bigint }
   | { readonly type: 'f64'; readonly value: number }
@@ -22,7 +22,7 @@ const U64_END = 2n ** 64n;
 const I64_END = 2n ** 63n;
 const I32_START = -(2 ** 31);
 
-/** A number; the nearest double if 64 bits cannot hold it. */
+/** A number. If 64 bits cannot hold an integer, the nearest double. */
 const numeric: VendorReader = (value) => {
   if (typeof value === 'bigint') {
     if (value >= -I64_END && value < I64_END) return { type: 'i64', value };
@@ -112,7 +112,7 @@ export interface ComponentObject {
   readonly variables: ReadonlyMap<string, ComponentVariable>;
 }
 
-/** The kinds of irregular items in a tree, each with its treatment. */
+/** The kinds of irregular items in a tree, each with what the bridge does about them. */
 export const ODDITIES = {
   duplicate_objects: 'objects left out because an earlier object has the same Instance',
   duplicate_variables: 'variables replaced by a later variable of the same name in the same object',

@@ -152,7 +152,7 @@ const listOf = (raw: Json | undefined): readonly Json[] => (isList(raw) ? raw : 
 function nameOf(raw: Json | undefined): string | undefined {
   if (typeof raw !== 'string' || raw === '') return undefined;
   const text = raw.toWellFormed();
-  // A UTF-16 code unit takes at most three bytes in UTF-8, so a short text needs no count.
+  // A UTF-16 code unit takes at most three bytes in UTF-8, so the bytes of a short text need not be counted.
   const isShort = text.length * 3 <= LIMITS.nameBytes;
   return isShort || Buffer.byteLength(text) <= LIMITS.nameBytes ? text : undefined;
 }

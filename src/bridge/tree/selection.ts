@@ -20,8 +20,8 @@ export type Selected = ReadonlyMap<string, ComponentObject>;
 export type TreeSelection = (tree: ComponentTree) => Selected;
 
 /**
- * Selects objects by class and seed path, and variables by name. Also keeps unselected roots, and unselected ancestors
- * of selected objects, without variables.
+ * Selects objects by class and seed path, and variables by name. Also keeps unselected roots and unselected ancestors
+ * of selected objects, but without their variables.
  * @throws Fault CONFIG_INVALID for an invalid seed path
  */
 export function compileSelection(settings: SelectionSettings): TreeSelection {
@@ -78,7 +78,7 @@ function anyOf(patterns: readonly string[]): (text: string) => boolean {
   return (text) => compiled.some((fits) => fits(text));
 }
 
-/** Warns of each pattern that matches nothing, in one sentence. */
+/** Returns a warning for each pattern that matches nothing. */
 export function unmatchedPatterns(
   { classes, excludeClasses, seedPaths, excludeVariables }: SelectionSettings,
   { objects }: ComponentTree,
@@ -132,7 +132,7 @@ export function scenarioText(objects: Selected, place: ScenarioPlace): string {
 }
 
 function variableLine({ name, kind, value: { type, value } }: ComponentVariable): string {
-  // Many JSON readers round large integers, so these become decimal strings.
+  // Many JSON readers round large integers, so large integers become decimal strings.
   const exact = typeof value === 'bigint' ? String(value) : value;
   const facts = { type, ...(kind !== 'unknown' && { kind }), value: exact };
   return `  ${JSON.stringify(name)}:${JSON.stringify(facts)}`;

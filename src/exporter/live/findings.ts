@@ -24,7 +24,7 @@ export interface ExistingObject extends ObjectPath {
 
 interface ExistingTree {
   readonly objects: readonly ExistingObject[];
-  /** False if the tree has more objects or variables than the limits. */
+  /** False if the tree has more objects or variables than the limits allow. */
   readonly isComplete: boolean;
 }
 
@@ -77,7 +77,10 @@ const MAX_NAMES = 10;
 /** The maximum number of known names to compare with an unknown name. */
 const MAX_CANDIDATES = 5000;
 
-/** The first findings, and a line with the number of omitted findings. @param what names the findings, in the plural */
+/**
+ * The first findings, and a line with the number of omitted findings.
+ * @param what names the findings, in the plural
+ */
 export function limitLines(lines: readonly string[], what: string): readonly string[] {
   const more = lines.length - MAX_LINES;
   return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more ${what}`] : lines;
@@ -159,7 +162,9 @@ function count(
   kind.variables += variables.size;
 }
 
-/** The line about objects without rows. It names the classes with the most variables, each with the path of one object. */
+/**
+ * The line about objects without rows. Names the classes with the most variables, each with the path of one object.
+ */
 function withoutRowsLine(kinds: readonly UnreadClass[]): string {
   const objects = kinds.reduce((sum, kind) => sum + kind.objects, 0);
   const variables = kinds.reduce((sum, kind) => sum + kind.variables, 0);

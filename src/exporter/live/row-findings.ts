@@ -1,4 +1,4 @@
-// Compares the rows of a catalogue with the existing objects, and finds their metrics.
+// Compares the rows of a catalogue with the existing objects, and finds the metrics of the objects.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { Uncatalogued } from '../../catalogue/match/filters.js';
 import type { ClassRows, RowIndex } from '../../catalogue/match/row-index.js';
@@ -13,7 +13,7 @@ import { pluralize } from '../../pluralize.js';
 import { Candidates, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
 
-/** The plural noun in messages for the variables that `SharedNames` finds. */
+/** What messages call the variables that `SharedNames` finds, in the plural. */
 export const SHARING = 'variables that share the name of a metric';
 
 export interface DescribedFamilies {
@@ -33,7 +33,7 @@ class SharedNames {
     return [...this.#lines];
   }
 
-  /** Adds a variable. All variables of one object must come in sequence. */
+  /** Adds a variable. All variables of one object must be added in sequence. */
   add(variable: Variable, { name }: FamilyMetadata, labels = ''): void {
     const { object } = variable;
     if (object !== this.#object) {
@@ -168,7 +168,7 @@ export function unreadCount(
   ];
 }
 
-/** Lines about variables that a row reads but no object has, each with the nearest existing name. */
+/** Lines about variables that a row reads but that no object has. Each line names the nearest existing variable. */
 function unmatchedRows(
   { alias, rows }: ClassRows,
   { names, found }: ReadVariables,

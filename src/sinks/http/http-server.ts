@@ -117,7 +117,7 @@ export interface ListenerOptions {
   readonly maxConnections: number;
 }
 
-/** The text for a UNIX socket in the log. For a TCP listener the log has `scheme://host:port`. */
+/** How the log names a UNIX socket. It names a TCP listener by `scheme://host:port`. */
 const UNIX_SOCKET = 'the UNIX socket of systemd, path ';
 /** The longest idle time between two requests of a connection. */
 const IDLE_MS = 65_000;

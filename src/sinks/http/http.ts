@@ -133,7 +133,7 @@ export interface HttpOptions
   extends ListenerOptions, ScrapeOptions, Omit<OwnPagesOptions, 'tree' | 'treePath'> {
   /** Whether the configuration enables the tree page. */
   readonly hasTrees: boolean;
-  /** Whether the tree page shows texts that no catalogue row reads. */
+  /** Whether the tree page shows string values that no catalogue row reads. */
   readonly showsUnreadTexts: () => boolean;
   /** The command that dumps the segment of a server key, for the tree page of a dead publisher. */
   readonly dumpCommand: (serverKey: string) => string;

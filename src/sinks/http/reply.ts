@@ -21,7 +21,7 @@ export interface Reply {
   readonly page: Page;
 }
 
-/** A reply whose body has a content coding that the client accepts, compressed or not. */
+/** A reply with the body to send. The body is in a content coding that the client accepts, compressed or not. */
 export interface EncodedReply extends Reply {
   readonly body: Body;
   /** The bytes that compression saved; never negative. */
@@ -129,15 +129,16 @@ export function send(
       response.end();
       return;
     }
-    // End the response only after the last write: a closing server cuts off responses that are marked as ended.
+    // End the response only after the last write. A closing server destroys the connection of an ended response, even
+    // if bytes are still unsent.
     const allWritten = (error?: Error | null): void => {
       // A destroyed connection completes pending writes without an error.
       if (error || socket.destroyed) return;
       isComplete = true;
       response.end();
     };
-    // Node sends all buffers together, so the callback of the last buffer is enough. Without the cork, Node would send
-    // them only after the current synchronous work.
+    // Node.js sends all buffers together, so the callback of the last buffer is enough. Without the cork, Node.js
+    // would send the buffers only after the current synchronous work.
     response.cork();
     let left = buffers.length;
     for (const buffer of buffers) response.write(buffer, --left === 0 ? allWritten : undefined);

@@ -34,7 +34,9 @@ interface IdentifiedPage {
   readonly answer: DemandAnswer;
 }
 
-/** How to print the targets: a document for each target, with metrics of the sink, or one document for all targets. */
+/**
+ * How to print the targets: one document for each target, with metrics of the sink; or one document for all targets.
+ */
 export type Documents =
   | {
       readonly kind: 'each';

@@ -61,8 +61,8 @@ export class Handover {
   }
 
   /**
-   * Emits one report of the serving hosting. If a standby takes over before the report, refreshes it instead. Errors
-   * if the partition fails.
+   * Emits one report of the serving hosting. If a standby takes over before the report, refreshes the standby
+   * instead. Errors if the partition fails.
    */
   refresh(refresh: Refresh): Observable<RefreshReport> {
     return this.#switched$.pipe(

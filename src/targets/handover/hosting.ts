@@ -52,7 +52,7 @@ export class Hosting implements Assignment {
   #state: TargetState;
   /** The current root. Before a choice and after a failure, the root to choose again if it exists. */
   #root: FoundRoot | undefined;
-  /** The reason why its partition has failed; empty while it works. */
+  /** The reason why the partition has failed; empty while the partition works. */
   readonly #failure$ = new BehaviorSubject('');
 
   /** @param former the hosting that this one replaces; undefined for the first hosting */

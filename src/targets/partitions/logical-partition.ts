@@ -47,7 +47,7 @@ export interface PartitionParts {
   /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Makes the budget of one slice of binding; by default, it reads the clock of the process. */
+  /** Makes the budget of one slice of binding; by default, a budget that reads the clock of the process. */
   readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
 }
 
@@ -87,7 +87,7 @@ export class LogicalPartition implements Partition {
     const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
     const pool = this.#parts.pools(definition.format, definition.formatSettings);
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
-    /** Each update, after the reports on it. */
+    /** Emits each update after the reports on that update. */
     const update$ = new Subject<HostingUpdate>();
     const reporter = new Reporter(definition, pool, this.#queue);
     let view: TargetView | undefined;

@@ -94,7 +94,7 @@ export class Reporter {
     }
   }
 
-  /** The report on a refresh, after its update. */
+  /** The report on a refresh. @param update what the refresh led to */
   refreshed(update: HostingUpdate): RefreshReport {
     const state = this.#state(this.#view?.asOfNs);
     const counted = this.#takeCounts();

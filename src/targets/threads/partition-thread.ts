@@ -65,7 +65,7 @@ export class PartitionThread {
     this.#partition = new LogicalPartition(setup.number, thread);
   }
 
-  /** Handles messages of the main thread and emits messages for the main thread, while the result has a subscriber. */
+  /** Handles messages from the main thread, and emits messages to it, while the result has a subscriber. */
   run(message$: Observable<ToThread>): Observable<FromThread> {
     return merge(this.#fileMessage$, message$.pipe(mergeMap((message) => this.#handle(message))));
   }

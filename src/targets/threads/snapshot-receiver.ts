@@ -7,7 +7,7 @@ import { releaseOnce } from '../../exposition/text/text-snapshot.js';
 import type { FamilyText, Snapshot } from '../../model.js';
 import type { SentSnapshot, SnapshotLayout } from './messages.js';
 
-/** The memory of a thread, which only grows. All targets of the thread render in it. */
+/** The memory of a thread. All targets of the thread render in it. It only grows. */
 export interface ThreadMemory {
   buffer: SharedArrayBuffer;
 }
@@ -21,10 +21,7 @@ export class SnapshotReceiver {
     this.#memory = memory;
   }
 
-  /**
-   * Passes a snapshot to `use`. After that, the thread may reuse the snapshot's memory, unless `use` has held the
-   * snapshot.
-   */
+  /** Passes a snapshot to `use`. Then the thread may reuse the snapshot's memory, unless `use` holds the snapshot. */
   receive(sent: SentSnapshot | undefined, use: (snapshot: Snapshot | undefined) => void): void {
     if (sent?.layout !== undefined) this.#last = this.#read(sent.holders, sent.layout);
     try {

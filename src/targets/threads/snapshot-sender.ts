@@ -15,7 +15,10 @@ export class SnapshotSender {
   /** The snapshot that each target sent last. */
   readonly #last = new Map<number, Snapshot>();
 
-  /** Makes the main thread a holder of the snapshot. The message omits data that the last message of the target had. */
+  /**
+   * Makes the main thread a holder of the snapshot. The message omits data that was in the last message about the
+   * target.
+   */
   send(target: number, snapshot: Snapshot): SentSnapshot {
     const holders = this.#holdersOf(snapshot);
     Atomics.add(holders, 0, 1);

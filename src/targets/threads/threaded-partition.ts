@@ -203,7 +203,7 @@ export class ThreadedPartition implements Partition {
   }
 }
 
-/** Reads the code of partition threads and returns a function that starts one. */
+/** Reads the code of partition threads; returns a function that starts a thread. */
 export function partitionThreads(): (setup: ThreadSetup) => Worker {
   const start = threadOf(new URL('thread.js', import.meta.url));
   return (setup) => start({ workerData: setup, name: `partition ${setup.number}` });
@@ -222,7 +222,10 @@ function answer(
 const fail = (target: RemoteTarget | undefined, reason: string): void =>
   target?.subscriber.error(new Error(reason));
 
-/** Emits the report on a refresh, and makes its snapshot readable here. If the target has ended, releases the snapshot. */
+/**
+ * Emits the report on a refresh, with a snapshot that this thread can read. If the target has ended, releases the
+ * snapshot.
+ */
 function receive({ memory, targets }: Thread, { report, ...message }: RefreshedMessage): void {
   const target = targets.get(message.target);
   const { snapshot: sent } = report;

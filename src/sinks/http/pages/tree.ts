@@ -16,7 +16,7 @@ export interface TreeOptions {
   readonly path: string;
   readonly treePath: string;
   readonly scope: (name: string) => Scope | undefined;
-  /** Whether the page shows texts that no catalogue row reads. */
+  /** Whether the page shows string values that no catalogue row reads. */
   readonly showsUnreadTexts: () => boolean;
   /** The command that dumps the segment of a server key. */
   readonly dumpCommand: (serverKey: string) => string;
