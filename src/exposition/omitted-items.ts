@@ -17,8 +17,9 @@ export interface Omissions {
 const MAX_ITEMS = 10_000;
 
 /**
- * The omitted items, in groups that are removed together: the series of a variable, or the variables of an object.
- * Items beyond the first 10,000 are not recorded; together they add 1 to the amount, until the target gets a new view.
+ * The omitted items, in groups. A group is removed as a whole: the series of a variable, or the variables of an
+ * object. Items beyond the first 10,000 are not recorded; together they add 1 to the amount, until the target gets a
+ * new view.
  */
 export class OmittedItems {
   readonly #groups = new Map<number, Map<string | number, number>>();

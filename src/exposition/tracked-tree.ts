@@ -129,9 +129,7 @@ export class TrackedTree implements SlotListener {
     };
   }
 
-  /**
-   * Names a node whose value is missing: the root if its value is missing, else any node. Empty if no value is missing.
-   */
+  /** Names a node whose value is missing, preferably the root. Empty if no value is missing. */
   get unsyncedNode(): string {
     const { root } = this.#parts;
     const isRootMissing = this.#objects.has(root.id) && !this.slotReader.isSynced(root);

@@ -1,4 +1,4 @@
-// Polls all JVMs of a host. Every server key shows the same tree, which exists as long as the exporter runs.
+// Polls all JVMs of a host. Every server key shows the same tree. The tree exists as long as the exporter runs.
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import type { Variable } from '../model.js';

@@ -14,7 +14,7 @@ const NANOSECONDS = 1_000_000_000n;
 
 /** Converts ticks of a JVM's clock to nanoseconds. */
 interface TickScale {
-  /** The type of the results: `i64`, which is exact, if the clock's frequency divides 10^9, otherwise `f64`. */
+  /** The type of the results: `i64` (exact) if the clock's frequency divides 10^9, otherwise `f64`. */
   readonly type: 'i64' | 'f64';
   /** The exact nanoseconds; undefined if they exceed 64 bits. */
   exact(ticks: bigint): bigint | undefined;

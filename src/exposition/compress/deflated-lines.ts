@@ -138,7 +138,7 @@ export class DeflatedLines {
   #allocateRecords(): void {
     const { capacity } = this.#table;
     if (capacity !== this.#capacity) {
-      // Allocate first: it can fail, and no state may change before it succeeds.
+      // Allocate first. Allocation can fail, and no state may change before it succeeds.
       const records = this.#kernel.arena.allocate(recordBytes(capacity));
       this.#freeRecords();
       this.#capacity = capacity;

@@ -9,7 +9,7 @@ import type { DeflateStream } from './deflate-stream.js';
 /** Level 6 would take twice the time and make pages only a twentieth smaller: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
 const OUTPUT_BYTES = 131_072;
-/** Bytes of text in one task, which takes about 2 ms. */
+/** The bytes of text in one task. A task takes about 2 ms. */
 const TASK_BYTES = 524_288;
 /** The maximum number of concurrent tasks. Of libuv's four threads, one may wait on a futex, and one stays free. */
 const MAX_TASKS = 2;
@@ -44,7 +44,7 @@ export async function deflate(
     crc = crc32(text, crc);
     bytes += text.length;
   }
-  // Wait for all parts even if one fails: once this returns or throws, no thread may read the buffers any more.
+  // Wait for all parts even if one fails: after this function returns or throws, no thread may read the buffers.
   await Promise.allSettled(parts);
   return { buffers: await Promise.all(parts), crc, bytes };
 }

@@ -81,7 +81,7 @@ export type NodeValue =
 export class NodeValues {
   readonly #source: Pick<Source, 'readFrame'>;
   readonly #slots: SlotCopies;
-  /** The budget of copies, which suffices to read all frames of a valid publisher twice: each read takes two copies. */
+  /** The budget of copies. It suffices to read all frames of a valid publisher twice: each read takes two copies. */
   readonly #frames: Budget;
 
   constructor(source: Pick<Source, 'readFrame' | 'frameBytes'>, slots: SlotCopies) {

@@ -55,7 +55,7 @@ export class SlotPages {
   #lastPage = -1;
   #last: PageExtent | undefined;
   readonly #allocations: Allocation[] = [];
-  /** The pages that `readFirst` has copied, and the last of them that was looked up. */
+  /** The pages that `readFirst` has copied, and the page among them that was looked up last. */
   readonly #read = new Set<number>();
   #lastRead = -1;
   #bytesRead = 0;

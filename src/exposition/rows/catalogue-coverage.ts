@@ -39,7 +39,7 @@ export class CatalogueCoverage {
     this.#rowsWithInput = rowsWithInput;
   }
 
-  /** The number of rows with an input that matches no variable of their objects. */
+  /** The number of rows that have an input without a matching variable. */
   get rowsWithoutVariable(): number {
     const matchesNothing = this.#tracked > 0 && !this.#hasMatched;
     return matchesNothing ? this.#rowsWithInput : this.#rowsWithoutVariable;

@@ -160,7 +160,7 @@ export class DeclaredRows {
 
 /**
  * Returns the help text of a metric: the help that the format states for the metric, or else the help of the
- * variable. The variable's unit is appended to its help, unless the metric's name contains the unit.
+ * variable. In the second case, the variable's unit follows, unless the metric's name contains the unit.
  */
 function helpOf(
   metricName: string,

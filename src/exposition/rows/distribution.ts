@@ -133,8 +133,8 @@ interface FrameCopiesParts {
 }
 
 /**
- * A catalogue row, or a symbol for the declared row of a variable: a declared row may be created again, as another
- * object.
+ * A catalogue row, or a symbol that stands for the declared row of a variable: a declared row may be created again,
+ * as another object.
  */
 type RowKey = Row | typeof DECLARED;
 const DECLARED = Symbol('declared');

@@ -132,7 +132,7 @@ export class MetricBuilder {
     this.#objects.unbind(object);
   }
 
-  /** The latest variable of each name in an object. The caller removes them before the object. */
+  /** The latest variable of each name in an object. The caller must remove these variables before the object. */
   variablesOf(object: ManagedObject): readonly Variable[] {
     return this.#objects.variablesOf(object);
   }

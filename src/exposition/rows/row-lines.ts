@@ -53,7 +53,7 @@ export class RowLines {
         referenceLine(labels, shown),
       );
     else if (shown.length > MAX_LINES_A_ROW)
-      // Omit all of them, since a part of a histogram is useless.
+      // Omit all series of the row, since a part of a histogram is useless.
       this.#registry.omit(shown.length, family.name, { nodeId, seriesIndex: seriesIndex++ });
     else
       for (const each of shown)

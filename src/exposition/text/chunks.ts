@@ -43,8 +43,8 @@ export class Chunks {
   }
 
   /**
-   * Fills one chunk after the other, in small steps. An existing chunk is kept with its text if it is at least half full
-   * and its blocks still follow each other. So an added or removed block affects only its neighbours.
+   * Fills one chunk after the other, in small steps. An existing chunk is kept with its text if it is at least half
+   * full and its blocks still follow each other. So an added or removed block affects only the chunks next to it.
    */
   *dividing(families: Iterable<Family>): Generator<void, void> {
     yield* this.#freeingRetired();

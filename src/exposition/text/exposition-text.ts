@@ -224,6 +224,6 @@ const comesBefore = (a: OrderedFamily, b: OrderedFamily): boolean =>
   a.familyIndex < b.familyIndex ||
   (a.familyIndex === b.familyIndex && a.family.metadata.name < b.family.metadata.name);
 
-/** The work of adding or removing a line: 1, or more for a long one. */
+/** The work of adding or removing a line: 1, or more for a long line. */
 export const costOf = (line: Line): number =>
   typeof line.labels === 'string' ? 1 + labelsOf(line).length / CHARACTERS_A_STEP : 1;

@@ -192,8 +192,8 @@ export class Family {
   }
 
   /**
-   * The index of the block in which a key belongs: the first block whose last line is not before the key, else the last
-   * block.
+   * The index of the block in which a key belongs: the first block whose last line is not before the key, or the last
+   * block if there is no such block.
    */
   #blockFor(key: LineKey): number {
     let low = 0;

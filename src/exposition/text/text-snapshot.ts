@@ -1,4 +1,4 @@
-// A snapshot of the text of a target: its chunks, and views of its families, which are made when they are first read.
+// A snapshot of the text of a target: its chunks, and views of its families. A view is made when it is first read.
 import { Fault } from '../../errors.js';
 import type { FamilyMetadata, FamilyText, Encodings, FamilyHeader, Snapshot } from '../../model.js';
 import type { DeflateBlock } from '../compress/deflate-stream.js';

@@ -92,7 +92,7 @@ const escapeHelp = (text: string) => text.replace(/[\\\n]/g, (c) => (c === '\n' 
 export const headerText = ({ name, type, help }: FamilyMetadata): string =>
   `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${TYPES[type]}\n`;
 
-/** Makes a function that returns the header of a family. It returns the same object for the same metadata. */
+/** Makes a function that returns the header of a family: always the same object for the same metadata. */
 export const makeHeaderCache = (
   textOf: (metadata: FamilyMetadata) => string,
 ): ((metadata: FamilyMetadata) => FamilyHeader) =>

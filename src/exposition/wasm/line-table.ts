@@ -73,7 +73,7 @@ export interface LineKey {
  */
 export function seriesHash(name: TextHash, { labels }: Line): number {
   const own = typeof labels === 'string' ? hashOf(labels) : labels.hash;
-  // Mix name and labels, so that two names that share one half of their hash do not clash for all labels.
+  // Mix name and labels. Otherwise, two names that have one half of their hash in common would clash for all labels.
   const a = Math.imul(Math.imul(name.a ^ own.b, 0x01000193) ^ name.b ^ own.a, 0x85ebca6b);
   const b = Math.imul(name.b ^ own.a, 0x5bd1e995) ^ own.b;
   return (a >>> 0) * 0x100000 + (((b ^ (b >>> 15)) & 0xfff00) | (own.a & 0xff));

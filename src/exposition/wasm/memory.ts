@@ -131,7 +131,7 @@ export class TextStore {
     return at;
   }
 
-  /** Removes one reference, and frees the text with the last one. */
+  /** Removes one reference. Frees the text when no reference remains. */
   release(at: number): void {
     const { u32 } = this.#memory;
     const references = (u32[at >>> 2] ?? 0) - 1;

@@ -1,4 +1,4 @@
-// Compares a new copy of slots with the last copy, which is in their cells.
+// Compares a new copy of slots with the last copy, which the cells hold.
 import { CELL_BYTES, CELL_WORD, CHANGED_WORDS_AT } from '../layout';
 import { markDirty } from './block';
 
