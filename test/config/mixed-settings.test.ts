@@ -12,7 +12,7 @@ import { settings } from './any-settings.js';
 interface Line {
   readonly text: string;
   readonly broken?: string;
-  /** The same line without the error. */
+  /** The line with its error corrected. */
   readonly mended: string;
 }
 
@@ -24,7 +24,8 @@ const TABLE = '{ a = 1 }';
 const toml = (value: unknown): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 
 /**
- * Lines for a key: with a valid value, with an invalid one, and without the key, an error if it is required.
+ * Generates a line for a key: with a valid value, with an invalid value, or without the key. The last one
+ * is an error if the key is required.
  */
 const line = (path: string, key: string, value: unknown, isRequired: boolean) => {
   const mended = `${key} = ${toml(value)}`;

@@ -88,7 +88,7 @@ function configuration(port: number): string {
 
 describe('dashboards and rules on a running exporter', function () {
   this.slow(60_000);
-  // Stop the demo before `testPrograms` kills it: it removes its files only on a signal that it handles.
+  // Stop the demo before `testPrograms` kills it: a killed demo would not remove its files.
   let demo: Running | undefined;
   after(() => demo?.stop());
   const programs = testPrograms();
@@ -127,7 +127,7 @@ describe('dashboards and rules on a running exporter', function () {
     await waitFor('Prometheus has scraped every target', async () => {
       if (server.isOver) throw new Error(`Prometheus ended: ${server.stderr}`);
       const results = await found('up == 1', address).catch(() => []);
-      // The additional one is the exporter's own page.
+      // One more, because the exporter's own page is also a target.
       return results.length === (await targets()).length + 1 ? true : undefined;
     });
     return address;

@@ -20,7 +20,7 @@ const UNITS = [
 ];
 const TYPES = ['row', 'stat', 'timeseries', 'state-timeline', 'table'];
 
-/** Internal metrics that another one makes redundant. */
+/** Internal metrics that another metric makes redundant. */
 const NOT_DRAWN = ['shm_exporter_internal_target_initial_sync_complete'];
 
 const overlap = ({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean =>

@@ -76,7 +76,9 @@ describe('the units of systemd', () => {
     expect(names).to.include.members(['read', 'pread64', 'futex']).and.not.include('mount');
     return programs.write('calls', names.join('\n'));
   }
-  /** Returns the words before a command that restrict it to the system calls of the units. */
+  /**
+   * Returns the words to put before a command. They restrict the command to the system calls of the units.
+   */
   const sandbox = (): readonly string[] => ['python3', SANDBOX, (calls ??= callsFile())];
   const isPossible = () => isInstalled('systemd-analyze') && existsSync(KERNEL_HEADER);
 

@@ -74,7 +74,8 @@ interface Trial {
 }
 
 /**
- * The odd scenario without variables that have no value or are not a number: a component cannot show these.
+ * The odd scenario with only those variables that a component can show: variables that have a value other
+ * than NaN.
  */
 const oddText = (): string => {
   const objects = ODD_SCENARIO.objects.map((object) => ({
@@ -210,8 +211,8 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       });
 
     it('gives the same series as without the bridge while totals need the 64th bit, and afterwards', async () => {
-      // Such a value makes the bridge replace the variable, and the series of the new one comes last in its
-      // family.
+      // For a value that needs the 64th bit, the bridge replaces the variable. The series of the new
+      // variable comes last in its family.
       const totals = objects.flatMap(({ id, variables }) =>
         variables
           .filter(({ type }) => type === 'u64')

@@ -1,5 +1,5 @@
-// Tests the age of the newest value, on the HTML pages and in the metrics, with the first program of each
-// page about publishing.
+// Tests the age of the newest value, in the metrics and on the HTML pages, with the first program of each
+// documentation page about publishing.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -26,7 +26,7 @@ describe('an exporter of JVMs', function () {
     return programs.start('exporter', ['--config', config]).url();
   }
 
-  /** Starts a process with a counter file that takes the place of a JVM. */
+  /** Starts a process in place of a JVM, with a counter file. */
   async function jvm(
     name: string,
     mainClass?: string,

@@ -1,4 +1,4 @@
-// Tests a process limit that keeps the exporter from starting more threads.
+// Tests an exporter that cannot start more threads because of a process limit.
 import { spawnSync } from 'node:child_process';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';

@@ -162,7 +162,7 @@ describe('a publisher that comes and goes', function () {
       class: 'Till',
       variables: { number: { type: 'u64', value: number } },
     });
-    // Three tills exist at a time. Each new one gets the slots of the one that was removed before it.
+    // Three tills exist at a time. Each new till gets the slots of the till that was removed just before.
     const churning = (first: number) => {
       const tills = Array.from({ length: 9 }, (_, index) => first + index);
       const gone = (index: number) => `h.1.shop.${tills.at(index - 3) ?? 0}`;

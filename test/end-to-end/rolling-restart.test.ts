@@ -10,7 +10,10 @@ import { PROJECT, testPrograms, waitFor } from '../support/processes.js';
 
 const PAGE = 'docs/publish-typescript.md';
 
-/** On a line on stdin, starts a new worker, and ends the old one once the new one says that it publishes. */
+/**
+ * For a line on stdin, starts a new worker, and ends the old worker once the new one says that it
+ * publishes.
+ */
 const PRIMARY = `
 import cluster from 'node:cluster';
 cluster.setupPrimary({ exec: process.argv[2], silent: true });

@@ -1,4 +1,4 @@
-// Tests all programs while the reader of stdout and stderr does not read, and beside another program that
+// Tests all programs with a reader that does not read stdout and stderr, and with another program that
 // shares the pipe.
 import { expect } from 'chai';
 import { hashSync } from 'bcryptjs';

@@ -51,7 +51,7 @@ describe('the configuration check', () => {
     const configFile = folder.write(
       'c.toml',
       'debug = 1\nlicense_file = "license.json"\ncatalogue_files = ["own.toml", "none.toml"]\n' +
-        '[[targets]]\napp = "ads"\n' + // It lacks a server key, so its other keys are not checked.
+        '[[targets]]\napp = "ads"\n' + // This target lacks a server key, so its other keys are not checked.
         '[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["servr", 5]\nseed_paths = ["a{"]\n',
     );
     const [config, refused, ...more] = refusals({ configFile });

@@ -1,4 +1,4 @@
-// Tests that messages at the start name both the option and the setting, the source of the value first.
+// Tests that messages at the start name both the option and the setting: first the one that set the value.
 import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { OPTIONS } from '#app/config/options.js';

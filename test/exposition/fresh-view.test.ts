@@ -1,4 +1,5 @@
-// Tests a view that lives through random changes: its page equals that of a fresh view of the same source.
+// Tests a view that lives through random changes: its page equals the page of a fresh view of the same
+// source.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Budget } from '#app/budget.js';
@@ -66,7 +67,10 @@ const VARIABLES: Readonly<
 const NAMES = Object.keys(VARIABLES);
 const VALUES = 3;
 
-/** The number of slots of a page, which the reader copies as a whole, and the number of adjacent pages that the tree uses. */
+/**
+ * The reader copies slots in pages: the number of slots of a page, and of the adjacent pages that the tree
+ * uses.
+ */
 const PAGE_SLOTS = 512;
 const PAGES = 8;
 
@@ -182,7 +186,10 @@ class RandomTree {
   }
 }
 
-/** Picks any item, but usually one of the last five, because faults concern nodes that are not yet bound. */
+/**
+ * Picks any item, but usually one of the last five: errors are most likely with nodes that are not yet
+ * bound.
+ */
 const pickNew = <T>(from: readonly T[], pick: number): T | undefined =>
   pick % 3 === 0
     ? from[Math.floor(pick / 3) % from.length]

@@ -523,8 +523,8 @@ describe('A JVM poller', () => {
 
     it('warns about too many names in a directory, and about too many directories', () => {
       const own = folder.make();
-      // Hard links to two files: creating a link takes a fifth of the time of a file, and ext4 allows 65,000
-      // links per file.
+      // Hard links to two files: creating a link takes a fifth of the time that a file takes, and ext4
+      // allows 65,000 links per file.
       for (let i = 0; i <= 65_536; i++) {
         const first = join(own, `x${i % 2}`);
         if (i < 2) writeFileSync(first, '');

@@ -2,10 +2,10 @@
 
 export interface BuiltCounter {
   readonly name: string;
-  /** The number of bytes reserved for a text. Default: its length. */
   readonly value: bigint | string;
   readonly unit?: number;
   readonly variability?: number;
+  /** The number of bytes reserved for a text. Default: its length. */
   readonly room?: number;
   /** The data type to write instead of J or B. */
   readonly type?: string;

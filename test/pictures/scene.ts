@@ -22,7 +22,7 @@ export interface SceneSettings {
   /** Ports. */
   readonly exporter: number;
   readonly prometheus: number;
-  /** The wait of alerts that have `for: 1m` in the files. */
+  /** How long alerts with `for: 1m` in the files wait here. */
   readonly alertsWait: '1m' | '1s';
 }
 

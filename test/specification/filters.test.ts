@@ -122,7 +122,7 @@ describe('a filter on a recorded tree', function () {
           const { reads } = follow(alias).memory;
           const chosen = chosenOf(seedPaths);
           const wanted = pagesFor(chosen);
-          // Otherwise the next check would prove little: most pages of the tree have no slot of the class.
+          // The next check proves something only if most pages of the tree have no slot of the class.
           expect(wanted.size).to.be.below(pagesOf(objects.flatMap(slotsOf)).size / 3);
           for (const [region, bytes] of [
             [header.slots, 8],

@@ -29,9 +29,7 @@ describe('renders', function () {
     return url;
   };
 
-  /**
-   * Scrapes repeatedly. Returns each new value in order and when it was seen, and the duration of the whole.
-   */
+  /** Scrapes repeatedly. Returns each new value in order and when it was seen, and the total duration. */
   async function watch(url: string, forMs: number) {
     const values: number[] = [];
     const seenAtMs: number[] = [];

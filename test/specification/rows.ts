@@ -442,8 +442,8 @@ export const SECTIONS: readonly Section[] = [
 const SENTENCES = new Map(SECTIONS.flatMap(({ rows }) => rows));
 
 /**
- * Matches the cell of a table row to quote: the value of a limit, the condition of a status, otherwise the
- * last cell.
+ * Matches the cell to quote from a table row: the value of a limit, the condition of a status, otherwise
+ * the last cell.
  */
 const QUOTED_CELL =
   /^(?:Limit .+?, value (.+): .+|Status \d+, condition (.+?): .+|(?:Key|Metric|Mode|Option|Parameter|State) .+?: (.+))$/;

@@ -357,7 +357,7 @@ describe('the stream of chosen roots', () => {
     marbles(({ hot, expectObservable }) => {
       const first$ = hot('    -1---x---1-', { '1': polled('82', one), x: unseen('dead', 'died') });
       const second$ = hot('   -2---------', { '2': polled('456', two) });
-      const choices = '       -1---2-----'; // stays with 456: a choice lasts
+      const choices = '       -1---2-----'; // 456 stays chosen
 
       expectObservable(names([first$, second$])).toBe(choices, taken);
     }),

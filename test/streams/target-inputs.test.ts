@@ -220,7 +220,7 @@ describe('the input processor', () => {
         const clock = new VirtualClock();
         const input$ = new Subject<TargetInput>();
         const slicesOf = new Map<TargetInput['kind'], number>();
-        /** All names that have been sent, and in `sentAt` their number after each poll result. */
+        /** All names that have been sent. `sentAt` has the number of names after each poll result. */
         const sent: string[] = [];
         const sentAt = [0];
         const done: string[] = [];

@@ -69,7 +69,10 @@ const events = {
   S: input({ kind: 'switched', state: unready.state }),
 } as const satisfies Record<string, Event>;
 
-/** Emits `M` for each refresh that may render, and `m` for each other refresh. The events have their reports. */
+/**
+ * Emits `M` for each refresh that may render, and `m` for each other refresh. The source emits their
+ * reports.
+ */
 const refreshes =
   (
     renderMinIntervalMs: number,

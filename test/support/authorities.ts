@@ -1,4 +1,4 @@
-// Makes keys and certificates with openssl, for tests of trust.
+// Makes keys and certificates with openssl, for tests of certificate checks.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

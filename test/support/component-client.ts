@@ -1,4 +1,4 @@
-// An HTTP client for components: sends one request and returns everything that it received.
+// An HTTP client for components. It sends one request and returns what it receives until the connection ends.
 import { request as plainRequest } from 'node:http';
 import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';

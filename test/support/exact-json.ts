@@ -3,7 +3,7 @@
 export type ExactJson =
   null | boolean | bigint | number | string | ExactJson[] | Map<string, ExactJson>;
 
-/** A token. JSON.parse then checks the strings and numbers among them. */
+/** A token. JSON.parse checks later whether a string or number is valid. */
 const TOKEN = /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|(true|false|null))/y;
 
 export function parseExactly(text: string): ExactJson {

@@ -1,4 +1,4 @@
-// A partition that fails on request, as a partition's thread may.
+// A partition that fails on request. It stands in for a partition whose thread fails.
 import { NEVER, Subject, concat, defer, merge, mergeMap, of, throwError } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import type { FoundRoot } from '#app/model.js';
@@ -10,7 +10,8 @@ import type { HostedTarget, Partition } from '#app/targets/partitions/partition.
 export class FailingPartition implements Partition {
   readonly number: number;
   /**
-   * If not empty, every hosted target fails with this message after its first report, before it has a root.
+   * If not empty, each hosted target emits one report and then fails with this message, before it has a
+   * root.
    */
   trouble = '';
   /** If true, newly hosted targets answer no refresh. */

@@ -31,7 +31,7 @@ export class FakePartition implements Partition {
     };
   }
 
-  /** Reports a refresh of the target with this server key: it took `tookMs` and did the counted work. */
+  /** Reports a refresh of the target with this server key: its duration, and the work that it counted. */
   refresh(key: string, tookMs: number, counts: Partial<Counts> = {}): void {
     this.#report$.get(key)?.next(this.#state(key, tookMs, counts));
   }

@@ -120,7 +120,10 @@ export class FakeSource implements Source {
     this.#values[object.slot] = number;
   }
 
-  /** Stores a slot that belongs to no variable, such as the "as of" of a root, or that has a new owner. */
+  /**
+   * Stores a slot that no variable uses, such as the "as of" of a root, or that belongs to another variable
+   * now.
+   */
   setSlot({ slot, incarnation }: SlotRef, bits: bigint): void {
     this.#reserve(slot);
     this.#values[slot] = bits;

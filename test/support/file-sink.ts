@@ -1,5 +1,5 @@
-// A sink beside HTTP, stdout and textfile, which shows that sinks can be added: appends a snapshot of every
-// target to a file.
+// A further sink beside HTTP, stdout and textfile. It appends a snapshot of every target to a file. It
+// shows that sinks can be added.
 import { appendFile } from 'node:fs/promises';
 import { EMPTY, catchError, concatMap, from, interval, mergeMap, of, startWith } from 'rxjs';
 import type { Observable } from 'rxjs';

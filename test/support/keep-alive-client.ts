@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** The requests of one batch: fewer than the server answers concurrently. */
+/** The number of requests in a batch: less than the number that the server answers concurrently. */
 const BATCH = 48;
 
 export class KeepAliveClient {

@@ -1,4 +1,4 @@
-// Lines as rows create them, from label texts and values.
+// Creates lines from label texts and values, as rows do.
 import type { Kernel } from '#app/exposition/wasm/kernel.js';
 import { CELL_BYTES } from '#app/exposition/wasm/layout.js';
 import type { Line } from '#app/exposition/wasm/line-table.js';

@@ -21,7 +21,9 @@ interface Growing {
   readonly samples: ReadSample[];
 }
 
-/** Suffixes of the sample names of each type. A family owns its name with each suffix of its type. */
+/**
+ * The suffixes of sample names, by type. No other family may use a family's name with a suffix of its type.
+ */
 const ENDINGS: Readonly<Record<string, readonly string[]>> = {
   unknown: [''],
   gauge: [''],
@@ -187,8 +189,8 @@ function checkHistogram(
     isOrdered(counts, (a, b) => a <= b),
     `${name} has cumulative buckets`,
   );
-  // If observations may be negative, their sum may fall, so OpenMetrics forbids `_sum`. It forbids `_count`
-  // without `_sum`.
+  // If observations may be negative, their sum may fall. OpenMetrics then forbids `_sum`, and therefore
+  // also `_count`.
   const hasSum = !bounds.some((bound) => bound < 0);
   const sums = values('_sum');
   ensure(sums.length === Number(hasSum), `${name} has ${hasSum ? 'a' : 'no'} sum`);

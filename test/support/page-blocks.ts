@@ -10,7 +10,10 @@ export interface PageBlock {
   readonly lines: readonly string[];
   /** The heading above the block. */
   readonly heading: string;
-  /** The file to save the block as: the last file of its language that the line of text above it names. */
+  /**
+   * The file in which to save the block. The text line above the block names it; if that line names several
+   * files of the block's language, the last one.
+   */
   readonly file: string | undefined;
 }
 

@@ -25,7 +25,8 @@ exec "$name" "$@"
 `;
 
 /**
- * Commands that would replace the installed packages of the sources: the folder of a page only links to them.
+ * Commands that would replace the packages installed for the sources, because the page's folder only has a
+ * link to these packages.
  */
 export const REPLACES_PACKAGES = /\bnpm (?:ci|i|install|uninstall|prune|update)\b/;
 

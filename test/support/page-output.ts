@@ -20,9 +20,9 @@ export class PageOutput {
   readonly #varies: readonly RegExp[];
 
   /**
-   * @param lines the lines of the page; within a line, `…` stands for any text, and alone for any number of
-   * lines
-   * @param varies further patterns, with the flag g, of texts that differ between runs
+   * @param lines the lines of the page. Within a line, `…` stands for any text. A line that is only `…`
+   * stands for any number of lines.
+   * @param varies more patterns of texts that differ between runs; they need the flag g
    */
   constructor(lines: readonly string[], varies: readonly RegExp[] = []) {
     this.#varies = [...varies, ...VARIES];

@@ -4,7 +4,7 @@ import type { PollResult } from '#app/streams/poller.js';
 
 let lastId = 0;
 
-/** A root without children and variables whose record has this identity. */
+/** A root without children or variables. Its record has this identity. */
 export function root(name: string, identity: Partial<RootIdentity> = {}): ManagedObject {
   const id = ++lastId;
   return {

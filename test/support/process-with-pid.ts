@@ -1,9 +1,9 @@
-// Starts a process that gets the PID of one that has ended.
+// Starts a process that has the same PID as a process that has ended.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-/** Root can write a PID to this file. Linux then gives the next process the PID after it. */
+/** Root can write a PID to this file. Linux then gives the next higher PID to the next process. */
 const LAST_PID = '/proc/sys/kernel/ns_last_pid';
 /** More than one attempt is needed, because another process or thread may take the PID first. */
 const ATTEMPTS = 50;

@@ -1,4 +1,5 @@
-// Before mocha retries a test, the test programs of its suite return to their state before the test.
+// Tests that, before mocha retries a test, the test programs of the suite return to their state before the
+// test.
 import { existsSync, mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { TestPrograms } from './processes.js';

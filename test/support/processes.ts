@@ -88,7 +88,10 @@ export class Running {
     return this.#stderr;
   }
 
-  /** Resolves with the first match in all of stderr so far. Fails if there is none before the deadline. */
+  /**
+   * Resolves with the first match in stderr, in earlier output or in new output. Fails if there is none in
+   * time.
+   */
   line(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray> {
     const match = () => {
       const found = pattern.exec(this.#stderr);

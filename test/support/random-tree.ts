@@ -78,8 +78,8 @@ export class RandomTree {
   }
 
   /**
-   * The lines that a page may show before that. Of two variables with one name, the earlier one may be on the
-   * page until the later one is bound.
+   * The lines that a page may show before all changes are bound. If two variables have the same name, the
+   * earlier one may be on the page until the later one is bound.
    */
   get mayShow(): string[] {
     return this.objects.flatMap(({ variables }) =>
@@ -137,7 +137,7 @@ export class RandomTree {
   }
 }
 
-/** Applies a step to the tree; ignores all other steps. */
+/** Applies a step if it is a change of the tree; ignores it otherwise. */
 export function changeTree(
   tree: RandomTree,
   [action, pick, isSynced]: readonly [action: string, pick: number, isSynced: boolean],

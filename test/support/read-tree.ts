@@ -26,7 +26,7 @@ export interface PlainObject {
   readonly children: readonly PlainObject[];
 }
 
-/** Reads frames, slots and then words, in the order that the format requires. */
+/** Reads frames, then slots, then words, as the format requires. */
 export function readTree(source: Source, slotCount: number): PlainObject[] {
   const slots = Buffer.alloc(slotCount * 8);
   const words = Buffer.alloc(slotCount * 4);

@@ -121,8 +121,8 @@ function socketReader(): Reader {
 }
 
 /**
- * @param stop stops the terminal by typed keys; called before the terminal is filled, since the system may
- * handle the keys late
+ * @param stop types the keys that stop the terminal. It is called before the terminal is filled, because
+ * the system may handle the keys late.
  */
 function terminal(stop: (keyboard: number) => void): Reader {
   const { O_RDWR, O_NOCTTY, O_NONBLOCK } = constants;
@@ -149,7 +149,7 @@ function terminal(stop: (keyboard: number) => void): Reader {
   };
 }
 
-/** Creates readers, by what they do. */
+/** Functions that create readers, by a description of the reader. */
 export const READERS: Readonly<Record<string, () => Reader>> = {
   'a pipe that is not read': () => pipeReader(...madeBy((pair) => libc.pipe2(pair as never, 0))),
   'a named pipe that is not read': fifoReader,

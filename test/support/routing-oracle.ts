@@ -29,8 +29,8 @@ export interface Asking {
 }
 
 /**
- * The expected status. With 200 also the value on the page; with 400 also whether the message is that of rule
- * 1 of spec 7.
+ * The expected status. With 200, also the value on the page. With 400, also whether rule 1 of spec 7 gives
+ * the message.
  */
 export type Wanted =
   | { readonly status: 200; readonly value: number; readonly isScoped: boolean }

@@ -1,4 +1,5 @@
-// Names for this test run. By them, `scripts/test.js` finds the segments that the run left behind.
+// Names that are unique to this test run. `scripts/test.js` uses them to find the segments that the run
+// left behind.
 import { randomBytes } from 'node:crypto';
 import { pid } from 'node:process';
 

@@ -1,5 +1,5 @@
-// An exposition text beside a naive renderer of the same lines. The naive one has no blocks, no memory limit
-// and no state from earlier renders.
+// An exposition text, and a naive renderer of the same lines. The naive renderer has no blocks, no memory
+// limit and no state from earlier renders.
 import { expect } from 'chai';
 import { crcTables } from '#app/exposition/compress/crc.js';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
@@ -182,7 +182,7 @@ export class TextPair {
     return snapshot;
   }
 
-  /** Renders; the allocation after the first `memory` ones fails. */
+  /** Renders with memory for only `memory` allocations; the next one fails. */
   renderWithout(memory: number, encodings: Encodings): void {
     const { arena } = this.kernel;
     const allocate = arena.allocate.bind(arena);

@@ -18,8 +18,8 @@ export class TracedExporter {
   constructor(programs: TestPrograms, config: string) {
     this.#folder = programs.path('trace');
     mkdirSync(this.#folder);
-    // strace writes one file per thread. In a common file it would split a call in two lines when another
-    // thread interrupts it.
+    // strace writes one file per thread. In a common file, it would split a call into two lines if another
+    // thread interrupted it.
     const under = ['strace', '-ff', '-y', '-s', '0', '-o', join(this.#folder, 'thread')];
     this.#running = programs.start('exporter', ['--config', config], { under });
   }

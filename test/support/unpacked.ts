@@ -6,7 +6,8 @@ import { deflateBlockOf, joined } from '#app/exposition/compress/deflate-stream.
 
 export function unpacked({ families }: Pick<Snapshot, 'families'>): string {
   const blocks = families.flatMap(({ deflateBlocks }) => deflateBlocks ?? []);
-  // The first match in a block refers to the line feed before it. Precede the first block with one, too.
+  // The first match in a block refers to the line feed before the block, so put one before the first block,
+  // too.
   const { buffers, crc, bytes } = joined([deflateBlockOf(Buffer.from('\n')), ...blocks]);
   const text = inflateRawSync(Buffer.concat([...buffers, deflateRawSync(Buffer.alloc(0))]));
   expect({ crc, bytes }).to.deep.equal({ crc: crc32(text), bytes: text.length });

@@ -26,7 +26,7 @@ import { VirtualClock } from '../support/virtual-clock.js';
 const TURN_MS = 30;
 /** No task in this test takes longer. */
 const SETTLED_MS = 30_000;
-/** All targets and views share this kernel, because creating one takes longer than a script. */
+/** All targets and views share this kernel, because creating a kernel takes longer than running a script. */
 const KERNEL = new Kernel();
 
 type Action = TreeStep[0] | 'notify' | 'wait' | 'demand' | 'compare';
@@ -41,8 +41,8 @@ const scripts = fc.record({
     size: 'max',
   }),
   /**
-   * The number of steps before the target starts. `isReady` says whether it becomes ready before the
-   * remaining steps.
+   * The number of steps before the target starts. `isReady` says whether the target becomes ready before
+   * the remaining steps.
    */
   start: fc.nat(60),
   isReady: fc.nat(3).map((number) => number > 0),
@@ -117,8 +117,8 @@ describe('a target on a tree that changes during its tasks', () => {
         const open: { readonly seen: readonly string[] }[] = [];
         const demand = () => follow(target.demand().pipe(map(pageOf)));
         const compare = (): void => {
-          // Let the minimum interval pass: until then, a demand gets values from the beginning of the last
-          // render.
+          // Let the minimum interval pass. Before that, a demand gets the last render, which may lack
+          // recent changes.
           if (given.renderMinIntervalMs > 0) clock.advance(SETTLED_MS);
           // Remove the limit on changes per poll: a refresh that polls for more than a second shows only a
           // part of the tree.

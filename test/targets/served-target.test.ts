@@ -465,7 +465,8 @@ describe('a served target', () => {
     it('counts one miss for all scrapes that share a render', () => {
       const shown = showing(1);
       const target = serve({ renderMinIntervalMs: 0 });
-      // The first scrape gets the last render; then the value changes, and the others share the next render.
+      // The first scrape gets the last render. Then the value changes, and the other scrapes share the next
+      // render.
       const first$ = target.target.demand().pipe(map(() => shown.x.set(2)));
       follow(first$);
       for (let others = 0; others < 3; others++) follow(target.target.demand());

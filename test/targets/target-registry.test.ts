@@ -156,7 +156,7 @@ describe('a target registry', () => {
       update(['1', '2', '3'], 3);
       work([500, 100, 300]);
       update(['1', '2', '3', '4', '5'], 3);
-      // Until it is measured, the first new target counts as an average one.
+      // Until the first new target is measured, it counts as a target with an average refresh time.
       expect(places()).to.deep.equal([0, 1, 2, 1, 2]);
     });
 

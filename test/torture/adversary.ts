@@ -1,5 +1,5 @@
-// A process that publishes the segments of one hostile case and scrapes their targets.
-// Arguments: name of the case, context id, seed, scale. It obeys `place`, `scrape URL` and `end`.
+// A process that publishes the segments of one hostile case and scrapes their targets. Arguments: name of
+// the case, context id, seed, scale. It obeys the messages `place`, `scrape URL` and `end`.
 import { get } from 'node:http';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PROJECT } from '../support/processes.js';
 import type { Given, Outcome } from './trial.js';
 
-/** Seconds of this trial per minute of a run. */
+/** The duration of this trial, in seconds per minute of the whole run. */
 const SECONDS_A_MINUTE = 12;
 const LEAST_SECONDS = 10;
 
@@ -13,7 +13,7 @@ interface Tally {
   readonly scrapes: number;
   readonly faults: number;
   readonly restarts: number;
-  /** Resident memory of the bridge in KiB: the minima of the second and of the last quarter. */
+  /** Resident memory of the bridge in KiB: its minima in the second and in the last quarter of the trial. */
   readonly second?: number;
   readonly last?: number;
 }

@@ -1,4 +1,4 @@
-// A small valid target. While others have faults, it must be served in time and with correct values.
+// A small valid target. While other targets have faults, it must be served in time and with correct values.
 import { get } from 'node:http';
 import { Forge } from './forge.js';
 

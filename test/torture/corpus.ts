@@ -14,7 +14,10 @@ const DAMAGES = fc.array(mutation, { minLength: 1, maxLength: 5 });
 
 const FILE = join(PROJECT, 'test/torture/corpus.json');
 
-/** The seed, and the index among the draws from that seed, from which a case is generated again. */
+/**
+ * Identifies a case, so that it can be generated again: a seed, and the case's index among the draws from
+ * it.
+ */
 export interface Draw {
   readonly seed: number;
   readonly index: number;

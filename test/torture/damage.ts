@@ -1,4 +1,4 @@
-// Damages segments during reads, in one process: random bytes, with and without valid CRCs.
+// Damages random bytes of segments while they are read, in one process, with and without valid CRCs.
 import { Corpus, DRAWS, draws, sentenceOf } from './corpus.js';
 import { messageOf } from '#app/errors.js';
 import { pollDamaged } from '../support/poll-damaged.js';

@@ -207,7 +207,7 @@ function nextFault() {
 
 async function goWrong() {
   const fault = nextFault();
-  // In the first round the faults are short, so that all of them occur within a quarter of a run of minutes.
+  // In the first round the faults are short, so that all of them occur within a quarter of a short run.
   const isFirst = decks === 1;
   tally.faults++;
   rightSince = undefined;

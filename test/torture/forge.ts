@@ -136,8 +136,8 @@ export class Forge {
   }
 
   /**
-   * Writes a frame with a text and returns its offset and length. `isTorn` leaves it in the middle of an
-   * update forever.
+   * Writes a frame with a text and returns its offset and length. With `isTorn`, the frame stays in the
+   * middle of an update forever.
    */
   text(at: number, text: Buffer, isTorn = false): readonly [number, number] {
     const words = 3 + Math.ceil(text.length / 8);

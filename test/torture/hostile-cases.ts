@@ -7,7 +7,7 @@ import { Forge } from './forge.js';
 export interface Stage {
   readonly contextId: string;
   readonly random: Random;
-  /** The share of the full size to try, from 0 to 1. */
+  /** The size of the case as a share of its full size, from 0 to 1. */
   readonly scale: number;
 }
 

@@ -13,7 +13,7 @@ import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 interface HostileOptions {
   readonly mode: 'logical' | 'threaded';
   readonly seed: number;
-  /** The share of the full size to try, from 0 to 1. */
+  /** The size of the case as a share of its full size, from 0 to 1. */
   readonly scale: number;
   /** The duration of the fault. */
   readonly ms: number;

@@ -22,10 +22,10 @@ const START_EVERY_MS = 1200;
 /** The upper limit of a JVM's lifetime after it appears. */
 const LIFE_MS = 2000;
 const SCRAPE_EVERY_MS = 50;
-/** The limit for a JVM to appear after its file, and for a JVM to disappear after its end. */
+/** The longest time until a JVM appears, after its file, and until it disappears, after its end. */
 const PROMISED_MS = 2000;
 const PATIENCE_MS = 20_000;
-/** Of this number of JVMs, one is asked for its counters over a socket. */
+/** One in this number of JVMs is asked for its counters over a socket. */
 const ASK_EVERY = 10;
 const FLAGS = [
   '-XX:+UseSerialGC',
@@ -143,7 +143,7 @@ async function withinPromise(what: string, at: Promise<number>, sinceMs: number)
   return ms;
 }
 
-/** Checks that jcmd can read the JVM's counters. It could not if the JVM had given up its file. */
+/** Checks that jcmd can read the JVM's counters. It cannot if the JVM has given up its file. */
 function askForCounters(pid: number): void {
   const { stdout } = spawnSync('jcmd', [String(pid), 'PerfCounter.print'], { encoding: 'utf8' });
   if (!stdout.includes('sun.rt.createVmBeginTime='))
@@ -162,8 +162,8 @@ class Pages {
   }
 
   /**
-   * Resolves with the time of the first page that shows the JVM, or does not show it, as `isThere` says. Only
-   * pages requested after `sinceMs` count.
+   * Resolves with the time of the first page that shows the JVM, or, if `isThere` is false, of the first
+   * page that does not. Only pages requested after `sinceMs` count.
    */
   when(pid: number, isThere: boolean, sinceMs: number): Promise<number> {
     return new Promise((resolve, reject) => {

@@ -32,7 +32,7 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
   const back: number[] = [];
   let values = 0;
   let lacking = 0;
-  /** The number of values that could not be copied consistently, from the last page. */
+  /** The number of values that could not be copied consistently, as counted on the last page. */
   let stale = 0;
   try {
     const binary = programs.path('oracle');

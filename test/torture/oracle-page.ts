@@ -20,8 +20,8 @@ export interface Checked {
   /** The number of missing texts, histograms and summaries. */
   readonly lacking: number;
   /**
-   * The round of each object's variable `number`. The next page of the same publisher must not show an
-   * earlier one.
+   * The round of each object's variable `number`. No later page of the same publisher may show an earlier
+   * round.
    */
   readonly rounds: ReadonlyMap<number, number>;
 }
@@ -29,7 +29,7 @@ export interface Checked {
 const LINE = /^oracle_item_(\w+)\{object="o(\d+)"(?:,(le|quantile|value)="([^"]*)")?\} (\S+)$/;
 
 /**
- * @param before the rounds on an earlier page; no object may show an earlier round than there
+ * @param before the rounds on an earlier page; no object may return to an earlier round
  * @param mayLack whether complete texts, histograms and summaries may be missing, because the page counts
  * values that could not be copied consistently
  */

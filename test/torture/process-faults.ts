@@ -27,7 +27,7 @@ interface FaultContext {
   readonly port: number;
   /** The duration of the fault. */
   readonly ms: number;
-  /** The share of the full size to try, from 0 to 1. */
+  /** The size of the fault as a share of its full size, from 0 to 1. */
   readonly scale: number;
 }
 

@@ -1,4 +1,5 @@
-// Tests the example configurations of the bridge: they load, and those of one setup agree.
+// Tests the example configurations of the bridge: they load, and the files of one setup agree with each
+// other.
 import { expect } from 'chai';
 import { chmodSync, copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { BRIDGE, COMPONENT as FIELDS } from '#app/bridge/settings/component-table.js';
@@ -22,7 +23,7 @@ describe(EXAMPLE, () => {
 
   it('loads unchanged, and has the same meaning with all comment signs removed', () => {
     const bare = text.replace(/^(#.*)?\n/gm, '');
-    expect(bare.split('\n')).to.have.lengthOf(5); // The required lines, and the end.
+    expect(bare.split('\n')).to.have.lengthOf(5); // The required lines, and '' after the last line feed.
     expect(plain(text)).to.deep.equal(plain(bare));
     expect(plain(text.replace(/^#(?=\S)/gm, ''))).to.deep.equal(plain(bare));
     expect(plain(text).warnings).to.deep.equal([]);

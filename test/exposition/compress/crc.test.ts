@@ -1,4 +1,4 @@
-// Tests the CRC-32 of a text that is combined from the CRCs of its parts, against zlib.
+// Tests a text's CRC-32, which is combined from the CRCs of the text's parts, against zlib.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';

@@ -235,7 +235,7 @@ describe('a page of compressed lines', () => {
         fixedLine(`word="${word.repeat(5)}"`, 1),
       );
     }
-    // The first render with the words detects the growth, and the second one reacts.
+    // The first render after the addition detects the growth. The second one chooses a new code.
     runToEnd(fleet.text.rendering(BOTH));
     expect(codeOf(runToEnd(fleet.text.rendering(BOTH)))).not.to.equal(before);
   });

@@ -7,7 +7,7 @@ const counts = fc.array(fc.oneof(fc.nat(5), fc.nat(1_000_000)), { minLength: 2, 
 const costOf = (lengths: readonly number[], by: readonly number[]): number =>
   lengths.reduce((sum, length, symbol) => sum + length * (by[symbol] ?? 0), 0);
 
-/** The cost of an optimal code without a limit: the sum of all merges of Huffman's algorithm. */
+/** The cost of an optimal code without a length limit: the sum of all merges of Huffman's algorithm. */
 function bestCost(by: readonly number[]): number {
   const weights = by.filter((count) => count > 0);
   let cost = weights.length === 1 ? (weights[0] ?? 0) : 0;

@@ -65,7 +65,7 @@ describe('a JSON document on stdout', () => {
     server_key: '82',
     root: 'H.1.ads',
   };
-  /** The objects of a document with these series lines. */
+  /** The JSON objects of a document with these series lines. */
   const parsed = (text: string): unknown[] => {
     const target = new FakeTarget();
     target.text = text;

@@ -1,4 +1,4 @@
-// Compares the tables in docs/catalogue.md about metrics without a catalogue with the exporter's metrics.
+// Compares the exporter's metrics for applications without a catalogue with the tables in docs/catalogue.md.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { BASE_UNITS } from '#app/catalogue/names.js';

@@ -226,7 +226,7 @@ describe('the exposition text', () => {
       const render = () => runToEnd(pair.text.rendering(ENCODINGS.deflated));
       if (hasZeros) render();
       for (let i = 0; i < VALUES; i++) pair.set(i, (i + 1) / 7);
-      // The first render with the new values detects the growth, and the second one reacts.
+      // The first render with the new values detects the growth. The second one chooses a new code.
       render();
       const [family] = render().families;
       const blocks = family?.deflateBlocks ?? [];

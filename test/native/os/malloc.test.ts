@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 
 /**
  * A program that allocates 60 MB in small blocks and keeps a tenth of them. It prints its size before and
- * after the call.
+ * after it calls returnFreePages().
  */
 const FRAGMENTING_PROGRAM = (module: string): string => `
   import { setTimeout } from 'node:timers/promises';

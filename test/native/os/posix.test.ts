@@ -6,7 +6,7 @@ import { posixMemory } from '#app/native/os/posix.js';
 describe('A segment that the system refuses to map', () => {
   it('can still be read, and a wait for its changes makes no system call', () => {
     const waiter = new FutexWaiter();
-    // The kernel lets no process map this file. Its path is relative to the folder of shared memory.
+    // No process can map this file. Its path is relative to the folder of shared memory.
     const file = posixMemory(waiter).open('../../proc/self/stat');
     const moved = () => expect.fail('it cannot know');
     file?.wait(0, 0, moved)();

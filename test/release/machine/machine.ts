@@ -48,8 +48,8 @@ function obstacle(): string {
 const NAMESPACES = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--ipc'];
 
 /**
- * Enters the machine. Of the host it sees only the kernel and a few devices: no network except loopback, no
- * processes, and no shared memory.
+ * Enters the machine. The machine sees only the kernel and a few devices of the host: no network except
+ * loopback, no processes, and no shared memory.
  */
 const ENTER = `
   ip link set lo up

@@ -14,8 +14,8 @@ import { freshServing } from '../../support/serving-http.js';
 
 describe('admission', () => {
   /**
-   * Returns a handler. It answers with the refusal if there is one, otherwise with `source$`: at once or
-   * never.
+   * Returns a handler. It answers with the refusal if there is one, otherwise with what `source$` emits, if
+   * anything.
    */
   const at = (source$: Observable<unknown>) => (refusal?: string) =>
     refusal === undefined ? source$ : of(refusal);

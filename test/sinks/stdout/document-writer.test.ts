@@ -55,7 +55,7 @@ describe('documentWriter', () => {
     return fd;
   };
 
-  /** A named pipe, with `cat` at its other end, which copies it to a file. */
+  /** A named pipe, and `cat`, which reads from it and writes to a file. */
   const toCat = async () => {
     const make = spawn('mkfifo', [join(folder, 'pipe')]);
     await eventually('the pipe is made', () => make.exitCode === 0);

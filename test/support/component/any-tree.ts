@@ -33,7 +33,7 @@ export const anyTree = fc.array(
 );
 type Planned<T> = T extends fc.Arbitrary<infer P> ? P : never;
 
-/** Adds a number to each id and name to make them unique, as a real publisher's are. */
+/** Appends a number to each id and name, because those of a real publisher are unique. */
 export function served(plan: Planned<typeof anyTree>): ServedTree {
   const tree = new ServedTree();
   const made: PublishedObject[] = [];
@@ -61,7 +61,8 @@ function addVariable(
   else if (type === 'f64') tree.addVariable(object, name, type, { kind }).set(double);
   else if (type === 'bool') tree.addVariable(object, name, type).set(integer % 2n === 0n);
   else if (type === 'integer') {
-    // A reader takes a negative counter for a wrapped one, so such a counter is unsigned.
+    // Readers regard a negative counter as wrapped around, so a counter with negative bits gets an unsigned
+    // type.
     const isNegative = BigInt.asIntN(64, integer) < 0n;
     const own = isUnsigned || (kind === 'counter' && isNegative) ? 'u64' : 'i64';
     tree.addVariable(object, name, own, { kind }).set(integer);

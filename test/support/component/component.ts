@@ -97,7 +97,7 @@ export class Component {
     this.#oddities = new OddityFilter(options.oddities);
   }
 
-  /** The present roots, without oddities. */
+  /** The roots that the tree has now, without oddities. */
   roots(): readonly VendorObject[] {
     return Array.from(this.tree.roots, vendorObject);
   }

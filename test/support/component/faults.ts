@@ -27,8 +27,8 @@ const drip: FaultyAnswer = async (exchange, component) => {
 };
 
 /**
- * Closes the connection after a share of the body. The declared length is `excess` larger than the whole
- * body.
+ * Sends this share of the body and closes the connection. The declared length exceeds the body's length by
+ * `excess` bytes.
  */
 const truncated =
   (share: number, excess = 0): FaultyAnswer =>
@@ -39,8 +39,8 @@ const truncated =
   };
 
 /**
- * Declares half of the length, and sends the other half once the client has what it takes for a complete
- * body.
+ * Declares half of the body's length. Sends the second half after the client has taken the first half for a
+ * complete body.
  */
 const shortLength: FaultyAnswer = async (exchange, component) => {
   const { body, ...head } = await component.answer(exchange.request);

@@ -2,7 +2,7 @@
 import { VENDOR_TYPES, valueJson } from '#app/simulator/component/vendor-json.js';
 import type { VendorObject, VendorVariable } from '#app/simulator/component/vendor-json.js';
 
-/** The variables that identify a run of a process. The values belong to a different run. */
+/** The variables that identify a run of a process, with the values of a different run. */
 const OTHER: readonly VendorVariable[] = [
   { Name: 'processID', Type: VENDOR_TYPES.number, Value: 99_999n },
   { Name: 'time', Type: VENDOR_TYPES.text, Value: 'Tue Jan  6 09:30:00 2026' },
@@ -25,7 +25,7 @@ export function choice(about: string, end: number): number {
   return ((hash ^ (hash >>> 13)) >>> 0) % end;
 }
 
-/** True for about one in `one` texts. */
+/** True for one text out of `one`, on average. */
 export const isChosen = (about: string, one: number): boolean => choice(about, one) === 0;
 
 /** Which irregularities the text of a tree has. Plain text has none. */
@@ -147,7 +147,7 @@ class JsonWriter {
   }
 }
 
-/** An escape that exists already, or a character that JSON allows to escape. */
+/** An existing escape, or a character that may be escaped in JSON. */
 const ESCAPABLE = /\\u....|\\.|[/a-e]|[^ -~]/g;
 
 const escaped = (character: string): string =>
@@ -157,7 +157,7 @@ const escaped = (character: string): string =>
 
 /**
  * Returns the JSON of one object or of a list.
- * @param oddities default: none, which also means no blanks
+ * @param oddities default: neither oddities nor blanks
  */
 export const oddJson = (
   content: VendorObject | readonly VendorObject[],

@@ -55,7 +55,7 @@ const altered = (variable: VendorVariable): VendorVariable => ({
   Value: another(variable.Value),
 });
 
-/** Returns another value of the same type. Where a type depends on the size of its values, the size stays. */
+/** Returns another value. It has the same type, also if the type depends on the size of the value. */
 function another(value: VendorValue): VendorValue {
   switch (typeof value) {
     case 'bigint':
@@ -123,16 +123,14 @@ const numeric: OddVariable = (variable, about) => {
   return /^(0|-?[1-9]\d{0,18})$/.test(Value) ? { ...variable, Value: BigInt(Value) } : variable;
 };
 
-/** The changes that an oddity makes to a tree. The changes to its text are in `TextOddities`. */
+/** The changes that an oddity makes to the tree. `TextOddities` has the changes to the text. */
 interface SimulatedOddity {
   readonly roots?: (roots: readonly VendorObject[]) => readonly VendorObject[];
   readonly object?: (object: VendorObject) => VendorObject;
   readonly variable?: OddVariable;
 }
 
-/**
- * Oddities in the order in which they apply: an oddity that changes values precedes one that changes types.
- */
+/** Oddities in the order in which they apply: those that change values precede those that change types. */
 export const ODDITIES = {
   /** Some variables occur twice in their object; a reader must use the later one. */
   repeated_variables: { object: withRepeatedVariables },

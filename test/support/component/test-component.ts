@@ -108,7 +108,7 @@ export class TestComponent {
 
   /** Listens on a port; 0 takes a free one. */
   async listen(port: number): Promise<void> {
-    // If a fault was set before, wait for its effect: without a port, it could only close the listener.
+    // A fault that was set earlier may still be closing the listener. Wait for that.
     await this.#settled.catch(() => undefined);
     this.#port = await this.#listener.open(port);
     if (this.#fault === 'refuse') await this.#listener.shut();

@@ -179,7 +179,7 @@ describe('a target whose old or new partition fails', () => {
     const { target, publisher, root, partition, moved } = serve();
     const home = moved(partition(1));
     publisher.addVariable(root, 'unset', 'u64');
-    // Without a former root, the target would choose this one.
+    // Without a former root, the target would choose this root.
     publisher.addRoot('H.0.demo', 'Root');
     for (let failure = 0; failure < 3; failure++) {
       home.fail('it crashed');
@@ -192,7 +192,7 @@ describe('a target whose old or new partition fails', () => {
     const { target, publisher, partition, moved } = serve();
     const home = moved(partition(1));
     target.ask();
-    // If the target did not know its former root, it would choose this one.
+    // If the target did not know its former root, it would choose this root.
     publisher.addRoot('H.0.demo', 'Root');
     home.trouble = 'out of memory';
     home.fail('it crashed');

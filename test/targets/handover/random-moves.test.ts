@@ -1,5 +1,5 @@
-// Tests random moves, redefinitions, failures and publisher losses of one target with slow partitions,
-// against the published values.
+// Compares the answers of one target with the published values while it moves, is redefined, fails and
+// loses its publisher at random. Its partitions are slow.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Observable, finalize, map, tap } from 'rxjs';
@@ -27,14 +27,14 @@ import { Publishers } from '../../support/publishers.js';
 import { Served, seriesOf } from '../../support/served.js';
 
 const SPACING_MS = 50;
-/** The time between two slices of each partition's tasks. Demands stay open for as long. */
+/** The time between two slices of each partition's tasks. Demands stay open for about that time. */
 const TURNS_MS = [0, 7, 40];
 /** By this time all demands are answered, even if a thread hangs and its partition then fails again. */
 const SETTLED_MS = 2 * (MAX_SILENCE_MS + PARTITION_RETRY_MS + EXIT_MS);
 
 /**
- * Shared memory in which every publisher counts as live, because a real check of a lock takes longer than a
- * step.
+ * Shared memory in which every publisher counts as live, because checking a real lock takes longer than a
+ * step of the simulation.
  */
 const UNLOCKED: SharedMemory = {
   open(name) {
@@ -43,7 +43,7 @@ const UNLOCKED: SharedMemory = {
     return file && { ...file, ...rest, wait: () => () => undefined };
   },
 };
-/** All simulations share this kernel, because creating one takes longer than a simulation. */
+/** All simulations share this kernel, because creating a kernel takes longer than running a simulation. */
 const KERNEL = new Kernel();
 const SMALL = definitionOf({ seedPaths: ['@root'], renderMinIntervalMs: SPACING_MS });
 const LARGE = definitionOf({ renderMinIntervalMs: SPACING_MS });
@@ -144,8 +144,8 @@ class Simulation {
   readonly #defined: Past<TargetDefinition>[] = [];
   #publisher: { readonly set: (value: number) => void; readonly made: Publisher } | undefined;
   /**
-   * Violations of the rules by answers and refreshes. They are recorded, because an error thrown there would
-   * count as a failure of the target.
+   * Violations of the rules by answers and refreshes. They are recorded instead of thrown, because an error
+   * would count as a failure of the target.
    */
   readonly #wrong: string[] = [];
   /** The first value that the present publisher stored. */
@@ -225,7 +225,7 @@ class Simulation {
     },
     rival: (): void => {
       if (this.#publisher === undefined || !this.#hasRoot) return;
-      // If the target did not know its former root, it would choose this one.
+      // If the target did not know its former root, it would choose this root.
       const root = this.#publisher.made.addRoot('H.0.demo', 'Root');
       this.#publisher.made.addVariable(root, 'x', 'u64').set(1e9);
     },
@@ -300,7 +300,9 @@ class Simulation {
     return new ThreadedPartition({ number, contextId, poolName: 'pool' }, memory, start, clock);
   }
 
-  /** Returns the partition that serves the target, the one that the target moves to, or any. */
+  /**
+   * Returns the partition that serves the target, the partition that the target moves to, or any partition.
+   */
   #failing(number: number): WatchedPartition {
     const { target } = this.#served;
     const serving = target.status().partition;

@@ -1,4 +1,5 @@
-// A refresh of a target as a call: its report, its failure, and what becomes of it while the hosting changes.
+// Tests calls of `refresh()` of a target: the report, the failure, and what happens if the hosting changes
+// meanwhile.
 import { EMPTY, merge, mergeMap, tap, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
@@ -20,7 +21,7 @@ const state = (isReady: boolean): Report => ({
 const shown = { hasRendered: true, isDirty: false, snapshot: undefined };
 const refreshed: RefreshReport = { kind: 'refreshed', state: stateOf(true), ...counted, ...shown };
 
-/** Letters of a hosting: `r`eady, `n`ot ready; of an answer: `a`. */
+/** In the diagrams, a hosting reports `r` (ready) or `n` (not ready), and answers a refresh with `a`. */
 const reports = { r: state(true), n: state(false) };
 const answers = { a: refreshed };
 const REFRESH = { kind: 'refresh', mayRender: true } as const;

@@ -234,8 +234,8 @@ for (const mode of ['logical', 'threaded'] as const)
       const before = counts();
       const conditions = { clashes: 1, omittedSeries: 2, omittedObjects: 1, omittedVariables: 1 };
       expect(before).to.deep.include({ ...conditions, staleFrames: 0 });
-      // The publisher stops in the middle of an update of the text. Only a new view reads the text, and
-      // cannot copy it.
+      // The publisher stops in the middle of an update of the text. Only a new view reads the text, and its
+      // copy fails.
       const stopping = text as unknown as { update(payload: () => never): void };
       const stop = () => {
         throw new Error('stopped');
@@ -405,7 +405,7 @@ describe('a partition whose thread has ended', () => {
       const refreshes = () =>
         Number(target.internal().find(({ name }) => name.endsWith('refresh_total'))?.value);
       const counted = [refreshes()];
-      // If the target did not know its former root, it would choose this one.
+      // If the target did not know its former root, it would choose this root.
       publisher.addRoot('H.0.demo', 'Root');
       const asked = follow(target.queryTree(treeQuery()));
       await workers[0]?.terminate();

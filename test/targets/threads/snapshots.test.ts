@@ -13,7 +13,7 @@ import { snapshotOf } from '../../support/snapshot-of.js';
 const TARGET = 1;
 const FAMILIES = 30;
 const BYTES_A_TEXT = 64;
-/** Bytes of an allocation that makes a memory grow, after some repetitions. */
+/** The size of an allocation. The memory grows after several of them. */
 const STEP_BYTES = 65_536;
 
 /** Creates a thread's shared memory with one text per family and version, a sender and a receiver. */
@@ -191,7 +191,10 @@ describe('a snapshot that a thread sends', () => {
   it('arrives unchanged though the memory has grown before some of its texts or deflate blocks', () => {
     const some = fc.array(growths, { minLength: 1, maxLength: 3 });
     const snapshots = fc.array(fc.tuple(fc.constantFrom(...ENCODINGS), some), { maxLength: 6 });
-    /** The texts and deflate blocks of each family; a family without a text would inflate its blocks. */
+    /**
+     * The texts and deflate blocks of each family. Without texts, `buffers` would inflate the deflate
+     * blocks.
+     */
     const contents = ({ families, encodings }: Snapshot) =>
       families.map((family) => [
         ...(encodings.text ? family.buffers : []).map(String),

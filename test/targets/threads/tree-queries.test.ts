@@ -1,4 +1,4 @@
-// Tree queries that cross threads: each has one answer, and ends with its subscriber.
+// Tree queries that cross threads: each gets one answer, and ends when its subscriber unsubscribes.
 import { expect } from 'chai';
 import { EMPTY, catchError } from 'rxjs';
 import type { TreeAnswer } from '#app/model.js';

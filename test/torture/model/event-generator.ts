@@ -119,7 +119,7 @@ export class EventGenerator {
     },
     changes: () => {
       const { random, publications } = this.#parts;
-      // A burst of changes, either of one kind, such as many new objects or states, or of any kind.
+      // A burst of changes: all of one kind, such as many new objects or states, or of mixed kinds.
       const kind = random.below(3) === 0 ? undefined : publications.randomChange();
       const key = this.#key();
       for (let left = random.below(30); left >= 0; left--)

@@ -106,8 +106,8 @@ export class PageChecker {
   }
 
   /**
-   * Checks that the page shows one moment of its refresh. With concurrent changes, each series may show
-   * another moment.
+   * Checks that the page shows one moment of its refresh. With concurrent changes, different series may
+   * show different moments.
    */
   #compare(
     tag: string,

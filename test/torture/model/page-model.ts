@@ -3,8 +3,8 @@
 /** The series of a variable, or of an object's state. The value is written as on a page. */
 export interface ModelSeries {
   /**
-   * Whether this is a state. Only pages with a catalogue show states, and the model knows nothing else of
-   * such pages.
+   * Whether this is a state. Only pages with a catalogue show states, and the model knows only the states
+   * of these pages.
    */
   readonly isState: boolean;
   /** The path of the object below the root, such as `a.b`; empty for the root. */
@@ -31,7 +31,7 @@ export interface Stamp {
 interface TreeVersion extends Stamp {
   /** Undefined while there is no root. */
   readonly tree: ModelTree | undefined;
-  /** Whether the tree before ended without a notification. If so, it may still be served for a while. */
+  /** Whether the previous tree ended without a notification. If so, it may still be served for a while. */
   readonly isAbrupt: boolean;
 }
 
@@ -58,7 +58,7 @@ export class PageModel {
 
   /**
    * Adds a version of the tree of a server key; undefined means that it has no root.
-   * @param isAbrupt whether the tree before ended without a notification
+   * @param isAbrupt whether the previous tree ended without a notification
    */
   note(key: string, tree: ModelTree | undefined, isAbrupt = false): void {
     this.#of(key).push({ ...this.stamp(), tree, isAbrupt });
@@ -70,7 +70,10 @@ export class PageModel {
     return this.#values.has(`${key} ${name} ${value}`);
   }
 
-  /** Returns the value of a variable at a moment. If it was unset then, returns the value before. */
+  /**
+   * Returns the value of a variable at a moment. If the variable was unset then, returns its last value
+   * before.
+   */
   formerValue(key: string, name: string, at: Stamp): string | undefined {
     for (const { order, tree } of [...this.#of(key)].reverse()) {
       if (order > at.order) continue;

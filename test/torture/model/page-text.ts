@@ -1,4 +1,4 @@
-// seriesOfPage() returns the series of a page under the names of the model.
+// seriesOfPage() returns the series of a page by their names in the model.
 import { familiesOf } from '#app/exposition/page/scope.js';
 import type { FamilyText, ReadyAnswer } from '#app/model.js';
 import type { PageSeries } from './page-model.js';

@@ -13,7 +13,7 @@ import { SeededClock } from './seeded-clock.js';
 import { SimulatedService } from './simulated-service.js';
 
 const STEPS = 150;
-/** If changes are concurrent, a change interrupts one in this number of value reads. */
+/** If changes are concurrent, one in this number of value reads is interrupted by a change. */
 const READS_PER_INTERRUPTION = 3;
 /**
  * The time for which a killed publisher may still be served. Its lock is checked every half second, and a

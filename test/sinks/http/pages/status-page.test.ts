@@ -28,7 +28,7 @@ const progress = (reason: string, synced = 0, total = 4): SyncProgress => ({
   reason,
 });
 
-/** Returns the rows of the table as text, each with the row of its reason. */
+/** Returns the rows of the table as text, each followed by the row that shows its reason. */
 const rows = (page: string): readonly string[] =>
   [...page.matchAll(/<tr id="target-[^]*?<\/tr>(\s*<tr id="reason-of-[^]*?<\/tr>)?/g)].map(
     ([row]) => textOf(row),
