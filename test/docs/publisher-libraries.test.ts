@@ -73,7 +73,10 @@ describe('the page of the publisher libraries', function () {
     });
   }
 
-  /** One function for each programming language. It publishes a text variable with default options until the suite ends. */
+  /**
+   * One function for each programming language. It publishes a text variable with default options until the
+   * suite ends.
+   */
   const publish: readonly ((key: string) => void | Promise<void>)[] = [
     async (key) => {
       const source = programs.write(

@@ -142,7 +142,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     const programs = testPrograms();
     const random = new Random(11);
     let pair: BridgePair;
-    /** Closes the pair, once it has been started. */
+    /** Closes the pair, if the pair has been started. */
     let close = (): Promise<void> => Promise.resolve();
     let objects: readonly ScenarioObject[] = [];
     let page = '';

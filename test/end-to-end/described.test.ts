@@ -1,5 +1,5 @@
-// Tests metrics that come from a publisher's descriptions of its variables, as selected by the target's
-// settings.
+// Tests metrics that come from a publisher's descriptions of its variables, and the target's settings
+// that select which of these metrics it shows.
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';

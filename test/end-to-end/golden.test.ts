@@ -1,5 +1,5 @@
-// Compares whole pages with those in test/golden. `npm run golden -- --update` writes them anew: read
-// the difference before it is committed.
+// Compares whole pages with the pages in test/golden. `npm run golden -- --update` writes new ones: read
+// the difference before you commit it.
 import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -13,11 +13,11 @@ import { recordedJdks, recordedJvm, recordedVarnish } from './recorded-inputs.js
 const UPDATE = 'npm run golden -- --update writes it';
 const isUpdate = process.argv.includes('--update');
 const OPEN_METRICS = 'application/openmetrics-text';
-/** Options of a simulated tree that is the same in each run, and never changes. */
+/** Options of a simulated tree that never changes and is the same in every run. */
 const STILL = ['--objects', '60', '--rate', '0', '--seed', '42'];
 const FEW = ['--objects', '12'];
 
-/** Pairs of a text that differs between runs, and the text that stands for it. */
+/** Pairs: a text that differs between runs, and its placeholder. */
 type Placeholders = readonly (readonly [string | RegExp, string])[];
 
 /** The values of the exporter's own metrics, and their labels that depend on the machine or the release. */
@@ -29,7 +29,7 @@ const OWN: Placeholders = [
 const withPlaceholders = (page: string, placeholders: Placeholders): string =>
   placeholders.reduce((text, [what, by]) => text.replaceAll(what, by), page);
 
-/** Compares a page with the file of that name. */
+/** Compares a page with the golden file of this name. */
 function compare(name: string, page: string, placeholders: Placeholders = []): void {
   const path = join(PROJECT, 'test/golden', name);
   const shown = withPlaceholders(page, placeholders);
@@ -54,7 +54,7 @@ function lint(page: string, known = /^$/): void {
   expect(objections.sort()).to.deep.equal(LINTED);
 }
 
-/** The whole page of a target, in text 0.0.4 or another format, once it has a line. */
+/** Returns the whole page of a target, in text 0.0.4 or another format, once the page has this line. */
 const pageOf = (url: string, line: RegExp, accept = 'text/plain'): Promise<string> =>
   waitFor(`${url} has ${line.source}`, async () => {
     const response = await fetch(url, { headers: { accept } });
@@ -72,7 +72,7 @@ describe('a whole page', function () {
     /** A line that a complete page has. */
     readonly line: RegExp;
     readonly placeholders?: Placeholders;
-    /** Objections of promtool that are known. */
+    /** Known objections of promtool. */
     readonly known?: RegExp;
   }
 
@@ -101,7 +101,7 @@ describe('a whole page', function () {
     const target = { app, server_key: serverKey, format };
     const lines = Object.entries(target).map(([key, value]) => `${key} = "${value}"\n`);
     const table = `[[targets]]\n${lines.join('')}format_settings = { ${settings} }\n`;
-    // Each scrape shows the values of that moment.
+    // Let each scrape show the present values.
     const config = programs.config({ render_min_interval_ms: 1 }, table);
     return programs.start('exporter', ['--config', config]).url();
   };
@@ -129,10 +129,10 @@ describe('a whole page', function () {
       await compareBoth({
         name: `varnish-7.1.1-${names}`,
         url,
-        // The result of a probe follows the other values.
+        // Varnish writes the results of probes last.
         line: /^varnish_backend_up.*second.*bad"/m,
         placeholders: [[` ${startedS}\n`, ' SECONDS\n']],
-        // Names of the other exporter.
+        // Metric names that prometheus_varnish_exporter also uses.
         ...(names === 'compat' && {
           known: /^varnish_.*(should have "_total" suffix|abbreviated units)$/,
         }),
@@ -161,7 +161,7 @@ describe('a whole page', function () {
   it("of the demo's exporter equals test/golden/demo-exporter.prom", async () => {
     for (const { app, serverKey, root } of TARGETS)
       programs.simulate('--app', app, '--server-key', serverKey, '--root', root, ...STILL);
-    // The bridge publishes its own root beside that of its component.
+    // The bridge publishes its own root beside the component's root.
     const objects = [BRIDGED.root, `other-host.1.${BRIDGE_APP}`].map((id) => ({
       id,
       class: 'Root',
@@ -182,14 +182,15 @@ describe('a whole page', function () {
     const url = await exporter.url();
     const own = url.replace(/\/metrics$/, '/-/metrics');
     const every = (line: string) => new RegExp(`(^${line}\\n){${EXPORTED.length}}`, 'm');
-    // Until then, pages of targets would be answers with 503, which this page counts.
+    // Wait until all targets are ready. Otherwise the requests below would get 503, and this page counts
+    // those.
     await pageOf(own, every('shm_exporter_internal_target_ready.* 1'));
     for (const { app, serverKey } of EXPORTED)
       await pageOf(`${url}?app=${app}&server_key=${serverKey}`, /^# TYPE/m);
-    // The durations follow within a second.
+    // The durations appear within a second.
     const page = await pageOf(own, every('shm_exporter_target_refresh_duration_p99_ms.*'));
-    // The process and nodejs metrics depend on the version of Node.js. A family is listed after those
-    // that had a value earlier, so the order depends on the run.
+    // The process and nodejs metrics depend on the version of Node.js. Families are listed in the order in
+    // which they first had a value, which differs between runs.
     const families = page
       .trimEnd()
       .split(/\n+(?=# HELP )/)

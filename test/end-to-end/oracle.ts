@@ -60,7 +60,7 @@ export function subtree(scenario: ScenarioFile, rootId: string): ScenarioObject[
   });
 }
 
-/** Returns every series of the application and its value, by `seriesKey`. */
+/** Returns the value of every series of the application, by `seriesKey`. */
 export function expectedSeries(
   app: string,
   scenario: ScenarioFile,

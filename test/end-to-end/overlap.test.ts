@@ -1,4 +1,4 @@
-// Tests a program whose replacement starts before it ends, as in a rolling restart.
+// Tests a program that starts before its predecessor ends, as in a rolling restart.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ describe('a program that starts before its predecessor ends', function () {
     return text;
   };
 
-  /** Starts the first program of a documentation page. It counts `sales`. */
+  /** For each language: starts the first program of its documentation page, with this number of sales. */
   const starts = {
     C: (sales: number): Running => {
       const key = 'options.server_key = "shop-1";';

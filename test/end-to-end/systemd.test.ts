@@ -19,7 +19,10 @@ describe('the exporter as a systemd service', function () {
   const programs = testPrograms();
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
 
-  /** Starts a listener, and returns it with the command that makes a program notify it. */
+  /**
+   * Starts a listener. Returns it, and the beginning of a command line that makes a program notify the
+   * listener.
+   */
   async function systemd(address: string, environment: readonly string[] = []) {
     const listener = programs.command(['python3', '-c', LISTENER, address]);
     await waitFor('it listens', () => /listening/.exec(listener.stdout) ?? undefined);

@@ -68,8 +68,8 @@ const NAMES = Object.keys(VARIABLES);
 const VALUES = 3;
 
 /**
- * The reader copies slots in pages: the number of slots of a page, and of the adjacent pages that the tree
- * uses.
+ * The number of slots in a page, which the reader copies as a whole. The tree uses the slots of PAGES
+ * adjacent pages.
  */
 const PAGE_SLOTS = 512;
 const PAGES = 8;

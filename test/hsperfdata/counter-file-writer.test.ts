@@ -1,4 +1,4 @@
-// Tests the check of whether a process can be the JVM that wrote a counter file.
+// Tests how a reader checks whether a process can be the JVM that wrote a counter file.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { getuid } from 'node:process';
@@ -14,7 +14,7 @@ const UID = getuid?.() ?? 0;
 describe("A counter file's process", () => {
   const folder = temporaryFolder();
 
-  /** Writes a process to a fake /proc. Its start is in hundredths of a second since boot. */
+  /** Writes a process to a fake /proc. `startTicks` is in hundredths of a second since boot. */
   function process(
     pid: number,
     state: string,

@@ -22,7 +22,10 @@ import { perfFolder } from './perf-folder.js';
 import { SetClocks, objectsBelow, valuesOf, pollAll } from '../support/polled-values.js';
 import { needsRoot } from '../support/needs.js';
 
-/** A counter file. Each test makes a new one: the file states when its JVM started, which must not be long before its process started. */
+/**
+ * A counter file. Each test makes a new one: the file states when its JVM started, which must not be long
+ * before the start of the JVM's process.
+ */
 let file = perfFile(someCounters());
 
 /** Returns the PIDs of the JVMs in the tree. */

@@ -1,4 +1,4 @@
-// Tests the lines and the journal detection of logs.
+// Tests log lines, and the detection of the systemd journal.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { closeSync, fstatSync, openSync } from 'node:fs';

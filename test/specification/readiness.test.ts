@@ -16,8 +16,8 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   const labels = '{"app":"shop","server_key":"1"}';
   let url = '';
   let publisher: Published;
-  /** The internal metrics of a target that is not ready. */
   let before503: Reply;
+  /** The internal metrics of a target that is not ready. */
   let beside: ReadonlyMap<string, string>;
   let first = '';
 

@@ -38,7 +38,7 @@ const toml = (name: string, table: Readonly<Record<string, unknown>>): string =>
 export const targets = (...tables: readonly Readonly<Record<string, unknown>>[]): string =>
   tables.map((table) => toml('targets', table)).join('');
 
-/** `[[metric_scopes]]` tables in TOML, from the patterns of each scope by the scope's name. */
+/** `[[metric_scopes]]` tables in TOML: one for each name of a scope, with the patterns of the scope. */
 export const scopes = (tables: Readonly<Record<string, readonly string[]>>): string =>
   Object.entries(tables)
     .map(([name, metrics]) => ({ name, metrics }))

@@ -26,7 +26,7 @@ import { follow } from '../support/follow.js';
 import { countedSource, firstTwo, marbles } from '../support/marbles.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-/** An input of the operator, or the end of the open refresh, which has no report if it fails. */
+/** An input of the operator, or the end of the open refresh. A refresh that fails has no report. */
 type Event =
   | { readonly input: Demand | Report }
   | { readonly end: 'refresh'; readonly report?: RefreshReport };

@@ -1,4 +1,4 @@
-// Parses the JSON text of a component into objects and values, independently of its formatting.
+// Parses the JSON of a component into objects and values, whatever the formatting of the JSON.
 import { parseExactly } from './exact-json.js';
 import type { ExactJson } from './exact-json.js';
 

@@ -7,7 +7,10 @@ import { SAMPLE, SAMPLE_AT, SAMPLE_BYTES } from './sample-segment.js';
 
 type Damage = (segment: HeapSegment) => void;
 
-/** Damage to a segment just before its read number `moment`; 0 means before the segment is opened. */
+/**
+ * Damage to a segment. It happens just before the read with the number `moment`; 0: before the segment is
+ * opened.
+ */
 export interface Mutation {
   readonly moment: number;
   readonly damage: Damage;
@@ -71,7 +74,7 @@ const damage: fc.Arbitrary<readonly [string, Damage]> = fc.oneof(
     .map((length) => named(`cut to ${length} bytes`, (segment) => segment.truncate(length))),
 );
 
-/** Corrects CRCs and indexes, so that the damage reaches the later checks. */
+/** Corrects CRCs and indexes, so that the segment passes the first checks in spite of the damage. */
 function seal({ bytes }: HeapSegment): void {
   if (bytes.length < PAGE) return;
   bytes.writeUInt32LE(crc32(bytes.subarray(0, HEADER.crc)), HEADER.crc);

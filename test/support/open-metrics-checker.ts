@@ -1,4 +1,5 @@
-// A strict parser of OpenMetrics 1.0 text that shares no code with the product. It throws at each violation.
+// A strict parser of OpenMetrics 1.0 text that shares no code with the product. It throws at the first
+// violation.
 
 export interface ReadFamily {
   readonly name: string;

@@ -59,7 +59,8 @@ export function pageBlocks(page: string): PageBlock[] {
 }
 
 /**
- * Returns the commands of a block: in a terminal session those after `$ ` or `# `; a script is one command.
+ * Returns the commands of a block. In a terminal session, each command follows `$ ` or `# `. A script is
+ * one command.
  */
 export function commandsOf({ language, line, lines }: PageBlock): PageCommand[] {
   if (language === 'sh') return [{ prompt: '$', line, command: lines.join('\n'), output: [] }];

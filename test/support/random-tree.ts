@@ -137,7 +137,7 @@ export class RandomTree {
   }
 }
 
-/** Applies a step if it is a change of the tree; ignores it otherwise. */
+/** Applies a step that changes the tree; ignores all other steps. */
 export function changeTree(
   tree: RandomTree,
   [action, pick, isSynced]: readonly [action: string, pick: number, isSynced: boolean],

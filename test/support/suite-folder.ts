@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Returns a function that returns paths in the folder. The folder exists only while the suite runs, because
- * mocha also loads test files to list them.
+ * Returns a function that returns paths in the folder. The folder exists only while the suite runs: mocha
+ * also loads test files just to list their tests, and must then create no folder.
  */
 export type SuiteFolder = (...names: readonly string[]) => string;
 

@@ -45,7 +45,7 @@ export const HUNDREDS = Array.from(
 /** Suffixes of the metric name, as in the lines of histograms. */
 const SUFFIXES = ['', '', '', '_sum', '_count'];
 
-/** Labels that resemble the labels of the line before, and labels that do not. */
+/** Labels that resemble the labels of the previous line, and labels that do not. */
 export const LABELS: readonly ((nodeId: number, seriesIndex: number) => string)[] = [
   (nodeId) => `{nodeId="${nodeId}",text="${'é'.repeat(nodeId % 7)}"}`,
   (nodeId, seriesIndex) =>
@@ -84,7 +84,7 @@ export class TextPair {
 
   readonly labels: typeof LABELS;
   readonly families: typeof FAMILIES;
-  /** The text of each family object in the first snapshot that has it. */
+  /** The text that each family object had in its first snapshot. */
   readonly #firstTexts = new WeakMap<FamilyText, string>();
 
   constructor(labels = LABELS, families = FAMILIES) {
@@ -112,7 +112,7 @@ export class TextPair {
       value === undefined
         ? fixedLine(own, seriesIndex, suffix)
         : cellLine(own, this.values.of(value), OPCODE.f64, suffix);
-    // Lines of every other node that have equal labels share one stored text.
+    // For every other node, lines with equal labels share one stored text.
     const isShared = nodeId % 2 === 0;
     const all = isShared ? { ...line, labels: this.sharedText(labelsOf(line)) } : line;
     this.text.put(metadata(name), familyIndex, { nodeId, seriesIndex }, all);

@@ -1,4 +1,4 @@
-// Tests TargetHistory: the ages of the last change of readiness and of the newest value.
+// Tests TargetHistory: how long ago a target's readiness changed, and how old its newest value is.
 import { expect } from 'chai';
 import { unknownState } from '#app/streams/report.js';
 import type { TargetState } from '#app/streams/report.js';

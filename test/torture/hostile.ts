@@ -47,10 +47,11 @@ const FULL_MINUTES = 30;
 const FULL_MS = 8000;
 const LEAST_MS = 300;
 /**
- * The minimum for a fault that makes a segment invalid, because the exporter must notice it during the fault.
+ * The minimum duration of a fault that makes a segment invalid. The exporter must notice the fault while it
+ * lasts.
  */
 const LEAST_INVALID_MS = 1000;
-/** The limits for a scrape of the control target, and for the return of its correct values. */
+/** The longest time for a scrape of the control target, and until its values are correct again. */
 const MAX_WAIT_MS = 1000;
 const MAX_BACK_MS = 2000;
 

@@ -22,7 +22,7 @@ const START_EVERY_MS = 1200;
 /** The upper limit of a JVM's lifetime after it appears. */
 const LIFE_MS = 2000;
 const SCRAPE_EVERY_MS = 50;
-/** The longest time until a JVM appears, after its file, and until it disappears, after its end. */
+/** How soon a JVM must appear after its file, and disappear after its end. */
 const PROMISED_MS = 2000;
 const PATIENCE_MS = 20_000;
 /** One in this number of JVMs is asked for its counters over a socket. */

@@ -11,9 +11,12 @@ import type { Given, Outcome } from './trial.js';
 import { fetchPage } from './control-target.js';
 
 const FAULTS_A_MINUTE = 500;
-/** The number of publishers at a time. Each has its own server key. */
+/** The number of publishers that run at the same time. Each has its own server key. */
 const LANES = 8;
-/** The longest time for which a dead publisher may be served, and the longest time until correct values are served again. */
+/**
+ * The longest time until a dead publisher is no longer served, and the longest time until correct values
+ * are served again.
+ */
 const MAX_DEAD_MS = 2000;
 const MAX_BACK_MS = 2000;
 const STOPPED_MS = 120;

@@ -104,7 +104,7 @@ export class BuiltDirectory {
     return file;
   }
 
-  /** Writes a segment of values into a file that holds several. */
+  /** Writes a segment of values into a file that holds several segments. */
   within(file: string, offset: number, ident: string, bytes: Uint8Array): BuiltSegment {
     poke(join(this.path, file), offset, bytes);
     return this.#added(file, offset, bytes.length, 'Stat', ident);

@@ -45,7 +45,7 @@ export interface DamagedFile {
   readonly places: readonly number[];
 }
 
-/** A change of a file. An index or offset that is too large is taken modulo the count. */
+/** A change of a file. An index or offset that is too large wraps around. */
 export type Damage =
   | { readonly kind: 'byte'; readonly file: number; readonly at: number; readonly byte: number }
   | { readonly kind: 'number'; readonly file: number; readonly at: number; readonly value: bigint }

@@ -9,7 +9,7 @@ import { needs, needsPrograms } from '../support/needs.js';
 
 type Values = ReadonlyMap<string, bigint>;
 
-/** Returns the entries of `values`, as name and value, that `others` lacks. */
+/** Returns the entries that `values` has and `others` lacks, each as a line with name and value. */
 const linesMissingFrom = (others: Values, values: Values): readonly string[] =>
   [...values].filter(([name, value]) => others.get(name) !== value).map((line) => line.join(' '));
 

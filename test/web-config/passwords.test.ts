@@ -154,7 +154,7 @@ describe('passwordThread', () => {
   });
 });
 
-// A rate limit admits a certain number of requests.
+// TokenBucket limits the rate of requests.
 describe('TokenBucket', () => {
   let nowMs = 0;
   const bucket = (intervalMs: number, burst: number) =>

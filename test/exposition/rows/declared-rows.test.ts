@@ -291,7 +291,7 @@ describe('an application without a catalogue', () => {
     const third = add('c', 'Third.');
     expect(help()).to.equal('Third.');
     source.remove(third);
-    // Replaces the family by one of another type, in the same render.
+    // Replaces the family by a family of another type, in the same render.
     const counts = BigUint64Array.of(1n, 2n);
     const histogram = {
       type: 'histogram',

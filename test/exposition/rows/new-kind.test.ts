@@ -1,5 +1,5 @@
-// Tests row kinds from outside the exporter: each needs only its own module and an entry in the list of
-// kinds.
+// Tests row kinds that are not part of the exporter: each needs only its own module and an entry in the
+// list of kinds.
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';

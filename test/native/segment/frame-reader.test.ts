@@ -6,7 +6,10 @@ import { FrameReader } from '#app/native/segment/frame-reader.js';
 /** A histogram with one bound takes five 8-byte units: end, sum, two counts, begin. */
 const UNITS = 5;
 
-/** Creates a reader of a file whose reads return the given frames in turn, then the last one. */
+/**
+ * Creates a reader of a file. The reads of the file return the given frames in turn, and the last frame
+ * from then on.
+ */
 const readerOf = (frames: readonly (readonly number[])[]) => {
   let reads = 0;
   const file = {

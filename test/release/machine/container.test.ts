@@ -23,9 +23,9 @@ const LIBRARIES = [
 ];
 
 /**
- * Sets up mounts and a network of its own. The container runtime needs one cgroup hierarchy, and may not be
- * allowed to raise limits. It changes the owner of /dev/null to the container's user, so it gets its own
- * /dev/null.
+ * Sets up mounts and a network for the container runtime. The runtime needs one cgroup hierarchy, and may
+ * not be allowed to raise limits. It changes the owner of /dev/null to the container's user, so it gets its
+ * own /dev/null.
  */
 const ENTER = `
   ip link set lo up

@@ -121,7 +121,7 @@ const RULE_1 =
 const NOT_READY =
   /^scrape not ready: objects \d+\/\d+ synced, variables \d+\/\d+ synced, waiting on \S.*\n$/;
 
-/** Returns the content of an answer in the oracle's terms. */
+/** Returns the content of an answer in the form that the oracle uses. */
 function said({ status, text }: RawAnswer): object {
   if (status === 503) return { status: NOT_READY.test(text) ? 503 : text };
   if (status === 400) return { status, isRule1: text === RULE_1 };

@@ -105,7 +105,7 @@ const brokenTextBody = (id: string): Buffer =>
     Buffer.from('rich"}],"Children":[]}]'),
   ]);
 
-/** The path that the fault `redirect` redirects to. It gives the correct answers. */
+/** The path to which the fault `redirect` redirects. The correct answers are there. */
 const MOVED = '/moved';
 
 /** Answers with these bytes, labelled as JSON. */
@@ -142,7 +142,7 @@ const firstId = (component: Component): string => component.roots()[0]?.Instance
 const brotli = promisify<Buffer, Buffer>(brotliCompress);
 
 export const FAULTS = {
-  /** Does not listen. The server itself implements this fault and `reset`. */
+  /** The component does not listen. `TestComponent` itself implements this fault and `reset`. */
   refuse: (exchange) => {
     exchange.drop();
   },

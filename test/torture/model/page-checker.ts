@@ -150,9 +150,9 @@ function snapshotFaults(page: PageSeries, moments: readonly PageSeries[]): strin
 /**
  * Returns the faults of a page: series with a value that they had at none of these moments, and missing
  * series that were present at all of them. A series that changed between these moments may also show an
- * earlier value. A text or histogram that cannot be copied consistently keeps its last value. A series that
- * was unset and set again has the same word as before.
- * @param wasFormer whether a series may show this earlier value
+ * earlier value, for two reasons. A text or histogram that cannot be copied consistently keeps its last
+ * value. A series that was unset and set again has the same word as before.
+ * @param wasFormer whether this is an earlier value that the series may show
  */
 function mixedFaults(
   page: PageSeries,

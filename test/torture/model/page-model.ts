@@ -118,7 +118,9 @@ export class PageModel {
   }
 }
 
-/** Returns the series of a tree that pass the target's filter: either its states or its variables. */
+/**
+ * Returns the series of a tree that pass the target's filter: either those of states or those of variables.
+ */
 export function seriesOfTree(
   { series }: ModelTree,
   seedPaths: readonly string[],

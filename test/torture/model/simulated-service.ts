@@ -27,7 +27,7 @@ export const PARTITIONS = 3;
 const FEW_STEPS = 6;
 const BIND_STEPS = STEPS_PER_SLICE;
 
-/** The longest delays in fast and in slow partitions: of a message, and between two event-loop iterations. */
+/** The longest delay of a message, and of an event-loop iteration, in fast and in slow partitions. */
 const FAST_MS = 2;
 const SLOW_MS = 15;
 

@@ -1,4 +1,4 @@
-/* Does one operation on a tree, and sends itself a signal at one step of it. A step is the entry to or the
+/* Does one operation on a tree, and sends itself a signal at one of its steps. A step is the entry to or the
  * exit from any function of shm_publisher.h. To count steps, compile this with -finstrument-functions.
  * usage: steps CONTEXT KEY ROOT OPERATION STEP SIGNAL    (STEP 0: no signal; prints all steps) */
 #include "item.h"
