@@ -22,7 +22,7 @@ const DAY = 86_400;
 const NOW = AT_MINUTES * 60;
 
 const always = (value: number): string => `${value}x100`;
-/** Has the value `now` in the last `minutes`, and `before` until then. */
+/** Samples with the value `now` in the last `minutes`, and with the value `before` until then. */
 const lately = (minutes: number, before: number, now: number): string =>
   `${before}x${AT_MINUTES - 1 - minutes} ${now}x${minutes + 4}`;
 /** 0 at one sample near the end, 1 at all others. */

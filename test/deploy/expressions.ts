@@ -1,6 +1,6 @@
 // Reads as much PromQL as the tests need: which metrics an expression names.
 
-/** Matches a regular expression for `__name__`, which must list the complete names of all metrics. */
+/** Matches a selector such as `{__name__=~"(a|b)_total"}`. It must name each metric completely. */
 const NAME_MATCHER = /\{__name__=~"\(([\w|]+)\)(\w+)"\}/g;
 const LABEL_LISTS = /\b(?:by|without|on|ignoring|group_left|group_right) \([^)]*\)/g;
 const KEYWORDS = /^(?:and|or|unless|by|without|on|ignoring)$/;

@@ -45,7 +45,7 @@ function compare(name: string, page: string, placeholders: Placeholders = []): v
 }
 
 /**
- * Lints a page, where promtool is installed.
+ * Lints a page, if promtool is installed.
  * @param known the objections to allow, besides those to the exporter's own metrics
  */
 function lint(page: string, known = /^$/): void {

@@ -11,7 +11,7 @@ import { PROJECT, testPrograms, waitFor } from '../support/processes.js';
 const PAGE = 'docs/publish-typescript.md';
 
 /**
- * For a line on stdin, starts a new worker, and ends the old worker once the new one says that it
+ * A program that starts a new worker for each line on stdin. It ends the old worker once the new one
  * publishes.
  */
 const PRIMARY = `

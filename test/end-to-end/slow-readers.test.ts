@@ -166,7 +166,7 @@ describe('a program', function () {
     const big = programs.write('big', `${'x'.repeat(99)}\n`.repeat(20_000));
     const cat = programs.command(['cat', big], { outputs: reader.fd });
     exporter.signal('SIGHUP');
-    // The reader sleeps.
+    // The reader sleeps while it waits for output.
     await waitFor(
       'cat waits for it',
       () => /^State:\s+S/m.exec(readFileSync(`/proc/${cat.pid}/status`, 'utf8'))?.[0],

@@ -28,7 +28,7 @@ describe('the target check', () => {
     folder
       .bare(faultMessage('CONFIG_INVALID', () => planTargets(load(toml, targets))))
       .split('\n')
-      // The lists of what is allowed: the catalogues' own.
+      // Omit the lists of allowed names, which depend on the catalogues.
       .map((line) => line.replace(/(allowed for the application \w+: \w+), .*/, '$1, …'));
 
   it('finds the catalogue of each target among built-in catalogues and catalogue files', () => {

@@ -12,7 +12,7 @@ readsPage('docs/tutorial.md', {
       "serverKey: 'shop'": `serverKey: '${shop}'`,
       'server_key = "shop"': `server_key = "${shop}"`,
       'server_key=shop': `server_key=${shop}`,
-      // Shorten Prometheus's intervals, which are longer on the page because its alerts call people.
+      // Shorten Prometheus's intervals. The page sets longer ones, because its alerts call people.
       'scrape_interval: 15s': 'scrape_interval: 1s',
       'evaluation_interval: 15s': 'evaluation_interval: 1s',
       '- url:': '- refresh_interval: 1s\n        url:',

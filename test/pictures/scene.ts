@@ -19,7 +19,7 @@ const HURRIED = [
 ] as const;
 
 export interface SceneSettings {
-  /** Ports. */
+  /** The ports on which the programs listen. */
   readonly exporter: number;
   readonly prometheus: number;
   /** How long alerts with `for: 1m` in the files wait here. */

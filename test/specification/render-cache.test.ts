@@ -28,7 +28,7 @@ type Step = readonly [
 
 const CACHES = ['internal_scrape_render_cache', 'internal_scrape_scope_cache'] as const;
 
-/** By `render_min_interval_ms`. */
+/** The scripts for each `render_min_interval_ms`. */
 const SCRIPTS: Readonly<Record<number, readonly Step[]>> = {
   0: [
     // A hit: the target was rendered when it became ready, before the first scrape.

@@ -20,7 +20,7 @@ describe('renders', function () {
   const HITS = 'internal_scrape_render_cache_hits_total';
   const MISSES = 'internal_scrape_render_cache_misses_total';
 
-  /** Starts an exporter. Its tree is updated all the time. */
+  /** Starts an exporter of a tree that is updated all the time. */
   const exporter = async (settings: Readonly<Record<string, unknown>> = {}): Promise<string> => {
     const url = await programs
       .exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode, ...settings })

@@ -182,8 +182,8 @@ describe('the scopes of a file', function () {
   const WRONG = ['', 'a b', 'a/b', 'ä', 'a%', 'a*'];
   const NAMES = ['a', 'A.b-c_9', '0'];
   /**
-   * The result of --check-config for a file that has a wrong scope for each of these names, a scope without a
-   * name, and one without metrics.
+   * The result of --check-config for a file that has a scope with each of these wrong names, a scope
+   * without a name, and a scope without metrics.
    */
   let checked: { readonly status: number | null; readonly stderr: string };
 

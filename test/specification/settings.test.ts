@@ -47,7 +47,7 @@ describe('the settings', function () {
   const prefixesOf = (app: App): readonly string[] => [
     ...new Set(namesOf(app).map((key) => /^[a-z]+_[a-z]+/.exec(key)?.[0] ?? '')),
   ];
-  /** The series of those objects of a shop that have one of these paths. */
+  /** The series of the objects of a shop at these paths. */
   const seriesBelow = (count: number, ...paths: readonly string[]): Record<string, string> =>
     Object.fromEntries(
       Object.entries(shopSeries('shop', count)).filter(([key]) =>

@@ -45,7 +45,7 @@ const refreshed = (hasRendered: boolean, isDirty: boolean): Event => ({
   report: { kind: 'refreshed', ...ready, hasRendered, isDirty, snapshot: undefined },
 });
 
-/** Letters of reports on refreshes: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready; `x` a failed refresh. */
+/** Reports on refreshes: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready. `x` is a failed refresh. */
 const events = {
   d: demand,
   C: changed,

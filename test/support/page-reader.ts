@@ -35,7 +35,7 @@ export interface PageTable {
   readonly checks?: ByBeginning<(text: string, folder: PageFolder) => void | Promise<void>>;
   /** Blocks and commands that cannot run on a bare machine, and the reason. */
   readonly unrun?: ByBeginning<string>;
-  /** Further patterns, with the flag g, of texts that differ between runs. */
+  /** More patterns of texts that differ between runs; they need the flag g. */
   readonly varies?: readonly RegExp[];
 }
 
@@ -60,7 +60,7 @@ export function readsPage(page: string, table: PageTable): void {
     });
     before(() => reader.open());
     after(() => reader.close());
-    // After a failed step, skip the rest: they depend on it.
+    // After a failed step, skip all later steps, because they depend on it.
     let hasFailed = false;
     beforeEach(function () {
       needs(this, !hasFailed, 'an earlier step of the page failed');

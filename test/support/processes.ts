@@ -346,8 +346,9 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 /**
- * The test programs of the suite that calls this function. They are removed at the end of the suite, or when
- * the run is interrupted. Before mocha retries a test, everything that its first attempt created is removed.
+ * The test programs of the suite that calls this function. They are removed at the end of the suite, or
+ * when the run is interrupted. Before mocha retries a test, everything that the failed attempt created is
+ * removed.
  */
 export function testPrograms(): TestPrograms {
   const made = new TestPrograms();

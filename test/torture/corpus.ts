@@ -7,7 +7,7 @@ import { PROJECT } from '../support/processes.js';
 import { mutation } from '../support/mutations.js';
 import type { Mutation } from '../support/mutations.js';
 
-/** Of one seed. */
+/** The number of cases that are drawn from one seed. */
 export const DRAWS = 2000;
 /** One to five mutations of one segment. */
 const DAMAGES = fc.array(mutation, { minLength: 1, maxLength: 5 });

@@ -98,7 +98,7 @@ export class Forge {
     return at;
   }
 
-  /** Returns its id. */
+  /** Returns the id of the object. */
   object({ name, parent = 0, className = 'Thing' }: ForgedObject): number {
     const slot = this.#slot(1n);
     return this.#record(RECORD_KIND.object, (at) => {

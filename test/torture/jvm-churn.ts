@@ -19,7 +19,7 @@ import { fetchPage } from './control-target.js';
 const JVMS_A_MINUTE = 5;
 const LEAST_JVMS = 5;
 const START_EVERY_MS = 1200;
-/** The upper limit of a JVM's lifetime after it appears. */
+/** The longest time for which a JVM runs after it appears. */
 const LIFE_MS = 2000;
 const SCRAPE_EVERY_MS = 50;
 /** How soon a JVM must appear after its file, and disappear after its end. */

@@ -19,7 +19,7 @@ const PACES = [
   [3, 1000],
   [4, 0],
 ] as const;
-/** The limits until a dead publisher is no longer served, and until a new one is served. */
+/** How soon a dead publisher must no longer be served, and a new publisher must be served. */
 const MAX_DEAD_MS = 2000;
 const MAX_BACK_MS = 2000;
 const MAX_PAGES = 17;

@@ -54,7 +54,7 @@ const OPERATIONS: readonly Operation[] = [
 
 interface Fault {
   readonly operation: Operation;
-  /** From 1. */
+  /** Counted from 1. */
   readonly step: number;
   readonly signal: keyof typeof SIGNALS;
 }
@@ -108,7 +108,7 @@ function compile(programs: TestPrograms): string {
   return binary;
 }
 
-/** Returns the faults of an operation: every step with each signal. */
+/** Returns the faults of an operation: one for each step and signal. */
 function faultsOf(binary: string, programs: TestPrograms, operation: Operation): Fault[] {
   const words = [programs.contextId, 'steps', 'h.1.oracle', operation.name, '0', '0'];
   const { stdout, status } = spawnSync(binary, words, { encoding: 'utf8' });

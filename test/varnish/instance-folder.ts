@@ -73,7 +73,7 @@ export function instanceFolder() {
       const mgt = manager.values('MGT', IDS.mgt, [10n, 0n]);
       return { path: path(name), manager, mgt, ...this.child(name, pid + 1) };
     },
-    /** Rewrites the directory of the child. */
+    /** Rewrites the directory of the child process. */
     child(name = 'shop', pid = 4712): Pick<BuiltInstance, 'child' | 'main'> {
       const own = `${path(name)}/_.vsm_child`;
       rmSync(own, { recursive: true, force: true });

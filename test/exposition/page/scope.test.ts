@@ -54,7 +54,7 @@ describe('the scope pattern (spec 2.3)', () => {
     it(`"${pattern}" ${wanted ? 'selects' : 'does not select'} the metric ${name} (${type})`, () =>
       expect(compilePattern(pattern)({ name, type })).to.equal(wanted));
 
-  /** Tries every split: a `*` matches nothing, or one character followed by another `*`. */
+  /** Tries every split: a `*` matches nothing, or it matches one character and is then tried again. */
   const fits = (pattern: string, name: string): boolean => {
     if (pattern === '') return name === '';
     if (pattern.startsWith('*'))

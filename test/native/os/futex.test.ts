@@ -1,4 +1,4 @@
-// Tests futex waits: one call on one thread returns when any publisher notifies.
+// Tests futex waits: one call on one thread waits for many publishers, and returns when one of them notifies.
 import { expect } from 'chai';
 import { closeSync, openSync } from 'node:fs';
 import { hrtime } from 'node:process';

@@ -67,7 +67,7 @@ describe('admission', () => {
   });
 });
 
-// Behind TLS the listener has the same limits, and clients without a certificate cannot stop it.
+// Behind TLS the listener has the same limits. Clients without a certificate cannot stop the listener.
 describe('a guard', () => {
   const serve = freshServing();
 

@@ -106,8 +106,8 @@ export class EventGenerator {
     const { publications } = this.#parts;
     if (this.#isQuiet) return;
     const key = this.#key();
-    // Prefer first values. Their items are already bound, and their cells still hold the contents of earlier
-    // items.
+    // Prefer the first value of a variable: the variable is already bound, but its cell still holds the
+    // value of an earlier item.
     const kind = this.#parts.random.below(2) === 0 ? 'first value' : publications.randomChange();
     const done = publications.change(key, kind);
     this.#recordChange(key, kind, done, ' during a copy');
