@@ -38,7 +38,7 @@ const tracesOf = (context: string): readonly unknown[] => [
 const BUSY =
   /warning \S+: no tree \(timeout\)|longer than the interval| target \S+ on \S+ (has not|goes on)/;
 
-/** Returns the lines that a demo wrote to stderr from an offset on. */
+/** Returns the lines that a demo wrote to stderr after an offset. */
 const linesOf = ({ stderr }: Running, from = 0): readonly string[] =>
   stderr
     .slice(from)

@@ -4,7 +4,7 @@ import { runScript } from '../support/run-script.js';
 const SECONDS = '2';
 /** Each publisher has four targets. */
 const PUBLISHERS = '12';
-/** How many ticks a page may be old, because other tests use the machine at the same time. */
+/** How many ticks old a page may be. Other tests use the machine at the same time. */
 const LAG = '40';
 
 describe('48 targets on 12 publishers, with objects that appear and disappear,', function () {

@@ -1,5 +1,5 @@
-// Tests that the exporter reads its program files only once. They and its working directory may be removed
-// while it runs.
+// Tests that the exporter reads its program files only once. These files and the exporter's working
+// directory may be removed while it runs.
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';

@@ -19,7 +19,7 @@ export async function eventually(
   throw new Error(`Waited ${longestMs} ms for: ${what}${state()}`);
 }
 
-/** The state of a target, which the error of a failed wait shows. */
+/** The properties of a target that the error of a failed wait shows. */
 interface Awaited {
   status(): Pick<TargetStatus, 'isReady' | 'progress'>;
 }

@@ -10,7 +10,7 @@ export class HeapSegment {
   bytes: Buffer;
   ownership = { uid: 0, isWritableByAll: false };
   isLocked = true;
-  /** Calls `answer` with whether the segment is locked: immediately, unless a test replaces this function. */
+  /** Tells `answer` whether the segment is locked: immediately, unless a test replaces this function. */
   askLock: SegmentFile['askLock'] = (answer) => answer(this.isLocked);
   /** The number of reads so far, and the number of bytes that they asked for. */
   reads = 0;
@@ -46,10 +46,7 @@ export class HeapMemory implements SharedMemory {
   /** The number of open files. */
   openFiles = 0;
 
-  /**
-   * Creates a segment with this name. Readers that have an earlier segment with this name open keep it
-   * open.
-   */
+  /** Creates a segment with this name. An earlier segment with this name stays open in its readers. */
   put(name: string, bytes: Uint8Array): HeapSegment {
     const segment = new HeapSegment(bytes);
     this.#segments.set(name, segment);

@@ -21,7 +21,10 @@ const KEY = '80';
 const INTERVAL_MS = 1000;
 const STALE_MS = 3 * INTERVAL_MS;
 const LOST_MS = 8 * INTERVAL_MS;
-/** The time by which a poll, a scrape and a busy machine may exceed a limit. */
+/**
+ * How long after a limit something may happen, because polls and scrapes take time and the machine may be
+ * busy.
+ */
 const SLACK_MS = 2500;
 const CLIENTS = 30;
 /** A client's value is its number * TICKS + the tick at which the value was set. */

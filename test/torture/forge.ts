@@ -111,7 +111,7 @@ export class Forge {
     });
   }
 
-  /** Returns its id. */
+  /** Returns the id of the variable. */
   variable(made: ForgedVariable): number {
     const { owner, name, type = 'u64', help = '', schema = 0, frame, value = 1n } = made;
     const slot = this.#slot(value);

@@ -39,8 +39,8 @@ const truncated =
   };
 
 /**
- * Declares half of the body's length. Sends the second half after the client has taken the first half for a
- * complete body.
+ * Declares half of the body's length. Sends the second half after the client has accepted the first half as
+ * the complete body.
  */
 const shortLength: FaultyAnswer = async (exchange, component) => {
   const { body, ...head } = await component.answer(exchange.request);

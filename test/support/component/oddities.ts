@@ -55,7 +55,7 @@ const altered = (variable: VendorVariable): VendorVariable => ({
   Value: another(variable.Value),
 });
 
-/** Returns another value. It has the same type, also if the type depends on the size of the value. */
+/** Returns another value of the same type, even if the type depends on the size of the value. */
 function another(value: VendorValue): VendorValue {
   switch (typeof value) {
     case 'bigint':
