@@ -63,7 +63,7 @@ export const SETTINGS = {
     'trusted_owners',
     [],
     list(integer(0, 2 ** 32 - 2), { max: 1024, different: { by: String } }),
-    'User ids. With this list, the exporter reads only segments of these users, root and its own user, and refuses world-writable ones. An empty list allows all segments',
+    'User ids. With this list, the exporter reads only segments of the listed users, of root and of its own user, and refuses world-writable segments. An empty list allows all segments',
   ),
   segmentMaxItems: optional(
     'segment_max_items',

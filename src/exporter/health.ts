@@ -30,7 +30,7 @@ export async function healthProblem({ settings, nameOf }: Config, unixMs: number
   if (settings.metricsSystemdSocket)
     throw new Fault(
       'USAGE',
-      `${nameOf(['metrics_systemd_socket'])}: only the .socket unit defines where the exporter listens; request /-/healthy at its address`,
+      `${nameOf(['metrics_systemd_socket'])}: only the .socket unit defines where the exporter listens; request /-/healthy at an address of that unit`,
     );
   const { webConfigFile } = settings;
   const tls = webConfigFile === '' ? null : readWebConfig(webConfigFile).tls;

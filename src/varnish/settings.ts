@@ -18,13 +18,13 @@ export const VARNISH_SETTINGS = {
     'directory',
     '/var/lib/varnish',
     directory,
-    'Directory of the work directories of Varnish, each named by a server key',
+    'Directory that contains the work directories of Varnish, each named by a server key',
   ),
   names: optional(
     'names',
     'compat',
     oneOf('compat', 'clean'),
-    'Metric names: compat has those of prometheus_varnish_exporter, clean those that Prometheus recommends',
+    'Metric names: compat uses the names of prometheus_varnish_exporter, clean uses names as Prometheus recommends them',
   ),
 };
 

@@ -279,7 +279,7 @@ describe('a catalogue file', () => {
     [withRows(gauge('x_m', '')), 'metrics[0].var: found nothing, needed: the name of a variable'],
     [
       withRows(gauge('x_m', 'var = "v", buckets = [1]')),
-      'buckets: is not allowed for x_m, which uses var',
+      'buckets: is not allowed for x_m, whose row uses var',
     ],
     [
       withRows(gauge('x_m', 'var = "v", sum_var = "s", count_var = "c"')),

@@ -157,7 +157,7 @@ export type ScenarioObject = ValueOf<typeof object>;
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 const step = table('a step', {
-  afterMs: required('after_ms', between(0, MAX_DELAY_MS), 'Milliseconds after the step before'),
+  afterMs: required('after_ms', between(0, MAX_DELAY_MS), 'Milliseconds after the previous step'),
   set: optional('set', [], entries(entries(anything)), 'New values by object id and variable'),
   add: optional('add', [], list(object, {}), 'Objects to add'),
   remove: optional('remove', [], list(anyText, {}), 'Ids of objects to remove'),

@@ -115,7 +115,7 @@ class JsonScan {
     if (++this.#nesting > mostNesting)
       throw new PollFailure(
         'too_deep',
-        `the body has more than ${mostNesting} levels of arrays and objects; max_depth allows no more`,
+        `the body has more than ${mostNesting} levels of arrays and objects; max_depth sets this limit`,
       );
     if (++this.#brackets > mostBrackets) throw tooMany(mostBrackets, 'arrays and objects');
   }
@@ -124,7 +124,7 @@ class JsonScan {
 const tooMany = (most: number, things: string): PollFailure =>
   new PollFailure(
     'too_many',
-    `the body has more than ${most} ${things}; max_objects and max_variables allow no more`,
+    `the body has more than ${most} ${things}; max_objects and max_variables set this limit`,
   );
 
 /** A value of a document. Integers that a number cannot hold exactly are bigint. */

@@ -85,7 +85,7 @@ export const COMPONENT = {
     'interval_ms',
     5000,
     integer(1000, HOUR_MS),
-    'Milliseconds from the start of a poll to the next',
+    'Milliseconds from the start of a poll to the start of the next poll',
   ),
   requestTimeoutMs: optional(
     'request_timeout_ms',

@@ -140,7 +140,7 @@ export class RowParser {
       if (this.#known.includes(key) && !allowed.includes(key))
         table.problems.add(
           table.at(key),
-          `is not allowed for ${name}, which uses ${Object.keys(must).join(', ')}`,
+          `is not allowed for ${name}, whose row uses ${Object.keys(must).join(', ')}`,
         );
     if (table.has('at') !== table.has('class_id'))
       table.problems.add(table.path, '"at" and "class_id" must be given together');

@@ -102,7 +102,7 @@ export const losses: readonly Drawing[] = [
   }),
   timeSeries('cps', {
     title: 'Omissions and stale frames',
-    description: 'Increase per second; docs/internal-metrics.md explains each.',
+    description: 'Increase per second; docs/internal-metrics.md explains each metric.',
     queries: Object.fromEntries(
       Object.entries(byTarget(...COUNTED)).map(([legend, name]) => [legend, rate(name)]),
     ),
