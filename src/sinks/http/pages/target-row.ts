@@ -140,7 +140,8 @@ function stateCell({ condition, target }: TargetRowOptions): Html {
 
 function nameCell({ target, status }: TargetRowOptions): Html {
   const { app, serverKey, root, partition } = status;
-  const hint = target.instance === '' ? 'no root' : `no root for the hint ${nameText(target.instance)}`;
+  const hint =
+    target.instance === '' ? 'no root' : `no root for the hint ${nameText(target.instance)}`;
   const shownRoot = root === '' ? hint : nameText(root);
   return markup`<span class="app">${breakable(nameText(app))}</span>
     <span class="muted">${breakable(shownRoot)}</span>
