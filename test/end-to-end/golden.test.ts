@@ -129,7 +129,7 @@ describe('a whole page', function () {
       await compareBoth({
         name: `varnish-7.1.1-${names}`,
         url,
-        // Varnish writes the results of probes last.
+        // The results of probes appear after all other values.
         line: /^varnish_backend_up.*second.*bad"/m,
         placeholders: [[` ${startedS}\n`, ' SECONDS\n']],
         // Metric names that prometheus_varnish_exporter also uses.

@@ -11,8 +11,8 @@ import { PROJECT, testPrograms, waitFor } from '../support/processes.js';
 const PAGE = 'docs/publish-typescript.md';
 
 /**
- * A program that starts a new worker for each line on stdin. It ends the old worker once the new one
- * publishes.
+ * A program that starts a new worker at the first line on stdin, and ends the old worker once the new one
+ * publishes. The second line ends the new worker.
  */
 const PRIMARY = `
 import cluster from 'node:cluster';

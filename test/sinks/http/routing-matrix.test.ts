@@ -92,7 +92,7 @@ function askings(
   targets: readonly Omit<Scraped, 'value'>[],
   scoped: readonly Pick<Asking, 'scope' | 'inPath'>[],
 ): Asking[] {
-  // Two targets suffice: any further one would differ from the second only in its number.
+  // Two targets suffice, because a third one would differ from the second one only in its number.
   const near = targets.slice(0, 2);
   const keys = valuesOf(near.flatMap(({ serverKeys }) => serverKeys.slice(0, 2)));
   const apps = valuesOf(near.map(({ app }) => app));
