@@ -109,7 +109,7 @@ describe('the source code', () => {
   });
 
   for (const { word, only, remedy } of WORDS)
-    it(`has code that matches /${word.source}/ only in allowed files (instead: ${remedy})`, () => {
+    it(`has code that matches /${word.source}/ only in allowed files (remedy: ${remedy})`, () => {
       for (const file of files)
         if (!only.test(file)) {
           const lines = source(file).split('\n');
@@ -125,7 +125,7 @@ describe('the source code', () => {
     }
   });
 
-  it('has no file with a meaningless name, such as utils', () => {
+  it('has no file with a name that says nothing, such as utils', () => {
     for (const file of files)
       expect(file).not.to.match(/(^|\/)(index|utils?|helpers?|common|manager|misc)\.ts$/);
   });

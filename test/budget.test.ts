@@ -59,7 +59,7 @@ describe('a budget', () => {
     expect(short.isSpent).to.equal(true);
   });
 
-  it('is not spent by time before the minimum number of steps', () => {
+  it('is not spent by elapsed time before the minimum number of steps', () => {
     const budget = new Budget({ steps: 9, ms: 0, leastSteps: 2 });
     const seen = [budget.isSpent];
     for (let step = 0; step < 2; step++) {

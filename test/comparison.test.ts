@@ -61,7 +61,7 @@ const TESTS: Readonly<Record<string, readonly [file: string, title: string]>> = 
   ],
   'logs as logfmt or JSON, by level': [
     'end-to-end/log.test.ts',
-    'has no line of a level below --log-level',
+    'omits lines of a level below --log-level',
   ],
   'priorities for the journal': ['end-to-end/log.test.ts', 'has priorities'],
   'reload by SIGHUP': ['end-to-end/reload.test.ts', 'adds, removes and changes targets'],
@@ -88,7 +88,7 @@ const TESTS: Readonly<Record<string, readonly [file: string, title: string]>> = 
     'serves the metrics of another container',
   ],
   'man pages, shell completions': ['release/pages.test.ts', 'exist for every program'],
-  'bill of materials': ['release/machine/bill-of-materials.test.ts', 'is CycloneDX'],
+  'bill of materials': ['release/machine/bill-of-materials.test.ts', 'has the format CycloneDX'],
   dashboards: ['deploy/dashboards-live.test.ts', 'fill every panel'],
   'alerts, each with a test and a runbook': [
     'deploy/alerts.test.ts',

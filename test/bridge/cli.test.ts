@@ -72,7 +72,7 @@ describe('shm_bridge', function () {
     );
   });
 
-  it('exits with status 2 and one line if its file does not exist', () =>
+  it('exits with status 2 and one line if the configuration file does not exist', () =>
     expect(run('--config', '/no/such.toml')).to.deep.equal({
       status: 2,
       stdout: '',
@@ -80,7 +80,7 @@ describe('shm_bridge', function () {
     }));
 
   describe('with --check-config', () => {
-    it('reports a valid file, with its warnings', async () => {
+    it('reports that a file is valid, after the warnings about the file', async () => {
       const url = await served();
       const one = file(component('a', url), component('b', url));
       expect(run('--config', one, '--check-config')).to.deep.equal({
@@ -105,7 +105,7 @@ describe('shm_bridge', function () {
   });
 
   describe('with --once', () => {
-    it('prints the trees as a scenario, publishes nothing, and exits', async () => {
+    it('prints the trees as a scenario, publishes no segment, and exits', async () => {
       const one = file(component('a', await served(SECRET), keyFile(SECRET)));
       const { status, stdout, stderr } = await ended('--config', one, '--once');
       expect(status).to.equal(0);
@@ -144,7 +144,7 @@ describe('shm_bridge', function () {
       expect(stderr).not.to.include(SECRET);
     });
 
-    it('rejects a --component that is not in the file', () => {
+    it('rejects a --component that the configuration file does not have', () => {
       const two = file(component('a', 'http://h1'), component('b', 'http://h2'));
       expect(run('--config', two, '--once', '--component', 'c')).to.deep.equal({
         status: 2,
@@ -183,7 +183,7 @@ describe('shm_bridge', function () {
       ['SIGINT', 0o077, 0o600],
       ['SIGHUP', 0o027, 0o640],
     ] as const)
-      it(`publishes with mode ${mode.toString(8)} under umask 0${umask.toString(8)} until ${signal}, and then removes its segments`, async () => {
+      it(`publishes segments with mode ${mode.toString(8)} under umask 0${umask.toString(8)}, and removes them at ${signal}`, async () => {
         const one = file(component('a', await served()));
         const before = process.umask(umask);
         const bridge = programs.start('bridge', ['--config', one]);
@@ -198,7 +198,7 @@ describe('shm_bridge', function () {
         expect(programs.segments()).to.deep.equal([]);
       });
 
-    it('logs warnings first, every poll with --debug, never the key, and opens no debugger at SIGUSR1', async () => {
+    it('logs warnings first, and then with --debug every poll, but never the key; opens no debugger at SIGUSR1', async () => {
       const url = await served(SECRET);
       const lines = `${keyFile(SECRET)}interval_ms = 1000\nca_file = ""\ntls_verify = false\n`;
       const one = file(component('a', url, lines));
@@ -227,7 +227,7 @@ describe('shm_bridge', function () {
       expect(bridge.stderr).not.to.include(' b: ');
     });
 
-    it('waits while its predecessor publishes a segment, warns once, and then publishes its own', async () => {
+    it('warns once while another bridge publishes a segment with its name, and publishes its own segment afterwards', async () => {
       const [one, url] = [file(component('a', await served())), await served()];
       const bridge = programs.start('bridge', ['--config', one]);
       await begun(bridge);
@@ -247,7 +247,7 @@ describe('shm_bridge', function () {
       expect(programs.segments()).to.deep.equal([]);
     });
 
-    it('exits with status 4 if the file size limit is too small for a segment', async () => {
+    it('exits with status 4 if the limit of the file size is too low for a segment', async () => {
       const one = file(component('a', await deadUrl()));
       const bridge = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js'), '--config', one];
       const limited = programs.command(['bash', '-c', 'ulimit -f 1000; exec "$@"', '-', ...bridge]);

@@ -71,7 +71,7 @@ describe('The deploy folder', () => {
   it('is part of the package, like docs and examples', () =>
     expect(manifest.files).to.include.members(['deploy', 'docs', 'examples']));
 
-  it('has a unit for the bridge and one for the exporter', () =>
+  it('has a systemd unit for the bridge and one for the exporter', () =>
     expect(units).to.deep.equal(['shm_bridge.service', 'shm_exporter.service']));
 
   for (const unit of ['shm_bridge.service', 'shm_exporter.service']) {

@@ -24,7 +24,7 @@ describe('loadCatalogues', () => {
       for (const name of families.keys()) expect(name).to.match(new RegExp(`^${app}_`));
   });
 
-  it('returns the same built-in catalogue each time', () => {
+  it('returns the same object for a built-in catalogue each time', () => {
     const catalogues = loadCatalogues();
     const [ads] = catalogues.values();
     expect(catalogues.get('ads')).to.equal(ads);

@@ -174,7 +174,7 @@ describe('a catalogue file', () => {
     expect(ownLabelsOf(info)).to.deep.equal(['a', 'b']);
   });
 
-  it('reports every mistake in a row with a wrong name and type, and in later rows with that name', () => {
+  it('reports every mistake in a row with a wrong name and type, and in later rows with the same name', () => {
     const text = withRows(
       'name = "y_m_count", type = "guage", static = { le = "a" }, scale = 0',
       'name = "y_m_count", labels_from = { "b-c" = "v" }, buckets = [2, 1]',
@@ -402,7 +402,7 @@ describe('a catalogue file', () => {
     });
 
   for (const type of ['counter', 'info'])
-    it(`does not report a clash of a metric with itself if type ${type} requires a suffix that its name lacks`, () => {
+    it(`does not report a clash of a metric with itself if type ${type} requires a suffix that the name lacks`, () => {
       const row = `name = "x_m", type = "${type}", help = "H", var = "v"`;
       expect(faultOf(withRows(row)).message).not.to.include('x_m and x_m');
     });

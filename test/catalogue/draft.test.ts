@@ -27,7 +27,7 @@ describe('the built-in catalogue', () => {
     const counts = (names: readonly string[]) =>
       Object.fromEntries(names.map((name) => [name, names.filter((one) => one === name).length]));
 
-    it(`${app} has every row of its draft`, () => {
+    it(`${app} has every row of the draft for ${app}`, () => {
       for (const { alias, class_ids, metrics } of draft[app]?.classes ?? []) {
         const kept = catalogue.classes.find((owner) => owner.alias === alias);
         expect(kept?.classIds).to.deep.equal(class_ids);
@@ -37,7 +37,7 @@ describe('the built-in catalogue', () => {
       }
     });
 
-    it(`${app} has every class alias and filter group of its draft`, () => {
+    it(`${app} has every class alias and filter group of the draft for ${app}`, () => {
       const groups = [...catalogue.seedPathGroups.keys()];
       expect(groups).to.include.members(Object.keys(draft[app]?.seed_path_groups ?? {}));
       expect(catalogue.classes.map(({ alias }) => alias)).to.deep.equal(

@@ -43,7 +43,7 @@ describe('declaredName', () => {
     it(`returns ${name} for variable ${variable} in class ${className} of application ${app}`, () =>
       expect(named([app, className, variable])).to.equal(name));
 
-  it('returns different names for different words in other scripts', () => {
+  it('returns different names for different words with Cyrillic, Chinese and other letters', () => {
     const word = fc.stringMatching(/^[а-яäöü漢字0-9a-z]{1,4}$/u);
     fc.assert(
       fc.property(word, word, (one, other) => {
@@ -86,7 +86,7 @@ describe('declaredName', () => {
     it(`appends the base unit ${unit}`, () =>
       expect(named(['x', 'Y', 'z'], 'gauge', unit)).to.equal(`x_y_z_${unit}`));
 
-  it('returns a name that begins with the application, ends with the variable, and repeats no words in a row', () => {
+  it('returns a name that begins with the application, ends with the variable, and has no word twice in a row', () => {
     const part = fc
       .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 4 })
       .map((each) => each.join('_'));

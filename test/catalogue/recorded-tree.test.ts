@@ -38,7 +38,7 @@ describe('the adh catalogue on the tree of a real ADH 3.8', () => {
               );
       });
 
-  it('gives each series of a root a unique name and labels', () => {
+  it('gives no two series of a root the same name and labels', () => {
     const rowIndex = indexRows({ classes: adh?.classes ?? [] });
     const seen = new Map<string, string>();
     for (const object of objects)

@@ -139,7 +139,7 @@ describe('configuration errors', () => {
       ['c.toml:5:8: metric_scopes[1].name: repeats metric_scopes[0].name; the two must differ'],
     ],
     [
-      'a scope name with other characters than spec 2.3 allows',
+      'a scope name with characters that spec 2.3 does not allow',
       '[[metric_scopes]]\nname = "a b"\nmetrics = ["x"]',
       [
         'c.toml:2:8: metric_scopes[0].name: found "a b", allowed: a string of 1 to 256 letters, digits, ".", "_" and "-"',

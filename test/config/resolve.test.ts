@@ -34,12 +34,12 @@ describe('loadConfig', () => {
   const legacy = (text: string) => ['--targets-config', folder.write('t.txt', text)] as const;
   const told = (config: Config) => config.warnings.map(folder.bare);
 
-  it('overrides the default by a TOML value (spec 1.1)', () => {
+  it('uses a value in the TOML file instead of the default (spec 1.1)', () => {
     const { settings } = load(...toml('metrics_port = 1\ndebug = true'));
     expect(settings).to.include({ metricsPort: 1, debug: true, metricsPath: '/metrics' });
   });
 
-  it('overrides a TOML value by a command-line value (spec 1.1)', () => {
+  it('uses a value on the command line instead of the value in the TOML file (spec 1.1)', () => {
     const file = toml(
       'metrics_port = 1\napp = "adh"\ninstance = "1"\nserver_keys = ["1"]\nlicense_file = "/a"',
     );
@@ -60,7 +60,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('applies --debug and --enable-metrics-http even if TOML has false', () => {
+  it('applies --debug and --enable-metrics-http even if the TOML file sets their keys to false', () => {
     const file = toml('debug = false\nmetrics_http_enabled = false');
     expect(load(...file, '--debug', '--enable-metrics-http').settings).to.include({
       debug: true,
@@ -182,7 +182,7 @@ describe('loadConfig', () => {
     ['instance=1', 'instance=h.2.ads', undefined],
   ];
   for (const [one, other, sentence] of twins)
-    it(`${sentence === undefined ? 'does not warn of' : 'warns of'} a target ${one === '' ? 'without keys' : `with ${one}`} and a target with ${other}${sentence === undefined ? '' : `: ${sentence}`}`, () => {
+    it(`${sentence === undefined ? 'does not warn of' : 'warns of'} a target ${one === '' ? 'without further keys' : `with ${one}`} beside a target with ${other}${sentence === undefined ? '' : `: ${sentence}`}`, () => {
       const line = 'target app=ads server_key=82 ';
       expect(told(load(...legacy(`${line}${one}\n${line}${other}\n`)))).to.deep.equal(
         sentence === undefined
@@ -200,7 +200,7 @@ describe('loadConfig', () => {
       ).warnings,
     ).to.deep.equal([]));
 
-  it('warns that a file is empty, and uses the defaults', () => {
+  it('warns that a file is empty, and returns the defaults', () => {
     const config = load(...toml(' \n'));
     expect(told(config)).to.deep.equal(['c.toml: is empty, so it sets nothing']);
     expect(config.settings).to.deep.equal(load().settings);
@@ -216,7 +216,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('replaces the targets of TOML, but not the scopes, for --targets-config (spec 1.7)', () => {
+  it('replaces the targets of the TOML file, but not its scopes, for --targets-config (spec 1.7)', () => {
     const scope = '[[metric_scopes]]\nname = "a"\nmetrics = ["ads_*"]\n';
     const config = load(...toml(TWO_TARGETS + scope), ...legacy('target app=ats server_key=9'));
     expect(config.mode).to.equal('multi');
@@ -229,7 +229,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('does not change [[targets]] for --app, and warns about that', () => {
+  it('warns that --app does not change [[targets]]', () => {
     const config = load(...toml(TWO_TARGETS), '--app', 'ats');
     expect(outline(config).map(({ app }) => app)).to.deep.equal(['ads', 'adh']);
     expect(told(config)).to.deep.equal(['--app (app) is ignored because of [[targets]]']);
@@ -260,7 +260,7 @@ describe('loadConfig', () => {
       expect(load(name, ...value, ...used).warnings).to.deep.equal([]);
     });
 
-  it('resolves relative paths in the file from its folder, but no paths of options', () => {
+  it('resolves relative paths in the file, but not in options, from the folder of the file', () => {
     const file = toml(
       'license_file = "l.json"\nlicense_keys_dir = "keys"\ncatalogue_files = ["../x.toml", "/y.toml"]',
     );
@@ -292,7 +292,7 @@ describe('loadConfig', () => {
       expect(at(config, 'targets', 0, 'classes', 1)).to.equal('t.txt:2:37');
     });
 
-    it('is empty for defaults and for options', () => {
+    it('returns an empty text for defaults and for options', () => {
       const config = load(...toml('app = "adh"\ndebug = true'), '--app', 'ats');
       expect(at(config, 'app')).to.equal('');
       expect(at(config, 'metrics_port')).to.equal('');

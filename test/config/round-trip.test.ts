@@ -20,7 +20,7 @@ const asToml = (values: Settings) =>
     .join('');
 
 describe('a reader of configuration', () => {
-  it('reads the same settings that a test wrote as TOML', () =>
+  it('reads the settings that a test wrote as TOML', () =>
     fc.assert(
       fc.property(settings, (values) => {
         const text = asToml(values).replaceAll('\u007f', '\\u007f');

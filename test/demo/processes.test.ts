@@ -26,7 +26,7 @@ describe('The demo reports', () => {
 });
 
 describe('The demo restarts a process', () => {
-  it('at most a limited number of times per minute', () => {
+  it('a limited number of times per minute', () => {
     let now = 0;
     const restarts = new Restarts(2, () => now);
     const takeAt = (time: number) => {

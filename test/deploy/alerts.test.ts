@@ -36,7 +36,7 @@ describe(PROMETHEUS, () => {
       ALERTS.map(({ name }) => name).sort(),
     ));
 
-  it('fires only the alert of each test case', function () {
+  it('fires in each test case only the alert of this case', function () {
     needsPrograms(this, 'promtool');
     const tests = ALERT_CASES.map(({ alert, fires }) => ({
       name: alert,

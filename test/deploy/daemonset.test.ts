@@ -18,7 +18,7 @@ describe('deploy/container/daemonset.yaml', () => {
   const documents = parseAllDocuments(text).map((document) => document.toJS() as DaemonSet);
   const set = documents.find(({ kind }) => kind === 'DaemonSet');
 
-  it('mounts the folder of the configuration, which Kubernetes updates with the ConfigMap', () => {
+  it('mounts the configuration as a folder, which Kubernetes updates when the ConfigMap changes', () => {
     const { args = [], volumeMounts = [] } = set?.spec.template.spec.containers[0] ?? {};
     expect(args[0]).to.equal('--config');
     const mount = volumeMounts.find(({ mountPath }) => mountPath === dirname(args[1] ?? ''));

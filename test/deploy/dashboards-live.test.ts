@@ -197,7 +197,7 @@ describe('dashboards and rules on a running exporter', function () {
     expect(await emptyOnes(names)).to.deep.equal([]);
   });
 
-  it('give the same series if targets have the labels of a Prometheus Operator', async () => {
+  it('give the same series if targets have the labels that the Prometheus Operator adds', async () => {
     const expressions = [
       ...[...DASHBOARDS.values()].flatMap((board) => expressionsOf(board).map(([, expr]) => expr)),
       ...RULES.filter(({ kind }) => kind === 'record').map(({ name }) => name),
@@ -263,13 +263,13 @@ describe('dashboards and rules on a running exporter', function () {
         expect(text).to.match(new RegExp(`${metric}\\{[^}]*,${label}="${value}"\\}`));
     });
 
-  it('count each target once in a sum over both jobs', async () => {
+  it('find each target once, although Prometheus scrapes the exporter in two jobs', async () => {
     const counted = await found('shm_exporter_internal_target_ready');
     expect(counted).to.have.length((await targets()).length);
     expect(await found('shm_exporter_target_info{job="shm"}')).to.be.empty;
   });
 
-  it('fire only the alert for the license of the demo, which expires within two weeks', async () => {
+  it('fire only the alert about a license that expires within two weeks, as that of the demo does', async () => {
     const firing = await found('ALERTS{alertstate="firing"}');
     // The short intervals make Prometheus time out after a second, and on a busy machine a scrape may take
     // longer.

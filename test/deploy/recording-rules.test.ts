@@ -161,7 +161,7 @@ describe('recording rules', () => {
     expect(testRules(folder.path('test.yml'), RECORD_FILES, [test])).to.equal('');
   });
 
-  it('give the same series if targets have the labels of a Prometheus Operator', function () {
+  it('give the same series if targets have the labels that the Prometheus Operator adds', function () {
     needsPrograms(this, 'promtool');
     const tests = [true, false].map((areHonored) => ({
       name: `honor_labels: ${areHonored}`,

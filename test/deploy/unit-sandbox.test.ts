@@ -45,7 +45,7 @@ describe('the units of systemd', () => {
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '20'));
 
   for (const unit of UNITS) {
-    it(`drop every capability, allow no new privilege, and make the files of the host read-only (${unit})`, () =>
+    it(`drop every capability, allow no new privileges, and make the files of the host read-only (${unit})`, () =>
       expect(Object.fromEntries(settingsOf(unit))).to.include({
         CapabilityBoundingSet: '',
         NoNewPrivileges: 'yes',
@@ -54,13 +54,13 @@ describe('the units of systemd', () => {
         SystemCallErrorNumber: 'EPERM',
       }));
 
-    it(`restart the program after every exit, as a missing file or a wrong clock may be fixed (${unit})`, () => {
+    it(`restart the program after every exit, because the cause, such as a wrong clock, may be corrected later (${unit})`, () => {
       const settings = settingsOf(unit);
       expect(settings.get('Restart')).to.equal('always');
       expect(settings.has('RestartPreventExitStatus')).to.equal(false);
     });
 
-    it(`pass systemd-analyze verify, apart from the program, which is not installed here (${unit})`, function () {
+    it(`pass systemd-analyze verify, except that the program is not installed here (${unit})`, function () {
       needsPrograms(this, 'systemd-analyze');
       const path = join(PROJECT, `deploy/${unit}.service`);
       const { stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });

@@ -126,7 +126,7 @@ signal.pause()
   ];
 
   for (const [i, language] of LANGUAGES.entries())
-    it(`states the default sizes of a segment of the ${language} library`, async () => {
+    it(`states the default sizes of a segment in the ${language} library`, async () => {
       const key = `defaults${i}`;
       await publish[i]?.(key);
       const bytes = readFileSync(segmentOf(key));

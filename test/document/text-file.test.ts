@@ -42,7 +42,7 @@ describe('readText', () => {
     ],
   ];
   for (const [kind, make, line] of refused)
-    it(`rejects ${kind} with a message of one line`, () => {
+    it(`rejects ${kind}, and gives the reason in one line`, () => {
       make(folder.path('c'));
       expect(complaint(folder.path('c'))).to.equal(line);
     });

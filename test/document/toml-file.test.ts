@@ -134,7 +134,7 @@ describe('TOML syntax errors', () => {
     ['{"users": {"alice": "secret"}}', '1:1: users: expected a key or a table header, found "{"'],
     ['- secret', '1:3: expected "=" after the key, found "s"'],
   ] as const)
-    it(`have position and key but not the line for ${JSON.stringify(text)}`, () =>
+    it(`show the position and the key, but not the line, for ${JSON.stringify(text)}`, () =>
       expect(faultMessage('CONFIG_INVALID', () => parseToml('c.toml', text))).to.equal(
         `c.toml:${message}; this looks like YAML or JSON, needed: TOML`,
       ));

@@ -106,7 +106,7 @@ describe('parseYaml', () => {
       }),
     ));
 
-  it('returns the values that were written', () => {
+  it('returns the values that a test wrote as YAML', () => {
     const value = fc.oneof(
       fc.string(),
       fc.boolean(),

@@ -126,7 +126,7 @@ describe('shm_dump --watch', function () {
     await restored(terminal);
   });
 
-  it('prints dumps repeatedly until a signal if stdout is no terminal', async () => {
+  it('prints dumps until a signal arrives if stdout is not a terminal', async () => {
     const { words } = shop();
     const running = programs.start('dump', words);
     const count = (text: string) => text.split('\n3 objects, 11 variables,').length - 1;
@@ -136,7 +136,7 @@ describe('shm_dump --watch', function () {
     expect(running.stdout).to.match(/not synced\n\nsegment /);
   });
 
-  it('prints JSON lines repeatedly until its output pipe is closed', async () => {
+  it('prints JSON lines until its output pipe is closed', async () => {
     const line = `exec 3>&1; (${command([...shop().words, '--json'])}; echo $? >&3) | head -40`;
     const running = programs.command(['sh', '-c', line]);
     expect(await running.ended).to.deep.equal({ status: 0, signal: null });

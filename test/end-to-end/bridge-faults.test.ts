@@ -77,7 +77,7 @@ describe('a bridged component', function () {
   });
 
   for (const fault of LEAVES_TREE)
-    it(`with the fault "${fault}" keeps its last page, is counted as "${REASON_OF[fault]}", and recovers within three polls`, async () => {
+    it(`with the fault "${fault}" keeps its last page, counts the failure as "${REASON_OF[fault]}", and recovers within three polls`, async () => {
       const reason = REASON_OF[fault];
       const before = await ownOf(pair);
       pair.server.fault = fault;
@@ -107,7 +107,7 @@ describe('a bridged component', function () {
     });
 
   for (const fault of ['no_content', 'empty_array'] as const)
-    it(`with the fault "${fault}" returns no objects, and its page is 503 until the fault ends`, async () => {
+    it(`with the fault "${fault}" returns no objects, and its page answers 503 until the fault ends`, async () => {
       pair.server.fault = fault;
       const { body } = await waitFor('503', async () => {
         const reply = await bridged();
@@ -133,7 +133,7 @@ describe('a bridged component', function () {
     });
   });
 
-  it('causes at most two log lines for each reason of failed polls', () => {
+  it('causes at most two log lines for each reason why polls fail', () => {
     const lines = pair.bridge?.stderr.split('\n') ?? [];
     for (const reason of new Set(LEAVES_TREE.map((fault) => REASON_OF[fault]))) {
       const told = lines.filter((line) => line.includes(`no tree (${reason})`));
@@ -204,7 +204,7 @@ describe('a component that does not answer for a long time', function () {
     await pair.bridge?.line(/info twin: received its tree after \d+ s/);
   });
 
-  it('disappears from shared memory when the bridge ends, so that no reader waits for it', async () => {
+  it('disappears from shared memory when the bridge ends, so that no reader waits for new values', async () => {
     const ended = await pair.bridge?.stop();
     expect(ended).to.deep.equal({ status: 0, signal: null });
     const { body } = await bridged(({ status }) => status === 503, '503');

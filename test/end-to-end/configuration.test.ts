@@ -135,7 +135,7 @@ describe('shm_exporter', function () {
     });
   });
 
-  it('rejects pipes for --config and --targets-config immediately and in one line each, with status 2', () => {
+  it('rejects a pipe as --config or --targets-config immediately, in one line, with status 2', () => {
     const [config, targets] = [programs.path('config'), programs.path('targets')];
     execFileSync('mkfifo', [config, targets]);
     const files = ['--config', config, '--targets-config', targets];
@@ -260,7 +260,7 @@ describe('shm_exporter', function () {
       }),
     );
 
-    it('ends with status 0 after the running scrape, and waits for no idle connection', async () => {
+    it('ends with status 0 after the running scrape, and does not wait for idle connections', async () => {
       const exporter = programs.exporter({ app: 'big', server_keys: ['2'] });
       const url = new URL(await exporter.url());
       await readyPage(url.href);

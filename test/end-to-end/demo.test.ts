@@ -108,7 +108,7 @@ describe('npm run demo', function () {
     });
 
     for (const { app, serverKey } of TARGETS) {
-      it(`serves all metrics of ${app}, whose values change`, async () => {
+      it(`serves all metrics of ${app}, with changing values`, async () => {
         const values = async () => {
           const { body } = await scrape(`${base}/metrics?server_key=${serverKey}`);
           const own = samplesOf(body).filter(({ name }) => name.startsWith(`${app}_`));
@@ -161,7 +161,7 @@ describe('npm run demo', function () {
 
     it('prints nothing to stderr', () => expect(linesOf(demo)).to.deep.equal([]));
 
-    it('causes a second demo on its port to report how to choose another port', async () => {
+    it('makes a second demo on the same port report how to choose another port', async () => {
       const from = demo.stderr.length;
       const second = programs.start('demo', ['--port', String(port)]);
       const context = await contextOf(second);
@@ -171,7 +171,7 @@ describe('npm run demo', function () {
       expect(linesOf(demo, from)).to.deep.equal([]);
     });
 
-    it('is not affected by another demo that ends with status 1 because its exporter is killed', async () => {
+    it('is not affected when the exporter of another demo is killed, which ends that demo with status 1', async () => {
       const from = demo.stderr.length;
       const another = programs.start('demo', ['--port', String(await freePort())]);
       const itsContext = await contextOf(another);

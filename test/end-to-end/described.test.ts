@@ -76,7 +76,7 @@ describe('an application without a catalogue', function () {
     });
   });
 
-  it('is rejected at the start if a pattern of path_labels gives no label', () => {
+  it('makes the start fail if a pattern of path_labels gives no label', () => {
     const config = programs.config({ ...single, path_labels: ['floor'] });
     const { status, stderr } = programs.run('exporter', '--config', config);
     expect(status).to.equal(2);

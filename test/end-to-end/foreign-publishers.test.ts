@@ -182,7 +182,7 @@ while True:
         .and.to.not.match(/ends|removed/);
     });
 
-  it("in Python publishes again after its segment's name was removed", async () => {
+  it('in Python gives its segment a name again after the name was removed', async () => {
     const example = join(PROJECT, 'examples/python/example.py');
     const names = ['--server-key', 'away', '--context-id', programs.contextId];
     const program = programs.command(['python3', example, ...names, '--root', 'h.1.example']);
@@ -199,7 +199,7 @@ while True:
     expect(isThere()).to.equal(undefined);
   });
 
-  it('in Python writes the bytes that its own checks expect', () => {
+  it('in Python writes the bytes that examples/python/check.py expects', () => {
     const check = join(PROJECT, 'examples/python/check.py');
     const { status, stdout, stderr } = spawnSync('python3', [check], { encoding: 'utf8' });
     expect(status, stdout + stderr).to.equal(0);

@@ -57,7 +57,7 @@ describe('--healthy', function () {
       }),
     ],
     [
-      'that asks for a certificate',
+      'that requires a client certificate',
       (port) => ({
         metrics_port: port,
         web_config_file: tls(
@@ -66,7 +66,7 @@ describe('--healthy', function () {
       }),
     ],
     [
-      'that asks for a certificate in TLS 1.2',
+      'that requires a client certificate in TLS 1.2',
       (port) => ({
         metrics_port: port,
         web_config_file: tls(
@@ -133,7 +133,7 @@ describe('--healthy', function () {
     expect(ask(path, port)).to.include({ status: 1 });
   });
 
-  it('reports a textfile as healthy while it is recent', async () => {
+  it('reports an exporter that writes a textfile as healthy while the file is recent', async () => {
     const path = programs.config({
       ...{ app: 'ads', server_keys: ['82'], metrics_http_enabled: false },
       ...{ textfile_dir: programs.path('.'), metrics_interval_seconds: 1 },
@@ -154,10 +154,10 @@ describe('--healthy', function () {
     );
   });
 
-  it('counts an exporter that prints to stdout as healthy', async () =>
+  it('reports an exporter that prints to stdout as healthy', async () =>
     expect(await problemOf(programs.config({ metrics_http_enabled: false }))).to.equal(''));
 
-  it('refuses sockets of systemd, whose addresses only the .socket unit defines', async () => {
+  it('refuses to check sockets of systemd, because only the .socket unit defines their addresses', async () => {
     const path = programs.config({ metrics_systemd_socket: true });
     const thrown = await problemOf(path).catch((error: unknown) => error);
     expect(thrown).to.be.instanceOf(Fault).and.include({ exit: 2 });

@@ -74,7 +74,7 @@ describe('the HTTP listener', function () {
     await exporter.stop();
   });
 
-  it('ends the start with status 4 and names the address that is in use', async () => {
+  it('ends the exporter with status 4, and names the address, if an address is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.2');
     await new Promise((resolve) => taken.once('listening', resolve));
     const address = taken.address();

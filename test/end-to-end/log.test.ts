@@ -35,7 +35,7 @@ describe('the log', function () {
     expect(lines.at(-1)).to.include({ level: 'info', msg: 'SIGTERM: ending' });
   });
 
-  it('has no line of a level below --log-level', async () => {
+  it('omits lines of a level below --log-level', async () => {
     const port = await freePort();
     const exporter = start('--log-level', 'error', '--metrics-port', String(port));
     await waitFor('it serves', async () => {

@@ -50,7 +50,7 @@ inBothModes('an exporter with a process limit', function (mode) {
     expect(status).to.equal(0);
   };
 
-  it('ends with status 4 and one line on stderr if it reaches the limit during the start', async () => {
+  it('ends with status 4 and one line on stderr if the limit is too low for the threads of the start', async () => {
     const exporter = start(['prlimit', `--nproc=${ownThreads() + 2}`]);
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
@@ -58,7 +58,7 @@ inBothModes('an exporter with a process limit', function (mode) {
     );
   });
 
-  it('after the start still serves a restarted publisher, answers 503 to new passwords, and ends normally', async () => {
+  it('still serves a restarted publisher if the limit is lowered after the start, and answers 503 to new passwords', async () => {
     programs.write('none.yml', '');
     const first = publish();
     const exporter = start([], { web_config_file: 'none.yml' });
@@ -90,7 +90,7 @@ inBothModes('an exporter with a process limit', function (mode) {
 
   // Test this in one mode only: passwords are compared in the same thread in both modes.
   if (mode === SPECIFIED_MODE)
-    it('compares new passwords in a thread that exists when it reaches the limit', async () => {
+    it('compares new passwords if the thread for them was started before the limit was lowered', async () => {
       publish('2');
       programs.write('users.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
       const exporter = start([], { server_keys: ['2'], web_config_file: 'users.yml' });

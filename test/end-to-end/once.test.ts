@@ -118,7 +118,7 @@ server_key = "83"
       expect(exporter.stdout).to.equal('');
     });
 
-    it('reports that it cannot write the file of --textfile, tries again, and replaces no file of another program', async () => {
+    it('reports that it cannot write the file of --textfile and tries again, but replaces no file of another program', async () => {
       const folder = programs.path('later');
       // If mocha retries this test, the folder exists already.
       rmSync(folder, { recursive: true, force: true });

@@ -60,7 +60,7 @@ describe('a program that starts before its predecessor ends', function () {
     ['C', 'SIGKILL'],
     ['Python', 'SIGTERM'],
   ] as const)
-    it(`in ${language} is served with all its values after the predecessor's ${signal}`, async () => {
+    it(`in ${language} is served with all its values after ${signal} ends the predecessor`, async () => {
       const url = await programs.exporter({ app: 'shop', server_keys: [language] }).url();
       const counts = (sales: number) =>
         pageWith(url, (page) => page.get(SALES) === String(sales), `${sales} sales are served`);

@@ -146,7 +146,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('35');
   });
 
-  it('may be killed and replaced between two scrapes without an old value under a new name', async () => {
+  it('may be killed and replaced between two scrapes, and no old value appears under a new name', async () => {
     const publisher = await programs.simulatorOf(shop('4', 40));
     const url = exporter('4');
     expect(await sales(url)).to.equal('40');
@@ -155,7 +155,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('41');
   });
 
-  it('may be killed while it adds and removes objects, without a value under the name of another object', async () => {
+  it('may be killed while it adds and removes objects, and no value appears under the name of another object', async () => {
     const till = (number: number) => ({
       id: `h.1.shop.${number}`,
       parent: 'h.1.shop',

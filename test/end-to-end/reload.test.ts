@@ -121,7 +121,7 @@ describe('a reload by SIGHUP', function () {
     await exporter.stop();
   });
 
-  it('updates the metrics of its success and of the hash of the configuration', async () => {
+  it('updates the metrics that show its success and the hash of the configuration', async () => {
     const { exporter, path, url, hangUp, rewrite } = await start(targets({ key: '1' }));
     const own = new URL('/-/metrics', url).href;
     const metric = async (name: string) =>

@@ -172,7 +172,7 @@ describe('a scenario of all value types', function () {
       expect(after.get(late)).to.equal('8');
     });
 
-    it('ends the series of a removed object, and shows the new value when its name is reused', async () => {
+    it('ends the series of a removed object, and shows the new value when a new object gets the name', async () => {
       const removed = series('shop_till_sales_total', `${ROOT}.a`);
       publisher.go({ remove: [`${ROOT}.a`] });
       const without = await pageWith(url, (found) => !found.has(removed), 'the object is gone');

@@ -108,7 +108,7 @@ describe('a program', function () {
   for (const [kind, make] of Object.entries(READERS)) {
     // Skip named pipes: they behave like other pipes.
     if (kind.includes('named')) continue;
-    it(`works while stdout and stderr are ${kind}, ends at SIGTERM with status 0, and changes no flag`, async () => {
+    it(`works while stdout and stderr are ${kind}, ends at SIGTERM with status 0, and changes no flags of them`, async () => {
       const reader = opened(make);
       const flags = flagsOf(reader.fd);
       reader.stop();

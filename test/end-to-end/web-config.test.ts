@@ -116,7 +116,7 @@ describe('an exporter with web_config_file', function () {
       expect(JSON.parse(discovered.text)).to.have.nested.property('[0].labels.__scheme__', 'https');
     });
 
-    it("works with curl's own options for passwords and certificates", async function () {
+    it('works with the options of curl for passwords and certificates', async function () {
       needsPrograms(this, 'curl');
       const { url } = secure;
       await change(secure, SERVER + USERS);

@@ -153,7 +153,7 @@ describe('the configuration check', () => {
 
   const started = () => loadConfig(given({})).settings;
 
-  it('rejects a reload with mistakes, and does not check the license in use again', () => {
+  it('rejects mistakes at a reload, but does not check the license in use again', () => {
     const configFile = folder.write('c.toml', 'debug = 1\nclasses = ["servr"]');
     const message = faultMessage('CONFIG_INVALID', () =>
       checkReload(given({ configFile }), started(), NOW),

@@ -48,7 +48,7 @@ describe('the check of labels', () => {
         `c.toml:2:16: path_labels[0]: "${label}" is `,
       ));
 
-  it('names the place of each label in a catalogue file once', () => {
+  it('names each label of a catalogue file once, with its place', () => {
     folder.write(
       'own.toml',
       `app = "shop"

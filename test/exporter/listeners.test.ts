@@ -126,7 +126,7 @@ describe('the listen address', () => {
     expect(boundAuthority({ fd: 3 }, bound('::1'))).to.equal('[::1]:80');
   });
 
-  it('is in the error with its zone if no interface has the zone', () => {
+  it('is named with its zone in the error if no interface has this zone', () => {
     const invalid = Object.assign(new Error('listen EINVAL'), { code: 'EINVAL' });
     expect(listenFault({ host: 'fe80::1%7', port: 80 }, invalid).message).to.equal(
       'Cannot listen on [fe80::1%7]:80: listen EINVAL; no interface has the name "7"; "ip link" lists the interfaces',
@@ -163,7 +163,7 @@ describe('the limit of open files', function () {
     expect(connectionLimit(4, 64, 25, 2)).to.include({ connections: 4 });
   });
 
-  it('causes a warning if it is low, and keeps idle connections from blocking probes', async function () {
+  it('causes a warning if it is low, and then idle connections do not block probes', async function () {
     needsPrograms(this, 'prlimit');
     programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3');
     const config = programs.config({ app: 'ads', server_keys: ['82'] });

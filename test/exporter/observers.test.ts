@@ -176,7 +176,7 @@ describe('the log of waiting targets', () => {
     expect(pass(9.5), 'lost for 9.5 s').to.deep.equal([]);
   });
 
-  it('reports each target once each time the target is lost', () => {
+  it('reports a target once for each time that it is lost', () => {
     const [one, other] = [waiting('a'), new FakeTarget('adh', ['80'])];
     const pass = watching(one, other);
     expect(pass(10)).to.have.length(1);

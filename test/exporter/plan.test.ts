@@ -143,7 +143,7 @@ describe('the target check', () => {
       expect(plan.flatMap(({ warnings }) => warnings)).to.deep.equal([]);
     });
 
-    it('but only warns if a user catalogue is for the application', () => {
+    it('but only warns if there is a user catalogue for the application', () => {
       folder.write('own.toml', 'app = "jvm"\nclasses = []\n');
       const [plan] = planTargets(load('app = "jvm"\ncatalogue_files = ["own.toml"]\n'));
       expect(plan?.warnings.map(folder.bare)).to.deep.equal([

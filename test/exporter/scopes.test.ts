@@ -23,7 +23,7 @@ describe('the scope registry', () => {
     expect(registry.get('changed')?.selects({ name: 'e', type: 'gauge' })).to.equal(true);
   });
 
-  it('returns the scopes with metrics of a target', () => {
+  it('returns for a target the scopes that can select its metrics', () => {
     const registry = new ScopeRegistry();
     const targets = ['ads', 'adh', 'mine'].map((app) => ({ app, serverKeys: ['1'] }));
     const toml = targets

@@ -113,7 +113,7 @@ describe('the configuration hash', () => {
   const hash = (toml: string) =>
     configHash(loadConfig({ configFile: folder.write(`c${count++}.toml`, toml), overrides: {} }));
 
-  it('depends neither on the order of the settings nor on the file that has them', () =>
+  it('depends neither on the order of the settings nor on the name of their file', () =>
     expect(hash('app = "adh"\ncontext_id = "a"\nlicense_file = "l"')).to.equal(
       hash('# the same\nlicense_file = "m"\ncontext_id = "a"\napp = "adh"'),
     ));

@@ -187,7 +187,7 @@ describe('a listener with a web configuration', () => {
         );
       });
 
-    it('of a client without TLS, and tells the client', async () => {
+    it('of a client without TLS, and tells the client that the server requires HTTPS', async () => {
       const http = await serve(SERVER);
       expect(await sent(http, 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n')).to.equal(
         'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n',

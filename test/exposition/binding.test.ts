@@ -39,7 +39,7 @@ describe('a view of a changing tree', () => {
     },
   ];
   for (const { filters, tracks, listens } of cases)
-    it(`shows the same series as after an uninterrupted bind${'classes' in filters ? ' with a class filter' : ''}`, () => {
+    it(`shows the same series after a bind in slices as after a bind without slices${'classes' in filters ? ' (class filter)' : ''}`, () => {
       let early = 0;
       fc.assert(
         fc.property(

@@ -83,7 +83,7 @@ describe('the limits of a target', () => {
     expect([view.counters.omittedObjects, view.counters.omittedVariables]).to.deep.equal([2, 1]);
   });
 
-  it('count an omitted object or variable once, and no longer when it is added again and fits', () => {
+  it('count an omitted object or variable once, and stop counting it when it is added again and fits', () => {
     const { source, b, c, render, view } = setUp({ objects: 4, variables: 5 });
     const [omitted] = [...b.variables].slice(-1);
     const again = () => {

@@ -181,7 +181,7 @@ describe('a target view', () => {
     }
   });
 
-  it('shows the state of an object even if the previous owner of its slot had the same bits', () => {
+  it('shows the state of an object, even if the previous owner of its slot had the same bits in it', () => {
     const catalogue = shopCatalogue(
       '{ name = "shop_open", type = "gauge", help = "Open.", var = "open" },',
       '{ name = "shop_till_state", type = "stateset", help = "State.", var = "@state" },',
@@ -231,7 +231,7 @@ describe('a target view', () => {
     expect(lines().filter(isTillLine)).to.deep.equal([]);
   });
 
-  it('binds a large subtree in parts, and an object that is added meanwhile only once', () => {
+  it('binds a large subtree in parts, and binds an object that is added meanwhile only once', () => {
     const { source, root, till } = shop();
     for (let i = 0; i < 6000; i++) till(`floor.1.t${i}`, i);
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
@@ -351,7 +351,7 @@ describe('a target view', () => {
     expect(runToEnd(view.copyingValues())).to.equal(true);
   });
 
-  it('frees its memory when it is closed, and held text when the last hold is released', () => {
+  it('frees its memory when it is closed, but a held text only when the last hold is released', () => {
     const kernel = new Kernel();
     const before = kernel.arena.used;
     const { source, root, till } = shop();

@@ -71,7 +71,7 @@ describe('A slot table of a polled source', () => {
     expect(slots.incarnation(slot)).to.equal(2);
   });
 
-  it('ends a copy at its last slot', () => {
+  it('copies no slots beyond its last slot', () => {
     const slots = new Slots(4);
     slots.take(countingOwner());
     expect(slots.readValues(2, 100, Buffer.alloc(800))).to.equal(2);

@@ -33,7 +33,7 @@ describe('A file of another program', () => {
     file.close();
   });
 
-  it('has a new stamp after a write and after its name is removed', () => {
+  it('has a new stamp after a write, and after its name is removed', () => {
     const path = folder.write('a', 'x');
     const file = open('a');
     const stamps = new Set([file.stamp]);

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const BOOT_S = 1_700_000_000;
 const UID = getuid?.() ?? 0;
 
-describe("A counter file's process", () => {
+describe('A process that may write a counter file', () => {
   const folder = temporaryFolder();
 
   /** Writes a process to a fake /proc. `startTicks` is in hundredths of a second since boot. */
@@ -56,7 +56,7 @@ describe("A counter file's process", () => {
     expect(startTicksOf(7, folder.path())).to.equal(12_345);
   });
 
-  it('may be the writer if it started before the JVM, however long before', () => {
+  it('may be the writer if it started before the JVM began, however long before', () => {
     process(7, 'S', 500);
     expect(is()).to.equal('perhaps');
     expect(is({ startTicks: 0 })).to.equal('perhaps');

@@ -142,7 +142,7 @@ describe('A JVM poller', () => {
         expect(values.get(`${pid} sun.rt.safepointTime`)).to.equal(nanoseconds);
       });
 
-    it('omits tick counters if the file has no clock frequency', () => {
+    it('omits counters of clock ticks if the file does not state the frequency of the clock', () => {
       const pid = folder.process();
       const counters = someCounters().filter(({ name }) => name !== 'sun.os.hrt.frequency');
       folder.write(pid, perfFile(counters).bytes);
@@ -151,7 +151,7 @@ describe('A JVM poller', () => {
       expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
     });
 
-    it('reads current numbers and texts with each copy', () => {
+    it('reads up-to-date numbers and texts with each copy', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const seen = pollAll(openPoller());
@@ -191,7 +191,7 @@ describe('A JVM poller', () => {
       expect(pidsOf(poller)).to.deep.equal([String(pid)]);
     });
 
-    it('notifies its owner when a file appears in a known directory', async () => {
+    it('ends a wait for notifications when a file appears in a known directory', async () => {
       folder.make();
       const poller = openPoller();
       const { notifications } = pollAll(poller);
@@ -222,7 +222,7 @@ describe('A JVM poller', () => {
       expect(pidsOf(poller)).to.deep.equal([]);
     });
 
-    it('does not show the file of an ended JVM if another process has its PID', () => {
+    it('does not show the file of an ended JVM if another process now has the PID of the JVM', () => {
       const pid = folder.process();
       const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
       folder.writeUnmapped(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
@@ -245,7 +245,7 @@ describe('A JVM poller', () => {
       expect(pidsOf(poller)).to.deep.equal([String(pid)]);
     });
 
-    it('does not show the file of an ended JVM even if another process gets its PID at once', async function () {
+    it('does not show the file of an ended JVM, even if another process gets the PID of the JVM at once', async function () {
       needsRoot(this);
       let poller = openPoller();
       let other: ChildProcess | undefined;
@@ -464,7 +464,7 @@ describe('A JVM poller', () => {
     }
     const leftOut = ({ publisher }: PollResult) => publisher.reason;
 
-    it('omits a JVM of another PID namespace if a process in the namespace of the poller has its PID', () => {
+    it('omits a JVM of another PID namespace if a process in the namespace of the poller has the same PID', () => {
       const pid = folder.process();
       const { poller, seen } = pollAroundChange(folder.writeUnmapped(pid, file.bytes));
       expect(pidsIn(seen)).to.deep.equal([]);
@@ -478,7 +478,7 @@ describe('A JVM poller', () => {
       expect(leftOut(pollAll(poller)), 'once its clock has stopped').to.equal('0 JVMs are shown');
     });
 
-    it('omits a JVM of another PID namespace if no process in the namespace of the poller has its PID', () => {
+    it('omits a JVM of another PID namespace if no process in the namespace of the poller has the same PID', () => {
       const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.contain(
         'in another PID namespace, not to process 5000000 in this one',
@@ -497,7 +497,7 @@ describe('A JVM poller', () => {
       expect(seen.warnings?.join()).to.match(/^\/proc hides the processes of other users/);
     });
 
-    it('does not count files of ended JVMs or other main classes as omitted', () => {
+    it('does not count as omitted the files of ended JVMs and of JVMs with other main classes', () => {
       folder.writeUnmapped(HIDDEN, file.bytes);
       const still = openPoller();
       pollAll(still);
@@ -509,7 +509,7 @@ describe('A JVM poller', () => {
       expect(leftOut(seen)).to.equal('0 JVMs are shown');
     });
 
-    it('reports a running JVM with a removed file until the JVM ends', async () => {
+    it('reports a running JVM whose file was removed, until the JVM ends', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const poller = openPoller();

@@ -66,7 +66,7 @@ describe('shm_license', function () {
     });
   });
 
-  it('verifies with a warning in the grace period', () => {
+  it('verifies a license in its grace period, with a warning', () => {
     const end = hoursAgo(24);
     write(100, 24);
     const warning = `license ${fields().license_id} expired at ${end}; the grace period ends in 12 h`;
@@ -74,7 +74,7 @@ describe('shm_license', function () {
     expect(run('show', file()).stdout).to.match(new RegExp(`\nstate {7}grace: ${warning}\n$`));
   });
 
-  it('issues an expired license with a warning, verifies it with status 3, and still shows it', () => {
+  it('issues a license with an end in the past, but warns; the license then verifies with status 3, and show prints it', () => {
     const issued = issue('--issued-at', hoursAgo(100), '--expires-at', hoursAgo(37));
     const { license_id, expires_at } = fields();
     expect(issued).to.deep.equal({
@@ -105,7 +105,7 @@ describe('shm_license', function () {
     });
   });
 
-  it('creates a key pair, and trusts its licenses only with the public key in the folder of --keys-dir', () => {
+  it('creates a key pair, and trusts licenses signed with it only if its public key is in the folder of --keys-dir', () => {
     expect(run('keygen', '--out-dir', inFolder('keys'), '--name', 'not-shipped')).to.deep.equal({
       status: 0,
       stdout: `${inFolder('keys/not-shipped.key.pem')}\n${inFolder('keys/not-shipped.pub.pem')}\n`,
@@ -138,7 +138,7 @@ describe('shm_license', function () {
     );
   });
 
-  it('exits with status 2 and one line if neither the days nor the end of a license are given', () =>
+  it('exits with status 2 and one line if the command line gives neither the days nor the end of a license', () =>
     expect(issue()).to.deep.equal({
       status: 2,
       stdout: '',

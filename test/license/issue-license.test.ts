@@ -46,7 +46,7 @@ describe('issueLicense', () => {
     expect(new Set(ids)).to.have.property('size', 2);
   });
 
-  it('signs a term of several years with a vendor key, and names the key by its file name', () => {
+  it('signs a license of several years with a vendor key, and names the key as its file is named', () => {
     const [keyFile] = makeKeyPair(inFolder('keys'), 'acme-2026');
     const late = new Date('2036-01-01T00:00:00Z');
     writeFileSync(
@@ -75,7 +75,7 @@ describe('issueLicense', () => {
       'The license expires at 1970-01-01T00:00:00Z, allowed: times after 2026-01-01T00:00:00Z, when it was issued',
     ],
     [
-      '32 days of evaluation',
+      'an evaluation license of 32 days',
       { expiresAt: new Date('2026-02-02T00:00:00Z') },
       'The license lasts from 2026-01-01T00:00:00Z to 2026-02-02T00:00:00Z; the evaluation key may sign for at most 31 days; for a longer term, sign with a key of your own: shm_license keygen',
     ],
@@ -122,7 +122,7 @@ describe('writeLicense', () => {
   const kept = {
     'a file of another kind': () => writeFileSync(path(), '{"name":"app"}'),
     'a folder': () => mkdirSync(path()),
-    'a link, even to a license': () => {
+    'a link, even a link to a license': () => {
       writeFileSync(inFolder('data'), signedLicense());
       symlinkSync('data', path());
     },

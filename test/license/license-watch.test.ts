@@ -56,7 +56,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'counts the hours of grace down and continues after them (spec 5.1)',
+    'warns of the hours left in the grace period, and continues after this period (spec 5.1)',
     marbles(({ expectObservable }) => {
       const report$ = watchLicense(known, keep, 12 * HOUR_MS);
       const reports = '    v 719m 59s 999ms a 719m 59s 999ms b 719m 59s 999ms c 719m 59s 999ms d';

@@ -61,7 +61,7 @@ describe('the output on a page', () => {
     ['matches any characters at "…" within a line', ['a … c'], 'a b c\n', true],
     ['matches any number of lines at the line "…"', ['a', '…', 'c'], 'a\nb\nb\nc\n', true],
     [
-      'matches other times, and other values that match the same given pattern',
+      'matches other times, and other values of a given pattern',
       ['at 2026-01-01T00:00:00Z on port 1'],
       'at 2027-01-01T00:00:00.5Z on port 22',
       true,

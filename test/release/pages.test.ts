@@ -124,7 +124,7 @@ describe('the pages of a release', function () {
     [['shm_license', 'verify', 'READ'], ['README.md']],
     [['shm_license', 'verify', '--keys-dir', 'scri'], ['scripts']],
   ] as const;
-  it('complete the allowed words of every option that has a few, in zsh and fish', () => {
+  it('complete, in zsh and fish, the allowed words of every option that allows only a few', () => {
     for (const { name, options } of PROGRAMS)
       for (const { flags, choices } of Object.values(options)) {
         if (choices.length === 0) continue;

@@ -80,7 +80,7 @@ for (const program of PROGRAMS)
       }
     });
 
-    it('shows the main options for --help, and the number of further options in --help-all', () => {
+    it('shows the main options for --help, and how many further options --help-all shows', () => {
       const shown = options.map(nameOf).filter((name) => help.includes(`\n  ${name} `));
       expect([...shown, ...rare]).to.have.members(options.map(nameOf));
       expect(/--help-all +Print this help with (\d+) more/.exec(help)?.[1] ?? '0').to.equal(

@@ -66,7 +66,7 @@ describe('The display of times and counts', () => {
     it(`shows an age of ${seconds} seconds as "${wanted}"`, () =>
       expect(ageText(seconds)).to.equal(wanted));
 
-  it('shows a past time with its age, and a later time as "in the future"', () => {
+  it('shows a past time with its age, and a future time as "in the future"', () => {
     expect(agoText(1000, 4000)).to.equal('3 s ago');
     expect(agoText(5000, 4000)).to.equal('in the future');
   });

@@ -7,7 +7,7 @@ import { planTree, withRunFacts } from '#app/simulator/tree-plan.js';
 
 describe('withRunFacts', () => {
   for (const app of ['ads', 'adh', 'ats', 'shop'])
-    it(`gives the root of ${app} one process id and one start time`, () => {
+    it(`adds to the root of ${app} one process id and one start time`, () => {
       const catalogue = loadCatalogues().get(app);
       const plan = catalogue === undefined ? planPlainTree(20) : planTree(catalogue, 60);
       const rootOf = (planned: typeof plan) => {

@@ -65,7 +65,7 @@ describe('the listener', function () {
       it(`server_key ${key} selects the target with this key`, async () =>
         expect(targetOf(await pageOf(`?server_key=${key}`))).to.include({ server_key: key, root }));
 
-    it('a server_key of no target gives 404', async () =>
+    it('a server_key that no target has gives 404', async () =>
       expect(await statusOf('?server_key=9')).to.equal(404));
   });
 

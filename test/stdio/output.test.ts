@@ -15,7 +15,7 @@ describe('an Output', () => {
   });
 
   for (const [name, make] of Object.entries(READERS))
-    it(`to ${name} blocks no process, changes no flag, and writes everything once the reader continues`, async () => {
+    it(`to ${name} blocks no process, changes no flags of the descriptor, and writes everything once the reader continues`, async () => {
       const reader = make();
       readers.push(reader);
       const flags = flagsOf(reader.fd);

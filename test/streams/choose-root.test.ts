@@ -29,7 +29,7 @@ describe('choose', () => {
       'a.b.2.ads',
     ],
     [
-      'selects the root whose full id is the hint, even if it is the instance of another root',
+      'selects the root whose full id is the hint, even if the hint is also the instance of another root',
       'H.1.ads',
       [['x.H.1.ads.ads', 'H.1.ads']],
       'H.1.ads',
@@ -104,7 +104,7 @@ describe('choose', () => {
       expect(nameOf(choose(seen, { app: 'ads', hint }))).to.equal(wanted);
     });
 
-  it('uses the identity that a root states instead of the identity in its id', () => {
+  it('prefers the identity that a root states to the identity in its id', () => {
     const stated = root('whatever', { application: 'ads', instance: '5' });
     const seen = [polled('82', stated, 'H.1.ads')];
     expect(nameOf(choose(seen, { app: 'ads', hint: '5' }))).to.equal('whatever');
@@ -215,7 +215,7 @@ describe('choose', () => {
       expect(choose(seen, { app: 'ads', hint })).to.deep.include({ kind: 'none', reason });
     });
 
-  it('reports the publisher in the best state', () => {
+  it('reports, of the publishers of all server keys, the one in the best state', () => {
     const absent = unseen('absent', 'no segment', '82');
     const dead = unseen('dead', 'publisher died', '456');
     expect(choose([absent, dead], ADS)).to.have.nested.property('publisher.state', 'dead');
@@ -321,7 +321,7 @@ describe('the stream of chosen roots', () => {
   );
 
   it(
-    'treats the same id as another root after it was removed and added between two poll results',
+    'emits a choice again if a root with the same id is removed and added between two poll results',
     marbles(({ hot, expectObservable }) => {
       const roots = sourceOf(one);
       const polls$ = hot('    -s-s-r-s-r-').pipe(

@@ -17,7 +17,7 @@ import { needs } from '../support/needs.js';
 import { Publishers } from '../support/publishers.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-describe('a server pool', () => {
+describe('a pool of pollers', () => {
   const publishers = new Publishers();
   let memory = new CountingMemory();
   beforeEach(() => {

@@ -5,7 +5,7 @@ import type { PollerFactory } from '#app/streams/poller.js';
 import { follow } from '../support/follow.js';
 import { pollResult } from '../support/poll-results.js';
 
-describe('the set of server pools', () => {
+describe('the set of poller pools', () => {
   const watching =
     (notifications: number): PollerFactory =>
     () => ({
@@ -59,6 +59,6 @@ describe('the set of server pools', () => {
     expect(pools('toy', { first: 5 })).not.to.equal(former);
   });
 
-  it('names an unknown format in its error', () =>
+  it('names the format in the error if the format is unknown', () =>
     expect(() => fresh()('jvm')).to.throw('There is no format jvm'));
 });

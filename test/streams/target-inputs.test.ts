@@ -86,7 +86,7 @@ describe('the input processor', () => {
   );
 
   it(
-    'merges waiting poll results into the last one, which gets the changes of all in order',
+    'merges waiting poll results into the last one, and gives it the changes of all in order',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      ----|      ');
       const input$ = hot('      -(bcde)---|', inputs);

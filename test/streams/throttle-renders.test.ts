@@ -134,7 +134,7 @@ describe('the throttling of renders', () => {
       wanted: '-M---m----------',
     },
     {
-      title: 'answers demands during a refresh with one further refresh',
+      title: 'sends one further refresh for all demands that arrive during a refresh',
       interval: '-----|',
       arrived: '-d-ddd-r---c----',
       wanted: '-M-----m--------',
@@ -212,13 +212,14 @@ describe('the throttling of renders', () => {
       wanted: '-M---m----M-',
     },
     {
-      title: 'repeats a refresh if the target became ready again during it and has no text',
+      title:
+        'repeats a refresh if the target became ready again during the refresh and has no text',
       interval: '-----|',
       arrived: '-d-r-dNo----',
       wanted: '-M---m-M----',
     },
     {
-      title: 'answers demands during a refresh that fails with another refresh',
+      title: 'sends another refresh for the demands that arrive during a refresh that fails',
       interval: '-----|',
       arrived: '-d-d-x-c-d------',
       wanted: '-M---M---M------',

@@ -115,7 +115,7 @@ describe('a view refresher', () => {
       notes: 'bf a0r b',
     },
     {
-      title: 'copies only new values while objects remain to bind',
+      title: 'copies only new values while objects remain to be bound',
       inputs: 'cgb',
       unsynced: true,
       notes: 'a0r bf br',
@@ -214,7 +214,7 @@ describe('a view refresher', () => {
     expect(ready).to.deep.equal([false, false, true]);
   });
 
-  it('becomes ready after one further poll if the source always has more changes', () => {
+  it('becomes ready after one further poll, even if the source always has more changes', () => {
     const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
     const arrive = () => refresher.pollInput(pollResult({ changes: [added] }));
     const isReady = (input: TargetInput) => runToEnd(refresher.process(input)).isReady;
@@ -225,7 +225,7 @@ describe('a view refresher', () => {
     expect(isReady(second)).to.equal(true);
   });
 
-  it('becomes ready after a further read of a source that always has more changes, even a read in parts without changes', () => {
+  it('becomes ready after one further poll of such a source, even if a poll reads only a part', () => {
     const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
     const isReady = [false, true, false].map((hasMore) => {
       const input = refresher.pollInput(pollResult({ hasMore }));
@@ -283,7 +283,7 @@ class NumberingView extends RecordingView {
   }
 }
 
-describe('a rendering view refresher', () => {
+describe('a view refresher that may render', () => {
   const may = { kind: 'refresh', mayRender: true } as const;
   /** An input in lower case arrives while the values are unchanged. */
   const taken = {

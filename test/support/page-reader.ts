@@ -103,7 +103,7 @@ function defineBlock(
         it(`has a working command at line ${command.line}: ${shown(command).trimEnd()}`, () =>
           reader.run(command, block.heading));
   } else
-    it(`has a file for a later block at line ${line}: ${file ?? 'without a name'}`, () => {
+    it(`has at line ${line} a file that later blocks need: ${file ?? 'without a name'}`, () => {
       expect(file, `what to do with the block of line ${line}`).not.to.equal(undefined);
       const name = file ?? '';
       reader.save(name, text);

@@ -8,7 +8,7 @@ const NAMES = ['catalogue_rows_unmatched', 'catalogue_rows_mistyped', 'variables
 describe('a target whose catalogue does not fit', () => {
   const { publishers, serve } = freshServed();
 
-  it('counts the mismatches in its metrics, which follow added and removed variables', () => {
+  it('counts the mismatches in its metrics, and updates the counts when variables are added or removed', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.addVariable(root, 'lag', 'string').set('slow');

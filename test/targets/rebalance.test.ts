@@ -32,7 +32,7 @@ describe('the balancer', () => {
       [[0, 1]],
     ],
     [
-      'first moves the target that makes the loads most equal',
+      'first makes the move after which the loads are most equal',
       targets([1, 3, 2, 4], []),
       2,
       [

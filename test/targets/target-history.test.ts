@@ -59,7 +59,7 @@ describe('the history of a target', () => {
       { ageSeconds: 6, by: 'notified' },
     ],
     [
-      'dates notifications before the first report as earlier',
+      'states only a minimum age for a notification before the first report',
       [
         [ready, 3000],
         [ready, 4000],

@@ -160,7 +160,7 @@ describe('a target registry', () => {
       expect(places()).to.deep.equal([0, 1, 2, 1, 2]);
     });
 
-    it('ignores measurements over less than a second', () => {
+    it('ignores measurements of less than a second', () => {
       const { clock, registry, partition, update, places } = registryOf();
       update(['1', '2'], 2);
       clock.advance(999);
@@ -201,7 +201,7 @@ describe('a target registry', () => {
       expect(metric('rebalance_total')).to.include(2);
     });
 
-    it('ends a pass without a move when the moving targets are removed', () => {
+    it('ends a pass, and counts no move, when the targets to be moved are removed', () => {
       const { update, partition, work, rebalance, places, metric } = registryOf();
       for (const number of [0, 1, 2]) partition(number).isReady = true;
       update(['1', '2', '3'], 1);

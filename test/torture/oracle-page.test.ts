@@ -34,7 +34,7 @@ function linesOf(id: number, round: number, observed = 0): string[] {
 const page = (lines: readonly string[]): string =>
   ['# HELP x y', ...lines, 'shm_exporter_internal_target_ready{} 1', ''].join('\n');
 
-describe('the checker of oracle pages', () => {
+describe('the checker of pages with known values', () => {
   const lines = [...linesOf(0, 7), ...linesOf(1, 66, 2)];
 
   it('accepts complete pages, even in the middle of a round of updates', () => {

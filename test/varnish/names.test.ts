@@ -102,7 +102,7 @@ describe('The compatible names for Varnish', () => {
       expect(seriesOf(COMPAT_NAMES, ident, field, kind)).to.equal(series);
     });
 
-  it('have one key for a backend in all VCL programs whose names they omit', () => {
+  it('have one key for a backend in all VCL programs named boot or reload_*, because they omit these names', () => {
     const keys = ['VBE.boot.a', 'VBE.reload_1.a', 'VBE.reload_2.a', 'VBE.other.a', 'VBE.boot.b'];
     expect(new Set(keys.map(COMPAT_NAMES.keyOf)).size).to.equal(3);
     expect(COMPAT_NAMES.keyOf('SMA.s0')).not.to.equal(COMPAT_NAMES.keyOf('SMF.s0'));

@@ -116,7 +116,7 @@ describe('An index of Varnish segments', () => {
       );
     });
 
-  it('is refused if a segment is added at an offset before the segment there is removed', () => {
+  it('is refused if it adds a segment at an offset where another segment still exists', () => {
     const line = (sign: string, ident: string) => `${sign} _.Stat.1 16 64 Stat ${ident}\n`;
     const first = FIRST + line('+', 'A') + line('+', 'A');
     expect(() => indexOf(first + line('+', 'B'))).to.throw(

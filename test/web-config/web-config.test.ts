@@ -273,7 +273,7 @@ describe('readWebConfig', () => {
         new RegExp(`found something else, allowed: text in PEM; .* belongs to ${name}_file$`),
       ));
 
-  it('names the certificate that must come first in its file if the key does not belong to the first one', () => {
+  it('names the certificate that must come first in the file if the key belongs to a later one', () => {
     const pem = (name: string) => readFileSync(tlsPath(`${name}.cert.pem`), 'utf8');
     folder.write('chain.pem', pem('other') + pem('component'));
     expect(refused(tls().replace(tlsPath('component.cert.pem'), 'chain.pem'))).to.match(

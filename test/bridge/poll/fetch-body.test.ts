@@ -77,7 +77,7 @@ describe('A poll of a component', function () {
       expect(reasonOf(await ask(server.url))).to.equal('tree');
     });
 
-  it('reports too many objects, even if the body is small enough', async () => {
+  it('reports too many objects, even if the size of the body is allowed', async () => {
     const server = await serve();
     server.fault = 'many_objects';
     expect(reasonOf(await ask(server.url, { maxBodyBytes: 1 << 26 }, '', 10_000))).to.equal(
@@ -88,7 +88,7 @@ describe('A poll of a component', function () {
   const COMPRESSIONS = ['zlib', 'raw', 'gzip'] as const;
   for (const compression of COMPRESSIONS)
     for (const isChunked of [true, false])
-      it(`inflates ${compression}, ${isChunked ? 'in chunks' : 'in one piece'}`, async () => {
+      it(`inflates an answer that is compressed with ${compression} and sent ${isChunked ? 'in chunks' : 'in one piece'}`, async () => {
         const { url } = await serve({ compression, isChunked });
         const outcome = await ask(url, { deflate: true });
         if (outcome.kind !== 'tree') throw outcome.failure;
@@ -259,14 +259,14 @@ describe('A poll of a component', function () {
       }
     });
 
-    it('accepts an answer without a length, which ends when the server closes the connection', async () => {
+    it('accepts an answer without a length if the server closes the connection at the end of the answer', async () => {
       const url = await serveRaw(
         (socket) => void socket.end('HTTP/1.0 200 OK\r\n\r\n[{"Instance":"a"}]'),
       );
       expect(reasonOf(await ask(url))).to.equal('tree');
     });
 
-    it('waits for a connection no longer than its timeout', async () => {
+    it('waits for a connection no longer than the timeout for connections', async () => {
       // The server listens but never starts TLS.
       const url = await serveRaw(() => undefined);
       const outcome = await ask(url.replace('http:', 'https:'), { connectTimeoutMs: 150 });

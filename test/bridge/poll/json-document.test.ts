@@ -157,7 +157,7 @@ describe('The reader of JSON documents', () => {
     expect(read(`["${','.repeat(2001)}"]`)).to.be.an('array');
   });
 
-  it('refuses a document with too many long integers, and never rounds them', () => {
+  it('never rounds long integers, and refuses a document with too many of them', () => {
     const list = (length: number) => `[${Array(length).fill('9007199254740993').join(',')}]`;
     expect(read(list(100))).to.deep.equal(Array(100).fill(9007199254740993n));
     expect(failureOf(() => read(list(101)))).to.match(
@@ -186,7 +186,7 @@ describe('The reader of JSON documents', () => {
     });
   });
 
-  it('reads members with the names of Object.prototype as plain members', () => {
+  it('reads members with names such as constructor like all other members', () => {
     const value = read('{"__proto__":9007199254740993,"constructor":2}') as JsonObject;
     expect(Object.keys(value)).to.deep.equal(['__proto__', 'constructor']);
     expect(Object.entries(value)[0]?.[1]).to.equal(9007199254740993n);

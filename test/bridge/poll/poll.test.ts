@@ -73,7 +73,7 @@ describe('polling', () => {
   );
 
   it(
-    'keeps the interval after a first failure, then doubles it after each failure up to the bound',
+    'keeps the interval after a first failure, and doubles the interval after each further failure, up to a maximum',
     marbles(({ expectObservable, flush }) => {
       const failing = Array.from({ length: 7 }, () => [0, 'x'] as const);
       const { poll, begun } = scripted(...failing, [0, 'o'], [0, 'x'], [0, 'o']);
@@ -99,7 +99,7 @@ describe('polling', () => {
   );
 
   it(
-    'keeps an interval that is longer than the bound of the back-off',
+    'keeps an interval that is longer than the maximum after failures',
     marbles(({ expectObservable, flush }) => {
       const { poll, begun } = scripted([0, 'x'], [0, 'x'], [0, 'x']);
       const slow = { intervalMs: 20, mostBackOffMs: 16 };
@@ -142,7 +142,7 @@ describe('polling', () => {
 });
 
 // Tests standing(), which reports when the last good poll becomes stale or lost.
-describe('the operator that reports stale and lost polls', () => {
+describe('the operator that reports when the last good poll is stale or lost', () => {
   const patience = { staleAfterMs: 4, lostAfterMs: 8 };
   const verdictOf = (polled: string) =>
     polled === 'g' ? 'good' : polled === 'o' ? 'gone' : 'failed';
@@ -172,7 +172,7 @@ describe('the operator that reports stale and lost polls', () => {
   );
 
   it(
-    'restarts its timers with the next good poll',
+    'restarts its timers at the next good poll',
     marbles(({ hot, expectObservable }) => {
       const polled$ = hot(' g-----g-x------------');
       const shown = '       g---S-g-x-S---L------';
@@ -182,7 +182,7 @@ describe('the operator that reports stale and lost polls', () => {
   );
 
   it(
-    'stops its timers after a poll that reports an empty component',
+    'stops its timers after a poll that finds no objects',
     marbles(({ hot, expectObservable }) => {
       const polled$ = hot(' g--o------------g----');
       const shown = '       g--o------------g---S';

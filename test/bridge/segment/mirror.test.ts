@@ -242,7 +242,7 @@ describe('The mirror of a component', () => {
     for (const each of readBack()[0]?.children ?? []) expect(each.children).to.have.lengthOf(1);
   });
 
-  it('never fills a small segment during months of changing trees', () => {
+  it('never fills a small segment, even if trees change for months', () => {
     const { mirror, readBack } = mirrored();
     for (let round = 0; round < 3000; round++) {
       const value = `${'x'.repeat(round % 300)}${round}`;

@@ -13,7 +13,7 @@ describe('The generated page about the configuration of the bridge', () => {
   const page = bridgeMarkdown();
   const segments = freshSegments();
 
-  it('begins with the source that it is generated from', () =>
+  it('names at its beginning the source from which it is generated', () =>
     expect(page.split('\n')[0]).to.include('Generated from src/bridge'));
 
   for (const { key } of [BRIDGE, COMPONENT].flatMap((fields) => Object.values(fields)))

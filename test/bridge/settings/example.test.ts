@@ -21,7 +21,7 @@ describe(EXAMPLE, () => {
     return { ...top, components: facts };
   };
 
-  it('loads unchanged, and has the same meaning with all comment signs removed', () => {
+  it('loads as it is, and means the same if all settings in comments are made active', () => {
     const bare = text.replace(/^(#.*)?\n/gm, '');
     expect(bare.split('\n')).to.have.lengthOf(5); // The required lines, and '' after the last line feed.
     expect(plain(text)).to.deep.equal(plain(bare));

@@ -27,17 +27,17 @@ describe('The reader of security keys', () => {
     expect(readSecurityKey('', KEYS)).to.equal(''));
 
   const taken: readonly (readonly [kind: string, content: string, key: string])[] = [
-    ['unchanged', 's3cret', 's3cret'],
-    ['without the line break at its end', 's3cret\n', 's3cret'],
-    ['without a Windows line break', 's3cret\r\n', 's3cret'],
-    ['with blanks and punctuation', '"a: b\\c#" ~!', '"a: b\\c#" ~!'],
-    ['of one character', 'x', 'x'],
-    ['of 1024 characters', `${'k'.repeat(1024)}\r\n`, 'k'.repeat(1024)],
+    ['a key unchanged', 's3cret', 's3cret'],
+    ['a key without the line break at its end', 's3cret\n', 's3cret'],
+    ['a key without the Windows line break at its end', 's3cret\r\n', 's3cret'],
+    ['a key with blanks and punctuation', '"a: b\\c#" ~!', '"a: b\\c#" ~!'],
+    ['a key of one character', 'x', 'x'],
+    ['a key of 1024 characters', `${'k'.repeat(1024)}\r\n`, 'k'.repeat(1024)],
   ];
   for (const [kind, content, key] of taken) {
-    it(`accepts a key from a file ${kind}`, () =>
+    it(`reads ${kind} from a file`, () =>
       expect(readSecurityKey(keyFile(content), KEYS)).to.equal(key));
-    it(`accepts a key from the environment ${kind}`, () =>
+    it(`reads ${kind} from an environment variable`, () =>
       expect(readSecurityKey('env:K', env(content))).to.equal(key));
   }
 
@@ -86,7 +86,7 @@ describe('The reader of security keys', () => {
       expect(complaint('env:K', env(content))).to.equal(`env:K: ${fault}`));
   }
 
-  it('refuses a file that is larger than its read limit', () =>
+  it('refuses a file that is larger than the limit for reading', () =>
     expect(complaint(keyFile('s3cret'.repeat(100_000)))).to.equal(
       'k: is larger than the limit of 4 KiB',
     ));
@@ -122,14 +122,14 @@ describe('The reader of security keys', () => {
           `k: has mode 0${mode.toString(8)}`,
         ));
 
-    it('does not treat a folder with the same prefix as the credentials folder', () => {
+    it('requires the usual mode of a file outside the folder of credentials, even if the paths begin alike', () => {
       const source = keyFile('s3cret', 0o440);
       const environment = { CREDENTIALS_DIRECTORY: folder.path('').slice(0, -1) };
       expect(complaint(source, { ...KEYS, environment })).to.include('k: has mode 0440');
     });
   });
 
-  it('checks the mode of the target of a link', () => {
+  it('checks the mode of the file to which a link leads', () => {
     keyFile('s3cret');
     symlinkSync(folder.path('k'), folder.path('link'));
     expect(readSecurityKey(`file:${folder.path('link')}`, KEYS)).to.equal('s3cret');
@@ -154,7 +154,7 @@ describe('The reader of security keys', () => {
       );
     });
 
-    it('accepts the file if the process runs as its owner, or if the platform has no users', () => {
+    it('accepts the file if the owner runs the process, or if the platform has no users', () => {
       for (const userId of [OWNER, undefined])
         expect(readSecurityKey(`file:${folder.path('k')}`, { ...KEYS, userId })).to.equal('s3cret');
     });

@@ -182,7 +182,7 @@ describe('A restart watch', () => {
         [false, true],
       ],
       [
-        'a changed start time of process 1, which a container restarts',
+        'a changed start time of process 1, as after the restart of a container',
         [
           { pid: 1, time: MONDAY },
           { pid: 1, time: TUESDAY },
@@ -210,7 +210,7 @@ describe('A restart watch', () => {
         [false, false],
       ],
       [
-        'no restart when trees omit processID and time, but a processID that has changed after them',
+        'no restart when trees omit processID and time, but a restart when a later tree has another processID',
         [{ pid: 1, time: MONDAY }, {}, { pid: 1, time: MONDAY }, {}, { pid: 2, time: MONDAY }],
         [false, false, false, false, true],
       ],
@@ -228,13 +228,13 @@ describe('A restart watch', () => {
   for (const [what, runs, seen] of rows)
     it(`detects ${what}`, () => expect(verdicts(...runs)).to.deep.equal(seen));
 
-  it('ignores a time that changes at each poll, because it is a clock', () => {
+  it('ignores a time that changes at each poll, because the time is a clock', () => {
     const ticks = Array.from({ length: 8 }, (_, n) => ({ pid: 1, time: `08:00:0${n}` }));
     expect(verdicts(...ticks)).to.deep.equal([false, true, true, true, false, false, false, false]);
     expect(verdicts(...ticks, { pid: 2, time: '08:00:09' }).at(-1)).to.equal(true);
   });
 
-  it('compares start times again once a process that restarted many times in a row keeps running', () => {
+  it('compares start times again once a process keeps running after many restarts in a row', () => {
     const crashes = Array.from({ length: 8 }, (_, n) => ({ pid: 1, time: `08:00:0${n}` }));
     const life = Array.from({ length: 3 }, () => ({ pid: 1, time: MONDAY }));
     const seen = verdicts(...crashes, ...life, { pid: 1, time: MONDAY }, { pid: 1, time: TUESDAY });

@@ -37,7 +37,7 @@ const names = ({ objects }: ReturnType<typeof read>, id: string) =>
   );
 
 describe('The reader of trees', () => {
-  it('lists objects with parents before their children, in the order of the text', () => {
+  it('lists objects in the order of the document, each parent before its children', () => {
     const tree = read([
       object('a', { Children: [object('a.x', { Children: [object('deep')] }), object('a.y')] }),
       object('b'),
@@ -163,6 +163,6 @@ describe('The reader of trees', () => {
     expect(failureOf(many(101))).to.match(/^too_many: .* max_variables \(100/);
   });
 
-  it('has a count for every kind of oddity, even if none occurs', () =>
+  it('has a count for every kind of irregularity, even a count of 0', () =>
     expect(Object.keys(read([object('a')]).oddities)).to.deep.equal(Object.keys(ODDITIES)));
 });

@@ -199,7 +199,7 @@ describe('A selection', () => {
     const fits = (texts: readonly string[], text: string) =>
       texts.some((each) => new RegExp(`^${each.replaceAll('*', '.*')}$`).test(text));
 
-    it('keeps selected objects with their variables, their ancestors without variables, and roots', () =>
+    it('keeps roots, selected objects with their variables, and the ancestors of these objects without variables', () =>
       fc.assert(
         fc.property(fc.array(node, { minLength: 1, maxLength: 2 }), settings, (nodes, wanted) => {
           const roots = nodes.map((each, index) => withIds(`h.${index}.r`, each));
@@ -240,7 +240,7 @@ describe('A selection', () => {
 });
 
 describe('The list of unmatched patterns', () => {
-  it('names each pattern without a match, with its key', () =>
+  it('names each pattern without a match, and the key of the configuration that has the pattern', () =>
     expect(
       unmatchedPatterns(
         {
@@ -258,7 +258,8 @@ describe('The list of unmatched patterns', () => {
       'exclude_variables: "loginname" matches nothing in this tree',
     ]));
 
-  it('is empty for empty lists', () => expect(unmatchedPatterns(ALL, TREE)).to.deep.equal([]));
+  it('is empty if no patterns are configured', () =>
+    expect(unmatchedPatterns(ALL, TREE)).to.deep.equal([]));
 });
 
 // Tests scenarioText(), which converts a tree to the scenario that --once prints.
@@ -361,7 +362,7 @@ describe('The text of a scenario', () => {
     ]);
   });
 
-  it('is read by the simulator as the same objects in the same order', () =>
+  it('gives the same objects in the same order when the simulator reads it', () =>
     fc.assert(
       fc.property(objects, (found) => {
         const scenario = parseScenario(scenarioText(found, PLACE), 't');

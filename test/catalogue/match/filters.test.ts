@@ -63,7 +63,7 @@ describe('seed path filters', () => {
       else expect(filters().tracks(placed('C', path))).to.equal(wanted);
     });
 
-  it('select all objects below a prefix, and no sibling whose name begins with it', () => {
+  it('select all objects below a prefix, but no sibling whose name begins with the prefix', () => {
     const segment = fc.stringMatching(/^[a-z# ]{1,5}$/);
     fc.assert(
       fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), segment, (path, more) => {
@@ -138,7 +138,7 @@ describe('class filters', () => {
     expect(compileFilters(ads, settings({})).rowIndex?.reads(stats)).to.equal(true);
   });
 
-  it('select an object only if the seed paths also select it', () => {
+  it('select an object only if the seed paths also select the object', () => {
     const both = compileFilters(
       ads,
       settings({ classes: ['service'], seedPaths: ['itemDatabase.A'] }),
@@ -197,7 +197,7 @@ describe('invalid filters', () => {
     ]);
   });
 
-  it('include all groups, but no classes or seed paths, of an application without a catalogue', () =>
+  it('include every filter group, but no class or seed path, if the application has no catalogue', () =>
     expect(
       complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
     ).to.deep.equal([

@@ -39,17 +39,21 @@ describe('the rows of a catalogue', () => {
   const reads: [string, Parameters<typeof placed>, [string, object][]][] = [
     ['the root', ['P', ''], [['process', {}]]],
     [
-      'a mount, by two classes',
+      'an object whose class and path two classes of the catalogue have',
       ['M', 'db.m1'],
       [
         ['mount', { mount: 'm1' }],
         ['also_mount', { mount: 'm1' }],
       ],
     ],
-    ['the second class id', ['M2', 'db.m1'], [['mount', { mount: 'm1' }]]],
-    ['the second path', ['M', 'old.x y'], [['mount', { mount: 'x y' }]]],
     [
-      'a child of a mount',
+      'an object with the second class id of a class',
+      ['M2', 'db.m1'],
+      [['mount', { mount: 'm1' }]],
+    ],
+    ['an object at the second path of a class', ['M', 'old.x y'], [['mount', { mount: 'x y' }]]],
+    [
+      'a child of an object that they match',
       ['A', 'db.m1.attributes', { 'db.m1': 'M2' }],
       [['mount', { mount: 'm1' }]],
     ],
@@ -75,7 +79,7 @@ describe('the rows of a catalogue', () => {
       expect(rowIndex.reads(placed(...place))).to.equal(false);
     });
 
-  it('share rows between objects of one class', () => {
+  it('are the same for all objects of one class', () => {
     const [one] = rowIndex.rowsFor(placed('M2', 'db.m1'));
     const [two] = rowIndex.rowsFor(placed('M2', 'old.m2'));
     expect(one?.classRows).to.equal(two?.classRows);
@@ -93,7 +97,7 @@ describe('the rows of a catalogue', () => {
       ]);
   };
 
-  it('return the rows of a variable in the order of the file', () => {
+  it('are listed for a variable in the order of the file', () => {
     expect(series('items')).to.deep.equal([
       ['x_mount_items', { mount: 'm1' }],
       ['x_mount_size', { mount: 'm1' }],
@@ -102,7 +106,7 @@ describe('the rows of a catalogue', () => {
     expect(series('sent')).to.deep.equal([]);
   });
 
-  it('return the labels of path, variable name and row, in this order', () => {
+  it('give the labels of path, variable name and row, in this order', () => {
     const [[name, labels] = ['', {}]] = series('sent.14002');
     expect(name).to.equal('x_mount_sent_total');
     expect(Object.entries(labels)).to.deep.equal([
@@ -112,7 +116,7 @@ describe('the rows of a catalogue', () => {
     ]);
   });
 
-  it('match each variable that an info row reads, and list state rows separately', () => {
+  it('match each variable that an info row reads, and are listed separately if they show the state', () => {
     const [info] = rowIndex.rowsFor(placed('A', 'db.m1.attributes', { 'db.m1': 'M' }));
     expect(
       ['name', 'host', 'x'].map((name) => info?.classRows.matchesOf(name).length),
@@ -144,13 +148,13 @@ describe('objectPath', () => {
   const child = object('a.b.1.adh.0.x.y.z', 'Child', far);
   const stray = object('elsewhere', 'Stray', root);
 
-  it('removes the id of the root and the dot (design 2)', () => {
+  it('removes the id of the root and the dot after it (design 2)', () => {
     expect(objectPath(root, root).seedPath).to.equal('');
     expect(objectPath(root, far).seedPath).to.equal('0.x.y');
     expect(objectPath(root, child)).to.include({ seedPath: '0.x.y.z', className: 'Child' });
   });
 
-  it('finds ancestors by their path below the root, including the root', () => {
+  it('finds each ancestor by its path below the root, and the root by an empty path', () => {
     const { ancestor } = objectPath(root, child);
     expect(ancestor('0.x.y')).to.equal('Far');
     expect(ancestor('')).to.equal('Root');

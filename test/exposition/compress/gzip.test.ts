@@ -187,7 +187,7 @@ describe('a gzip page', () => {
     }
   });
 
-  it('waits for all compressing threads before it reports a failure, and frees their places in the queue', async function () {
+  it('waits for all parts in compression before it reports a failure, and frees their places in the queue', async function () {
     // If a failed text kept its places in the queue, a later text would wait forever.
     this.timeout(20_000);
     let running = 0;

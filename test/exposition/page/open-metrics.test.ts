@@ -71,9 +71,21 @@ describe('the OpenMetrics types of families', () => {
     ['a counter alone', 'a_total counter', 'counter'],
     ['a counter without _total', 'a counter', 'unknown'],
     ['an info metric without _info', 'a info', 'unknown'],
-    ['a gauge with a counter’s short name', 'a gauge, a_total counter', 'gauge unknown'],
-    ['a counter before a gauge with its short name', 'a_total counter, a gauge', 'unknown gauge'],
-    ['a gauge with an info metric’s short name', 'a gauge, a_info info', 'gauge unknown'],
+    [
+      'a gauge with the name of a counter before its suffix',
+      'a gauge, a_total counter',
+      'gauge unknown',
+    ],
+    [
+      'a counter, followed by a gauge with its name before the suffix',
+      'a_total counter, a gauge',
+      'unknown gauge',
+    ],
+    [
+      'a gauge with the name of an info metric before its suffix',
+      'a gauge, a_info info',
+      'gauge unknown',
+    ],
     ['a counter and an info metric', 'a_total counter, a_info info', 'counter unknown'],
     [
       'a gauge with the name of a creation time',
@@ -86,7 +98,7 @@ describe('the OpenMetrics types of families', () => {
       'histogram unknown',
     ],
     [
-      'a histogram with a counter’s short name',
+      'a histogram with the name of a counter before its suffix',
       'a_total counter, a histogram',
       'unknown histogram',
     ],
@@ -328,7 +340,7 @@ describe('the strict reader of OpenMetrics', () => {
     ['a counter declared with its suffix', '# TYPE a_total counter\na_total 1\n# EOF\n'],
     ['an info metric declared with its suffix', '# TYPE a_info info\na_info 1\n# EOF\n'],
     ['metadata after samples', '# TYPE a gauge\na 1\n# HELP a x\n# EOF\n'],
-    ['two families with one name', '# TYPE a gauge\n# TYPE b gauge\n# TYPE a gauge\n# EOF\n'],
+    ['two families with the same name', '# TYPE a gauge\n# TYPE b gauge\n# TYPE a gauge\n# EOF\n'],
     [
       'a gauge with the name of a counter’s series',
       '# TYPE a counter\n# TYPE a_total gauge\n# EOF\n',

@@ -13,7 +13,7 @@ describe('the selection of families by a scope (spec 2.3)', () => {
     );
   const scope = (...metrics: readonly string[]) => compileScope({ name: 'one', metrics });
 
-  it('keeps the family objects and their order, and copies no text', () => {
+  it('has the objects of the families in their order, and copies no text', () => {
     const snapshot = showing('b_1', 'a_1', 'b_2', 'c_1');
     const { families } = selectFamilies(snapshot, scope('c_*', 'b_*'));
     expect(families).to.deep.equal([0, 2, 3].map((index) => snapshot.families[index]));

@@ -59,7 +59,7 @@ describe('a page of text 0.0.4', () => {
     expect(textOf(TEXT.page(exposing().answer))).to.equal(OWN);
   });
 
-  it('has the same text plain and as gzip if the snapshot has only a deflate stream', () => {
+  it('has the same text without and with gzip if the snapshot has only a deflate stream', () => {
     const text = 'x 1\nx{a="b"} 2\n';
     const blocks = [deflateBlockOf(Buffer.from(text))];
     const { answer } = exposing();
@@ -196,7 +196,7 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('has only the families of its scope, and is built once', () => {
+  it('has only the families of its scope, and reuses buffers that were built before', () => {
     const { answer, held } = exposing(['f0 1\n'], ['f1 3\n']);
     const scoped = { ...answer, selected: answer.snapshot.families.slice(1), internal: [] };
     const [page, again] = [TEXT.page(scoped), TEXT.page(scoped)];

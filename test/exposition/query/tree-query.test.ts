@@ -453,7 +453,7 @@ describe('a tree query', () => {
       });
     const sizes = fc.array(fc.nat(20), { maxLength: 30 });
 
-    it('returns the same rows in several parts as in one answer', () =>
+    it('returns in several parts the rows that it returns in one answer', () =>
       fc.assert(
         fc.property(
           sizes,
@@ -536,7 +536,7 @@ describe('a tree query', () => {
       });
     });
 
-    it('follows changes of the tree between two slices', () => {
+    it('takes into account changes of the tree between two slices', () => {
       const { view, source, root } = largeTree(Array.from({ length: 300 }, () => 1));
       const steps = view.queryTree(treeQuery({ words: ['new'], field: 'object' }));
       steps.next();

@@ -47,7 +47,7 @@ function live(path: string) {
   return { source, root, highlight, read, add };
 }
 
-describe('the variable of a target (spec 2.1 `variable`)', () => {
+describe('the highlighted variable of a target (spec 2.1 `variable`)', () => {
   /** A tree in which each variable has the value `<object id>|<own name>`. */
   const tree = (): { source: FakeSource; root: FakeObject } => {
     const source = new FakeSource();
@@ -226,7 +226,7 @@ describe('the variable of a target (spec 2.1 `variable`)', () => {
     expect(read()?.value).to.equal(4n);
   });
 
-  it('is the newer of two variables with one name, and the older variable after the newer is removed', () => {
+  it('is the newer of two variables with the same name, and the older variable after the newer is removed', () => {
     const { source, root, read } = live('v');
     source.addVariable(root, 'v', { type: 'u64', value: 1n });
     expect(read()?.value).to.equal(1n);
@@ -236,7 +236,7 @@ describe('the variable of a target (spec 2.1 `variable`)', () => {
     expect(read()?.value).to.equal(1n);
   });
 
-  it('belongs to the newer of two objects with one id, even if the newer object is found first', () => {
+  it('belongs to the newer of two objects with the same id, even if the newer object is found first', () => {
     const { source, root, add } = live('a.v');
     const [first, second] = [add(`${ROOT}.x`), add(`${ROOT}.y`)];
     source.addVariable(add(`${ROOT}.a`, second), 'v', { type: 'u64', value: 1n });
@@ -244,7 +244,7 @@ describe('the variable of a target (spec 2.1 `variable`)', () => {
     expect(bound(source, root, 'a.v').read()?.value).to.equal(2n);
   });
 
-  it('does not show the value of a new variable in its slot', () => {
+  it('does not show the value of a new variable that gets its slot', () => {
     const { source, root, highlight, read } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'u64', value: 1n });
     expect(read()?.value).to.equal(1n);

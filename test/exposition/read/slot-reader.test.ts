@@ -225,7 +225,7 @@ describe('a slot reader', () => {
     expect(source.slotReads.slice(4)).to.deep.equal(pages);
   });
 
-  it('returns no timestamp that the publisher set during the copy of its slot', () => {
+  it('returns no timestamp that the publisher set while the slot of the timestamp was copied', () => {
     const source = new FakeSource();
     const asOf = { slot: 9, incarnation: 1 };
     const root = source.addObject('h.1.shop', 'Shop', { asOf });
@@ -247,7 +247,7 @@ describe('a slot reader', () => {
   });
 
   for (const copy of [1, 2, 3])
-    it(`never reads the value of a slot's previous owner if its new owner sets a value after copy ${copy}`, () => {
+    it(`never reads the value of the previous owner of a slot if the new owner sets a value after copy ${copy}`, () => {
       const source = new FakeSource();
       const asOf = { slot: 9, incarnation: 2 };
       const root = source.addObject('h.1.shop', 'Shop', { asOf });
@@ -264,7 +264,7 @@ describe('a slot reader', () => {
     });
 
   for (const copy of [1, 2, 3])
-    it(`reads no value of the next owner of a slot that takes the slot after copy ${copy}`, () => {
+    it(`reads no value of a new owner that takes the slot after copy ${copy}`, () => {
       const source = new FakeSource();
       const asOf = { slot: 9, incarnation: 2 };
       const root = source.addObject('h.1.shop', 'Shop', { asOf });

@@ -33,7 +33,7 @@ describe('a walk through a tree', () => {
     expect(namesOf(new TreeWalk(a, false))).to.equal('vwcbda');
   });
 
-  it('visits objects added ahead of its position, and no removed objects', () => {
+  it('visits objects that are added ahead of its position, but no removed objects', () => {
     const { source, a, b, d } = tree();
     const walk = new TreeWalk(a, true);
     expect(namesOf(walk, 3)).to.equal('avb');

@@ -95,7 +95,7 @@ describe('the coverage of a catalogue by a tree', () => {
     expect([...counts, view.coverage.variablesWithoutRow]).to.deep.equal([3, 2, 1, 0]);
   });
 
-  it('counts a row as unmatched until a variable with its misspelt name is added', () => {
+  it('counts a row with a misspelt variable as unmatched until a variable with this name is added', () => {
     const { source, root, view, render } = setUp(row('card', 'gauge', 'var = "crad"'));
     source.addVariable(root, 'card', { type: 'u64', value: 1 });
     render();

@@ -58,7 +58,7 @@ describe('the labels of a format', () => {
   });
 });
 
-describe('a described class', () => {
+describe('a class with described = true', () => {
   it('can share a metric name with a catalogue row', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');

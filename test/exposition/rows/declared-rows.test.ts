@@ -210,7 +210,7 @@ describe('an application without a catalogue', () => {
       expect(lines()).to.include('pumps_flows{area="hall",hall="7",type="in"} 2');
     });
 
-    it('exposes a generated name if an added catalogue has the name of the format', () => {
+    it('exposes a generated name if an added catalogue already has the name that the format states', () => {
       const { source, root, hall } = twoFlows();
       const catalogue = shopCatalogue(
         '{ name = "shop_objs", type = "gauge", help = "Objects.", var = "# managed objs" }',

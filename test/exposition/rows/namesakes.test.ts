@@ -46,7 +46,7 @@ describe('variables with the same name in one object', () => {
       }),
     ));
 
-  it('are visited only once when their object is removed', () => {
+  it('are each visited once when their object is removed', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const variables = new CountingSet<Variable>();

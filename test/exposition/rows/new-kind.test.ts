@@ -127,7 +127,7 @@ describe('an added row kind', () => {
     it(`rejects a wrong row with the message "${message}"`, () =>
       expect(() => catalogue(row)).to.throw(Fault, message));
 
-  it('is unknown to a parser that does not list it', () => {
+  it('is unknown to a parser whose list of kinds lacks it', () => {
     const text = `app = "shop"\nclasses = [{ alias = "a", class_ids = ["A"], paths = ["a"], metrics = [${DOORS}] }]`;
     expect(() => parseCatalogue(text, 'shop.toml')).to.throw(Fault, 'bits: unknown key');
   });

@@ -44,7 +44,7 @@ describe('the gauges of omitted items', () => {
     ['series and text', { series: 15, textBytes: 2500 }, stepWith('number', 'text')],
   ] as const;
   for (const [limited, limit, step] of limits)
-    it(`equal a recount at a low limit of ${limited}`, () => {
+    it(`equal a recount if the limits on ${limited} are low`, () => {
       let omissions = 0;
       fc.assert(
         fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {

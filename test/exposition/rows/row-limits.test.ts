@@ -157,7 +157,7 @@ describe('the scales of a partition', () => {
     expect(lines()).to.deep.equal(from(2, 600).map((scale) => `shop_x${scale} ${3 * scale}`));
   });
 
-  it('stay when their target ends, and serve the next target', () => {
+  it('stay when their target ends, so that the next target can use them', () => {
     const kernel = new Kernel();
     const used = numbers(3).map(() => {
       runToEnd(till(kernel, from(2, 100)).view.closing());
@@ -166,7 +166,7 @@ describe('the scales of a partition', () => {
     expect(new Set(used).size).to.equal(1);
   });
 
-  it('are limited: a series whose scale exceeds the limit is omitted and counted', () => {
+  it('are limited in number: a series with a further scale is omitted and counted', () => {
     const kernel = new Kernel();
     for (let i = 0; i < 65_535; i++)
       kernel.scales.scaledOpcode(0, { multiply: 1, divide: 1000 + i });

@@ -59,7 +59,7 @@ describe('a catalogue row', () => {
     ]);
   });
 
-  it('shows a histogram bound that overflows after scaling as +Inf', () => {
+  it('shows +Inf for a histogram bound that overflows when the scale is applied', () => {
     const { lines } = shop(row('wait', 'histogram', 'var = "wait", scale = 1e10'), {
       wait: { type: 'histogram', schema: [1, 1e300], value: histogram([1n, 2n, 4n], 5) },
     });
@@ -235,7 +235,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal(['shop_start_time_seconds 1700000000.5']);
   });
 
-  it('shows a published histogram with cumulative buckets that follow its frame', () => {
+  it('shows a published histogram with cumulative buckets, and updates them when its frame changes', () => {
     const { lines, source, of } = shop(row('wait', 'histogram', 'var = "wait"'), {
       wait: { type: 'histogram', schema: [0.5, 1], value: histogram([1n, 0n, 2n], 9.5) },
     });
@@ -414,7 +414,7 @@ describe('a catalogue row', () => {
     expect(view.counters.staleFrames).to.equal(4);
   });
 
-  it('shows the newer of two variables with one name, and the older variable after the newer is removed', () => {
+  it('shows the newer of two variables with the same name, and the older variable after the newer is removed', () => {
     for (const value of [1, 'a'] as const) {
       const type = value === 1 ? ('u64' as const) : ('string' as const);
       const { lines, source, root } = shop(

@@ -79,7 +79,7 @@ describe('the series registry', () => {
     expect(counters.clashes).to.equal(1);
   });
 
-  it('shows all waiting series of a metric once the family of the clashing type ends', () => {
+  it('shows the waiting series of a metric once the family of another type with the same name ends', () => {
     const { put, remove, shown, registry, counters } = registryOf();
     put(1, 'x', 1, 'counter');
     put(2, 'x{a="b"}');
@@ -103,7 +103,7 @@ describe('the series registry', () => {
     expect(shown()).to.deep.equal(['x_sum 2']);
   });
 
-  it('shows the second of two equal series once the first ends or changes its labels', () => {
+  it('shows the second of two equal series once the first ends or gets other labels', () => {
     const { put, remove, shown } = registryOf();
     for (const nodeId of [1, 2, 3]) put(nodeId, 'x{a="b"}');
     remove(1);
@@ -176,7 +176,7 @@ describe('the series registry', () => {
   const nodeId = fc.nat(6);
   const step = fc.oneof(fc.record({ nodeId, series }), fc.record({ nodeId }));
 
-  it('keeps shown series, shows no series twice, and lets no series wait without a reason, under random steps', () =>
+  it('keeps shown series during random steps, shows no series twice, and lets no series wait without a reason', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const { put, remove, shown } = registryOf();
@@ -227,7 +227,7 @@ describe('the series registry', () => {
     expect([shown(), counters.omittedSeries]).to.deep.equal([[], 1]);
   });
 
-  it('omits and counts clashing series if they exceed a limit when the shown series ends', () => {
+  it('omits and counts the series that a clash hid if they exceed the limit when the clash ends', () => {
     const { registry, counters, put, remove, shown } = registryOf(undefined, { series: 5 });
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10; i++) put(i, `x{a="${i}"}`);
@@ -245,7 +245,7 @@ describe('the series registry', () => {
     expect([counters.omittedSeries, registry.omitted]).to.deep.equal([9, 0]);
   });
 
-  it('counts an omitted series only as a clash once its labels become those of another series', () => {
+  it('counts an omitted series as a clash, and no longer as omitted, once its labels equal those of another series', () => {
     const { registry, put, remove, shown } = registryOf(undefined, { series: 1 });
     const counts = () => [registry.omitted, registry.clashing];
     put(1, 'x{a="1"}');
@@ -263,7 +263,7 @@ describe('the series registry', () => {
     expect([counters.omittedSeries, registry.omitted]).to.deep.equal([1, 1]);
   });
 
-  it('counts all omitted series beyond ten thousand as one series', () => {
+  it('counts the omitted series after the first ten thousand as one series', () => {
     const { registry, put, remove } = registryOf(undefined, { series: 0 });
     for (let i = 0; i < 10_005; i++) put(i, `x{a="${i}"}`);
     expect(registry.omitted).to.equal(10_001);
@@ -299,7 +299,7 @@ describe('the series registry', () => {
     expect(counters.omittedSeries).to.equal(2);
   });
 
-  it('lets at most ten thousand series wait, and only counts further series', () => {
+  it('lets at most ten thousand clashing series wait, and only counts further ones', () => {
     const { registry, counters, put, remove, shown } = registryOf();
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10_002; i++) put(i, `x{a="${i}"}`);

@@ -53,7 +53,7 @@ describe('show_uncatalogued', () => {
     expect(lines()).to.deep.equal([OPEN, SALES]);
   });
 
-  it('does not change a described class', () => {
+  it('does not change the metrics of a class with described = true', () => {
     const till = `alias = "till"
 class_ids = ["Till"]
 paths = ["floor.{floor}.{till}"]
@@ -81,7 +81,7 @@ metrics = []`;
     expect(lines()).to.deep.equal([OPEN]);
   });
 
-  it('still counts the added variables as variables without a row', () => {
+  it('still counts the variables that it adds as variables without a row', () => {
     const { source, till, lines, view } = shop();
     source.addVariable(till, 'coins', gauge(3));
     lines();
@@ -155,7 +155,7 @@ metrics = []`;
     });
   });
 
-  it('shows the first of two variables with one name and two types, and the second once the first ends', () => {
+  it('shows the first of two variables with the same name and different types, and the second once the first is removed', () => {
     const { source, root, till, lines, clashes, text } = shop();
     const coins = source.addVariable(till, 'coins', gauge(3));
     lines();

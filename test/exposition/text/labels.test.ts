@@ -83,7 +83,7 @@ describe('the text of a family', () => {
     );
   });
 
-  it('decodes each buffer only once its samples are read', () => {
+  it('decodes a buffer only when its samples are read', () => {
     const bytes = Buffer.from('a 1\n');
     const taken = familyText(metadata, [bytes, bytes]).samples()[Symbol.iterator]();
     expect(taken.next().value).to.deep.equal({ name: 'a', labels: {}, value: '1' });

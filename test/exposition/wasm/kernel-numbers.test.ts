@@ -73,8 +73,8 @@ describe('the kernel', () => {
     const exponents = Array.from({ length: 2048 }, (_, e) => BigInt(e) << 52n);
     const tens = Array.from({ length: 640 }, (_, k) => Number(`1e${k - 325}`));
     const tables: Record<string, () => Iterable<bigint>> = {
-      'any bits': anyBits,
-      'every exponent, with its neighbours': () => exponents.flatMap((bits) => around(wide(bits))),
+      'random bits': anyBits,
+      'powers of two and their neighbours': () => exponents.flatMap((bits) => around(wide(bits))),
       'powers of ten and their neighbours': () => tens.flatMap(around),
       'subnormal numbers': () =>
         anyBits()
@@ -82,10 +82,10 @@ describe('the kernel', () => {
           .map((bits) => bits >> 12n),
       'integers around 2^53': () => many(() => Math.trunc(2 ** 53 + random(4000) - 2000), 2000),
       'integers of all sizes': () => many(() => Math.trunc(2 ** random(70))),
-      'three decimals': () => many(() => Math.round(10 ** random(16)) / 1e3),
-      'six decimals': () => many(() => Math.round(10 ** random(17)) / 1e6),
-      'small numbers around the change to exponents': () => many(() => 10 ** (random(8) - 10)),
-      'large numbers around the change to exponents': () => many(() => 10 ** (random(6) + 17)),
+      'numbers with three decimals': () => many(() => Math.round(10 ** random(16)) / 1e3),
+      'numbers with six decimals': () => many(() => Math.round(10 ** random(17)) / 1e6),
+      'small numbers with and without an exponent': () => many(() => 10 ** (random(8) - 10)),
+      'large numbers with and without an exponent': () => many(() => 10 ** (random(6) + 17)),
       'zeros, NaN, infinities and extremes': () =>
         doubles(0, NaN, Infinity, 5e-324, Number.MAX_VALUE),
     };

@@ -39,7 +39,7 @@ describe('the hash of a series', () => {
   const hash = (name: { a: number; b: number }, labels: string) =>
     seriesHash(name, { suffix: '', labels, constant: '', cell: 0, opcode: 0 });
 
-  it('is unique among 100,000 series of two names, even if half of the bits of the two name hashes are equal', () => {
+  it('differs for 100,000 series of two names, even if the hashes of the names have half of their bits in common', () => {
     const one = hashOf('shop_sales_total');
     for (const other of [
       { a: one.a, b: one.b ^ 1 },
@@ -52,7 +52,7 @@ describe('the hash of a series', () => {
     }
   });
 
-  it('has low 8 bits that depend only on the labels, and are evenly distributed', () => {
+  it('has a low byte that depends only on the labels and is evenly distributed', () => {
     const counts = new Array<number>(256).fill(0);
     for (let i = 0; i < 25_600; i++) {
       const labels = `{till="${i}"} `;

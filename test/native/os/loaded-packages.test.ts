@@ -20,7 +20,7 @@ describe('The native packages in memory', () => {
     ['in the npm package', ['/a/dist/prebuilds/linux-x64/ffi-napi.node', '/a/ref-napi.node']],
     ['in a folder with a blank', [`/my app${FFI}`, `/my app${REF}`]],
   ] as const)
-    it(`are found once each, as files ${where}`, () => {
+    it(`are each found once if their files are ${where}`, () => {
       const others = ['[heap]', '/usr/lib/libc.so.6', '/app/node_modules/other/other.node'];
       const maps = [...files, ...files, ...others].map(line).join('\n');
       expect(loadedPackages(maps)).to.deep.equal(files);

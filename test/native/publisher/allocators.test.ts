@@ -283,7 +283,7 @@ describe('A publisher on a full /dev/shm (segment format, section 8)', () => {
         expect(ref).not.to.equal(undefined);
     });
 
-  it('uses memory within a second after it becomes free, even without a removal of items', async () => {
+  it('uses memory within a second after the memory becomes free, even if no item is removed', async () => {
     const publisher = segments.publish('82', { capacity: ROOMY });
     const root = publisher.addRoot('r', 'C');
     full = directories;

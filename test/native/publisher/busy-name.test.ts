@@ -48,7 +48,7 @@ describe('A publisher whose server key another publisher uses', () => {
     ]);
   });
 
-  it('mentions failIfBusy only if another publisher is the reason of the wait', () => {
+  it('mentions failIfBusy only if it waits for another publisher', () => {
     const warnings: string[] = [];
     const wait = new NameWait(
       () => undefined,
@@ -63,7 +63,7 @@ describe('A publisher whose server key another publisher uses', () => {
     ]);
   });
 
-  it('takes the key with its next heartbeat, even if it blocks the event loop', () => {
+  it('takes the key with its next heartbeat, even if the program blocks the event loop', () => {
     const first = segments.publish('82');
     const { publisher } = waiting();
     first.close();
@@ -84,7 +84,7 @@ describe('A publisher whose server key another publisher uses', () => {
     await waitFor('the key', holdsKey(publisher));
   });
 
-  it('takes the key alone if several publishers wait for it', async () => {
+  it('is the only one to take the key if several publishers wait for it', async () => {
     const first = segments.publish('82');
     const others = [waiting().publisher, waiting().publisher];
     first.close();

@@ -88,11 +88,11 @@ describe('A publisher that is killed at any instruction (segment format, section
   });
 });
 
-describe('A second publisher with the same server key (segment format, section 9)', () => {
+describe('One of two publishers with the same server key (segment format, section 9)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
-  it('gets an error with the path of the segment, and the first publisher stays live', async () => {
+  it('gets an error with the path of the segment if the other runs already, and the other stays live', async () => {
     await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
     expect(() => segments.publish('82'))
       .to.throw(Fault, `another publisher holds ${segments.path('82')}`)
@@ -100,7 +100,7 @@ describe('A second publisher with the same server key (segment format, section 9
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
-  it(`loses if both start at once after the first one died, in each of ${RACES} races`, async () => {
+  it(`gets this error if both start at once after an earlier publisher was killed, in each of ${RACES} races`, async () => {
     for (let race = 0; race < RACES; race++) {
       const start = () => children.ready('racing-publisher', segments.contextId, '82');
       const racers = await Promise.all([start(), start()]);

@@ -157,7 +157,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     expect([verdict.state, changes.length]).to.deep.equal(['live', 1]);
   });
 
-  it('leaves no file if its name is in use, even without close()', () => {
+  it('leaves no file if its name is in use, even if close() is not called', () => {
     segments.publish('82');
     for (const publisher of [segments.publisher('82'), segments.publisher('82')])
       expect(() => {
@@ -166,7 +166,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     expect(segments.files()).to.deep.equal([segments.name('82')]);
   });
 
-  it('leaves no file if it may not replace the file of another user', function () {
+  it('leaves no file if the publisher may not replace the file of another user', function () {
     needsRoot(this);
     writeFileSync(segments.path('82'), '');
     chmodSync(segments.path('82'), 0o666);
@@ -191,7 +191,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
-  it('throws an error at the limit of the file size, and does not end the program', () => {
+  it('causes an error at the limit of the file size, and the program can continue', () => {
     const script = `
       import { Publisher } from '${PROJECT}/dist/native/publisher/publisher.js';
       try {

@@ -89,7 +89,7 @@ const CORRUPT_HEADER: readonly Damage[] = [
     'words at 0 has 96 bytes, but the file has 32768',
   ],
   [
-    'a region that does not start a page',
+    'a region that does not begin at the start of a page',
     u64(HEADER.stringsB, 8200),
     'strings B at 8200 has 2048 bytes, but the file has 32768',
   ],
@@ -188,7 +188,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     'object 2 has the parent 2, which does not exist',
   ],
   [
-    'a root below its child, which is a cycle',
+    'a cycle of a root and its child',
     field64(root, RECORD.owner, 2n),
     'object 1 has the parent 2, which does not exist',
   ],
@@ -258,7 +258,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     /^a string at 4294967280 lies outside of \d+ valid bytes$/,
   ],
   [
-    'a schema with a fraction of a float',
+    'a schema whose size is not a multiple of the size of a float',
     field32(histogram, RECORD.text3, 2),
     'record 4: its schema is not a list of ascending, finite numbers',
   ],
@@ -273,7 +273,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     'record 4: its schema is not a list of ascending, finite numbers',
   ],
   [
-    'a bound of +Inf (its bucket would count twice)',
+    'a bound of +Inf, because each histogram already has a bucket for +Inf',
     (bytes) => stateSchema(bytes, histogram, [0.5, 1, Infinity]),
     'record 4: its schema is not a list of ascending, finite numbers',
   ],
@@ -325,7 +325,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
     /^a string at \d+ has 65 bytes, allowed: at most 64; \d+ bytes remain for it$/,
   ],
   [
-    'a unit that is too long, although it refers to a valid name',
+    'a unit that refers to a valid name, but is too long for a unit',
     (bytes) => {
       alterWord(bytes, 'stringBytesA', 2048n);
       const at = bytes.readUInt32LE(SAMPLE_AT.directory + counter * 64 + RECORD.name);

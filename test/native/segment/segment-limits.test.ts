@@ -48,7 +48,7 @@ describe('The limit of objects and variables in one segment', () => {
     return { publisher, root, settled, close: () => poller.close() };
   };
 
-  it('makes a larger segment corrupt, even while a retry reads its directory in slices', () => {
+  it('causes the state corrupt for a larger segment, even while a retry reads the directory in slices', () => {
     const publisher = segments.publish('82', {
       capacity: { ...capacity, records: 4000 },
     });

@@ -97,7 +97,7 @@ describe('A segment poller', () => {
     expect(again.changes).to.deep.equal([]);
   });
 
-  it('counts the age of a heartbeat in the future from the first poll that reads it', () => {
+  it('counts the age of a heartbeat in the future from the first poll that reads the heartbeat', () => {
     const { poller, state, pass, memory } = polledMemory();
     const segment = memory.put('c.p.82', beating(1_000_000n));
     expect(state()).to.equal('live');
@@ -111,7 +111,7 @@ describe('A segment poller', () => {
     expect(state()).to.equal('live');
   });
 
-  it('counts the age of a heartbeat of a slow clock from the first poll that reads it', () => {
+  it('counts the age of a heartbeat of a slow clock from the first poll that reads the heartbeat', () => {
     const { poller, state, pass, memory } = polledMemory(60n * SECOND);
     pass(700_000);
     const segment = memory.put('c.p.82', beating(100n));
@@ -129,7 +129,7 @@ describe('A segment poller', () => {
     });
   });
 
-  it('measures to the nanosecond the age of a heartbeat from the same clock', () => {
+  it('measures the age of a heartbeat to the nanosecond if publisher and poller have the same clock', () => {
     const { poller, pass, memory } = polledMemory();
     pass(10_000);
     const segment = memory.put('c.p.82', beating(9n));
@@ -139,7 +139,7 @@ describe('A segment poller', () => {
     expect(poller.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(0.5, 1e-8);
   });
 
-  it('detects the death of a publisher that it no longer serves because it is stalled', () => {
+  it('detects the death of a stalled publisher, even of one that it no longer serves', () => {
     const { poller, state, pass, begin } = polledMemory(2n * SECOND);
     const segment = begin();
     poller.poll();
@@ -156,7 +156,7 @@ describe('A segment poller', () => {
     expect([state(), state()]).to.deep.equal(['closed', 'closed']);
   });
 
-  it('reports a new generation under the same name as superseded, then as live at the next poll', () => {
+  it('reports the state superseded when a new generation has the name, and the state live at the next poll', () => {
     const { poller, state, pass, begin } = polledMemory();
     begin();
     const { source } = poller.poll();
@@ -177,7 +177,7 @@ describe('A segment poller', () => {
     expect([state(), state()]).to.deep.equal(['superseded', 'live']);
   });
 
-  it('reports the PID of the publisher even after its end, and none without a segment', () => {
+  it('reports the PID of the publisher even after it has ended, and no PID without a segment', () => {
     const { poller, pass, begin } = polledMemory();
     expect(poller.poll().process).to.equal(undefined);
     pass(1000);
@@ -205,7 +205,7 @@ describe('A segment poller', () => {
     expect(state()).to.equal('live');
   });
 
-  it('reports a publisher as dead within half a second after the kernel releases its lock', () => {
+  it('reports a publisher as dead within half a second after its lock is released', () => {
     const { state, pass, begin } = polledMemory();
     const segment = begin();
     expect(state()).to.equal('live');
@@ -253,7 +253,7 @@ describe('A segment poller', () => {
     expect(state()).to.equal('live');
   });
 
-  it('reports an emptied segment as corrupt, and serves it once it is complete', () => {
+  it('reports an emptied segment as corrupt, and serves the segment once it is complete', () => {
     const { memory, poller, state, pass, begin } = polledMemory();
     const segment = begin();
     expect(state()).to.equal('live');

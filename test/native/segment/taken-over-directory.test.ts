@@ -39,7 +39,7 @@ describe('A directory that becomes active without some of the known items', () =
     return { publisher, root, many, watch, pollAll, changeRoles, names };
   }
 
-  it('causes the removal of these items in bounded slices, children first, before further records are read', () => {
+  it('causes the removal of these items, children first, in bounded slices, before further records are read', () => {
     const { publisher, root, many, watch, pollAll, changeRoles, names } = setUp();
     pollAll();
     for (const object of many.slice(1)) publisher.removeObject(object);

@@ -41,7 +41,7 @@ for (const [archive, root, runtime] of [
     this.slow(5000);
     const bill = () => JSON.parse(fileIn(archive, `${root}/sbom.cdx.json`)) as Bill;
 
-    it('is CycloneDX, and lists Node.js and every package of the lock file', () => {
+    it('has the format CycloneDX, and lists Node.js and every package of the lock file', () => {
       const { bomFormat, specVersion, serialNumber, metadata, components } = bill();
       expect({ bomFormat, specVersion }).to.deep.equal({
         bomFormat: 'CycloneDX',

@@ -141,7 +141,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(machine.run("grep -r --exclude='*-' shm_exporter /etc || true").stdout).to.equal('');
   });
 
-  it('can be installed again after a purge, and is upgraded without a warning if a license exists', () => {
+  it('can be installed again after a purge, and gives no warning at an upgrade if a license exists', () => {
     const { stdout } = machine.run(`
       ${install(VERSION)} > log
       shm_license issue --licensee Test --days 30 --out license.json

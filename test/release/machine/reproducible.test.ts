@@ -18,7 +18,7 @@ describe('a release', function () {
       expect(readFileSync(`${file}.sha256`, 'utf8')).to.equal(`${sum(file)}  ${basename(file)}\n`);
   });
 
-  it('has the same bytes in another folder, with another umask, time zone and language', () => {
+  it('has the same bytes when it is built in another folder, with another umask, time zone and language', () => {
     const source = folder('another place');
     for (const path of sources()) cpSync(path, join(source, path), { recursive: true });
     symlinkSync(resolve('node_modules'), join(source, 'node_modules'));

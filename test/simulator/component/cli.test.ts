@@ -78,7 +78,7 @@ describe('shm_simulator as a component', function () {
     expect(failed.stderr).to.match(/^shm_simulator: There is no object nobody$/m);
   });
 
-  it('uses the base path, key and certificate of its options', async () => {
+  it('uses the base path, key and certificate that its options state', async () => {
     const running = start([
       ...['--scenario', scenario(), '--json-base', '/rtds/adh', '--security-key', 'open sesame'],
       ...['--tls-cert', tlsPath('component.cert.pem'), '--tls-key', tlsPath('component.key.pem')],
@@ -93,7 +93,7 @@ describe('shm_simulator as a component', function () {
 
   const refused: readonly (readonly [string, readonly string[], string])[] = [
     [
-      'a port that is no number',
+      'a port that is not a number',
       ['--json-port', 'x'],
       '--json-port: found "x", allowed: an integer from 0 to 65535',
     ],
@@ -130,7 +130,7 @@ describe('shm_simulator as a component', function () {
       /option --tls-cert: cannot read \/none\.pem: ENOENT/,
     ],
     [
-      'a certificate with another key',
+      'a certificate that belongs to another key',
       tlsPath('component.cert.pem'),
       /The certificate and its key cannot be used: /,
     ],

@@ -70,7 +70,7 @@ describe('ServedTree', () => {
     return [Array.from(tree.roots, ofServed), readTree(source, ROOM.slots).map(ofSegment)];
   }
 
-  it('has the same objects as the segment of the same scenario after all steps', () => {
+  it('equals a segment after all steps of a scenario', () => {
     const [root = ''] = ODD_SCENARIO.objects.map(({ id }) => id);
     const scenario = {
       ...ODD_SCENARIO,
@@ -102,7 +102,7 @@ describe('ServedTree', () => {
   });
 
   for (const app of ['ads', 'shop'])
-    it(`has the objects that the segment of the same tree of ${app} has, after many random changes`, () => {
+    it(`equals a segment after many random changes to a tree of ${app}`, () => {
       const catalogue = loadCatalogues().get(app);
       const plan = catalogue === undefined ? planPlainTree(60) : planTree(catalogue, 60);
       const [served, published] = both((publisher) => {
@@ -254,7 +254,7 @@ describe('The vendor JSON', () => {
     );
   });
 
-  it('has every object and value of the odd scenario', () => {
+  it('has every object and value of a scenario with unusual names and values', () => {
     const tree = treeOf(ODD_SCENARIO);
     const objects = readComponent(text(tree));
     expect(objects).to.deep.equal(expectedObjects(tree));

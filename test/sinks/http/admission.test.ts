@@ -51,7 +51,7 @@ describe('admission', () => {
     expect(ask('scrape').seen).to.deep.equal(['taken']);
   });
 
-  it('drops a queued request of a connection after the time limit of its response', () => {
+  it('drops a queued request when the time limit for its response ends', () => {
     const clock = new VirtualTimeScheduler();
     const admitted = admission({ scrape: 9, page: 1 }, 60_000, clock);
     const socket = new Socket();
@@ -82,7 +82,7 @@ describe('a guard', () => {
     expect((await http.ask('/metrics')).status).to.equal(200);
   });
 
-  it('that admits a request late lets the request see the targets of that moment', async () => {
+  it('that admits a request late lets the request see the targets that exist at that time', async () => {
     const targets = [new FakeTarget('ads', ['82'])];
     const asked$ = new Subject<undefined>();
     const refusal = () => asked$.pipe(take(1));

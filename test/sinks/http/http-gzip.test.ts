@@ -42,7 +42,7 @@ describe('the HTTP responder with gzip', () => {
     });
   const GZIP = 'GET /metrics HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n';
 
-  it('sends the same page compressed, with Content-Length and Vary', async () => {
+  it('sends a page compressed or plain as requested, with Content-Length and Vary', async () => {
     const target = large();
     const selfMetrics = new SelfMetrics();
     const http = await serve([target], { selfMetrics });
@@ -150,7 +150,7 @@ describe('the HTTP responder with gzip', () => {
     expect((await http.ask('/metrics')).text.length).to.be.greaterThan(target.text.length);
   });
 
-  it('still sends a page if the listener closes during its compression', async () => {
+  it('still sends a page if the listener closes while the page is compressed', async () => {
     const target = large(1_000_000);
     const http = await serve([target]);
     const answer = raw(http, '/metrics');

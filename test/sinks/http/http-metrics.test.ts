@@ -74,7 +74,7 @@ describe('the metrics of the HTTP responder', () => {
       );
     });
 
-  it('do not count a connection without a request', async () => {
+  it('count no connection without a request', async () => {
     const http = await serve([new FakeTarget()], { headerMs: 50 });
     const silent = http.send('');
     http.send('').socket.end();

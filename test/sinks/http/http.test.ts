@@ -177,7 +177,7 @@ describe('the HTTP responder', () => {
       ['has a Content-Length', 'Content-Length: 1000000', 'x'.repeat(1_000_000)],
       ['is chunked', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
     ] as const)
-      it(`a request that follows a request with an unread body, if the body ${kind}`, async () => {
+      it(`a request that follows a request with a body that nobody reads, if this body ${kind}`, async () => {
         const http = await serve([new FakeTarget()]);
         const { text } = http.send(
           `GET /metrics HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n${body}${GET('/-/healthy')}`,
@@ -357,7 +357,7 @@ describe('the HTTP responder', () => {
       }
     });
 
-    it('HTML pages with this content policy even if the web configuration sets another one', async () => {
+    it('HTML pages with their own content policy, even if the web configuration sets another one', async () => {
       const weak = { 'Content-Security-Policy': "default-src '*'", 'X-Own': 'kept' };
       const http = await serve([new FakeTarget()], {
         guard: { ...NO_GUARD, headers: () => weak },
@@ -443,7 +443,7 @@ describe('the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('frees the places of clients that disconnect before they are answered', async () => {
+    it('frees the places of clients that disconnect before they get an answer', async () => {
       const target = new FakeTarget();
       let asking = 0;
       target.demand = () =>
@@ -500,7 +500,7 @@ describe('the HTTP responder', () => {
         expect((await http.ask('/metrics')).status).to.equal(200);
       });
 
-    it('answers a request that follows a large body, which it does not read', async () => {
+    it('answers a request after a large request body that it does not read', async () => {
       const http = await serve([new FakeTarget()]);
       const body = 'x'.repeat(1_000_000);
       const { text } = http.send(

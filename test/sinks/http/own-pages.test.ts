@@ -115,7 +115,7 @@ describe('service discovery at /-/targets', () => {
     ]);
   });
 
-  it('gives distinct labels to targets with the same configuration', async () => {
+  it('has distinct labels for targets with the same configuration', async () => {
     const http = await serve([new FakeTarget(), new FakeTarget(), new FakeTarget()]);
     const labels = scrapesOf((await http.ask('/-/targets')).text).map((each) => each.labels);
     const own = { app: 'ads', server_key: '82', root: 'H.1.ads' };
@@ -144,7 +144,7 @@ describe('service discovery at /-/targets', () => {
     ['with a letter outside ASCII', 'caf\xe9', false],
   ] as const;
   for (const [what, host, isValid] of hosts)
-    it(`gives the address of ${isValid ? 'the' : 'the listener for a'} Host header ${what}`, async () => {
+    it(`uses the address ${isValid ? 'in' : 'of the listener, not the one in'} a Host header ${what}`, async () => {
       const http = await serve([new FakeTarget()]);
       const { text } = http.send(`GET /-/targets HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       await eventually('an answer', () => text().includes(']\n'));
@@ -153,7 +153,7 @@ describe('service discovery at /-/targets', () => {
       expect(group?.targets).to.deep.equal([isValid ? host : listener]);
     });
 
-  it('gives the address of the listener to an HTTP 1.0 client without Host', async () => {
+  it('uses the address of the listener for an HTTP 1.0 client, which sends no Host header', async () => {
     const http = await serve([new FakeTarget()]);
     const { text } = http.send('GET /-/targets HTTP/1.0\r\n\r\n');
     await eventually('an answer', () => text().includes(']\n'));

@@ -67,7 +67,7 @@ describe('documentWriter', () => {
     return { cat, write: writerTo(fd), out: () => readFileSync(join(folder, 'out'), 'utf8') };
   };
 
-  it('writes a page in order and releases it once', async () => {
+  it('writes the chunks of a page in order, and releases the page once', async () => {
     const { write, out } = await toCat();
     const first = page('a\n', 'b\n', '', 'c\n');
     const second = page('d\n');

@@ -97,7 +97,7 @@ describe('a target whose old or new partition fails', () => {
     expect(target.target.status().partition).to.equal(2);
   });
 
-  it('can leave a partition that does not answer, and answers waiting demands from the new one', () => {
+  it('can leave a partition that does not answer, and answers waiting demands from its new partition', () => {
     const { target, partition, move, moved } = serve();
     const home = moved(partition(1));
     home.isDeaf = true;

@@ -156,7 +156,7 @@ describe('a target that moves to another partition', () => {
     expect(hits + misses).to.equal(4 + seen.length);
   });
 
-  it('counts only new clashes after the move', () => {
+  it('does not count a clash again after the move, but counts new clashes', () => {
     const { publisher, root } = publish();
     const clash = () => {
       const twin = publisher.addVariable(root, 'X', 'u64');
@@ -299,7 +299,7 @@ describe('a target that moves to another partition', () => {
     expect(target.target.status().isReady).to.equal(true);
   });
 
-  it('answers an open demand from the new partition, even if it was not ready in the old partition', () => {
+  it('answers an open demand from the new partition, even if the target was not ready in the old one', () => {
     const target = serve();
     // The tasks of this partition never run.
     expect(moveByHand(target).moving.subscription.closed).to.equal(true);

@@ -98,7 +98,7 @@ describe('a target that is redefined', () => {
     expect(names(target).split(' ').sort()).to.deep.equal(SMALL.split(' ').sort());
   });
 
-  it('waits a limited time for objects that the new definition adds, and then applies it with a warning', () => {
+  it('waits a limited time for objects that the new definition adds, and then applies the definition with a warning', () => {
     const { target, publisher, child, redefine } = serve(ROOT, false);
     expect(target.ask().kind).to.equal('ready');
     const redefining = redefine({});
@@ -120,7 +120,7 @@ describe('a target that is redefined', () => {
     expect(target.ask().kind).to.equal('ready');
   });
 
-  it('takes a new definition in a new partition after a limited time, even if it is not ready', () => {
+  it('takes a new definition in a new partition after a limited time, even if the target is not ready there', () => {
     const { target } = serve(ROOT, false);
     const definition = definitionOf({});
     const changing = follow(target.target.change({ definition, partition: target.partition(1) }));

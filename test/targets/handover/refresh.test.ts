@@ -61,12 +61,12 @@ describe('a refresh of a target', () => {
       ...{ standby: ' -', moves: '-', asked: '^--!', askedNext: '' },
     },
     {
-      title: 'errors if the partition fails before the report, for example because its thread dies',
+      title: 'fails if the partition fails before the report, for example because its thread ends',
       ...{ first: 'r-#', answered: '---a', report: '--#' },
       ...{ standby: '-', moves: '-', asked: '^-!', askedNext: '' },
     },
     {
-      title: 'errors at once while the partition has failed',
+      title: 'fails at once while the partition has failed',
       ...{ first: '#', answered: '---a', report: '#' },
       ...{ standby: '-', moves: '-', asked: '', askedNext: '' },
     },

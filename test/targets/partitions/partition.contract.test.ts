@@ -98,7 +98,7 @@ for (const mode of ['logical', 'threaded'] as const)
     };
     const line = (value: number) => `demo_root_x{object="@root"} ${value}`;
 
-    it('reports the item that a target waits for, and makes it ready when all items are synced', async () => {
+    it('reports the item that a target waits for, and makes the target ready when all items are synced', async () => {
       const { target } = serve();
       await eventually('the key was polled', () => target.status().progress.reason.includes('82'));
       expect(await ask(target, readinessOf)).to.contain('waiting on a root of application demo');

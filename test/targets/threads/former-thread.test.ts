@@ -86,7 +86,7 @@ describe('the next thread of a partition', () => {
     },
   ];
   for (const { title, reason, end } of ends)
-    it(`gets its refreshes and queries, whatever the previous thread does after ${title}`, () => {
+    it(`gets the refreshes and queries, whatever the previous thread does after ${title}`, () => {
       const { workers, worker, clock, host, report, files } = setUp();
       const first = host();
       const other = host();

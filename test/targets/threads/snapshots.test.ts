@@ -141,7 +141,7 @@ describe('a snapshot that a thread sends', () => {
     expect(shown(arrived)).to.deep.equal(shown(second.families));
   });
 
-  it('arrives with its page in the same memory', () => {
+  it('arrives with its page in the memory that both threads share', () => {
     const threads = new Threads();
     const families = threads.snapshot([[3, 1]]).families;
     for (const page of [[16, 40, 56], [], undefined]) {
@@ -188,7 +188,7 @@ describe('a snapshot that a thread sends', () => {
     expect(threads.held, 'sent again').to.equal(1);
   });
 
-  it('arrives unchanged though the memory has grown before some of its texts or deflate blocks', () => {
+  it('arrives unchanged, even if the memory grows between the allocations of its texts and deflate blocks', () => {
     const some = fc.array(growths, { minLength: 1, maxLength: 3 });
     const snapshots = fc.array(fc.tuple(fc.constantFrom(...ENCODINGS), some), { maxLength: 6 });
     /**

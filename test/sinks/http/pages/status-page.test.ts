@@ -127,7 +127,7 @@ describe('the status page', () => {
       expect(cell()).to.equal('not stated');
     });
 
-    it('its format and the certainty of its values, unless all values are proven', () => {
+    it('its format, and which of its values are proven, unless all are', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
       const certainty = 'numbers are proven exact, texts are best effort';
