@@ -223,7 +223,7 @@ export interface FamilyHeader {
   readonly bytes: number;
 }
 
-/** The text of a family with its header of text 0.0.4, as ranges of memory. */
+/** The header and the lines of a family in the text format 0.0.4, as ranges of memory. */
 export interface TextRanges {
   readonly header: FamilyHeader;
   readonly memory: ArrayBufferLike;

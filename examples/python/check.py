@@ -871,8 +871,8 @@ def waiting_for_a_killed_publisher():
 
 
 def interrupted_publish():
-    """If a signal handler raises an exception while a publisher takes its key, the publisher never waits for its own
-    key."""
+    """If a signal handler raises an exception while a publisher takes its key, the publisher never waits for a key
+    that it already holds."""
     first = shm.Publisher("interrupted", CTX)
     first.publish()
     p = shm.Publisher("interrupted", CTX)

@@ -1016,7 +1016,7 @@ class Publisher:
         return slots
 
     def _renew(self, slot):
-        """Starts the next incarnation of a slot, so that the value of the previous incarnation ends."""
+        """Starts the next incarnation of a slot, which makes the value of the previous one invalid."""
         old = self._u32[self._words // 4 + slot] >> 1
         self._u32[self._words // 4 + slot] = (1 if old == MAX_INCARNATION else old + 1) << 1
 

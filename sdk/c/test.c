@@ -964,7 +964,7 @@ static void test_capacity(void) {
   shm_options records = small_options("full-records");
   slots.slots = 20;
   check_full(slots, SHM_U64, "s", 18);
-  frames.frame_bytes = 12 * 8 * 5; /* a text of 64 bytes has 11 units, in a block of 12 */
+  frames.frame_bytes = 12 * 8 * 5; /* a text of 64 bytes takes 11 units of 8 bytes, and gets 12 */
   check_full(frames, SHM_STRING, "f", 5);
   records.slots = 1000;
   check_full(records, SHM_U64, "r", 47); /* three quarters of 64 records, minus the root */

@@ -55,7 +55,7 @@ interface TargetFormat {
   readonly pollers: (parts: FormatParts, settings: FormatSettings) => PollerFactory;
 }
 
-/** @param pollers gets the values of `settings` by key */
+/** @param pollers is called with an object of the values of `settings` */
 const targetFormat = <F extends TableFields>(
   { certainty, app, notifies }: Pick<TargetFormat, 'certainty' | 'app' | 'notifies'>,
   settings: F,

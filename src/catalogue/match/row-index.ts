@@ -119,7 +119,7 @@ interface RowsAtPath {
 
 const NONE: readonly ObjectRows[] = [];
 
-/** The rows of one class that read the object at the path `at` below the object of the class. */
+/** The rows of `RowsAtPath`, with patterns that match the object of the class, not the object that is read. */
 interface RowsBelowClass {
   readonly patterns: readonly PathPattern[];
   readonly at: string;

@@ -53,7 +53,7 @@ export function textFormat(syntax: Syntax): Format {
     applications.set(key, application);
     return application;
   };
-  /** The text of the internal metrics, and the last line. Internal metrics differ from page to page. */
+  /** The text of the internal metrics, then the end mark of the format. It differs from page to page. */
   const internalText = ({ internal }: ReadyAnswer): readonly Uint8Array[] => {
     const adapted = adapt(
       internal.map(({ metadata }) => metadata),

@@ -117,7 +117,7 @@ interface Level {
 export class TreeWalk {
   readonly #objectsFirst: boolean;
   readonly #levels: Level[] = [];
-  /** The object that was entered last, until it is visited. */
+  /** The object that was just entered. `next` clears it, and returns it if `objectsFirst` is true. */
   #entered: ManagedObject | undefined;
   /** The object of the variables that `willVisit` was last called for, and its answer; reset at each step. */
   #lastObject: ManagedObject | undefined;

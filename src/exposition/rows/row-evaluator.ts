@@ -43,7 +43,7 @@ export class RowEvaluator implements RowContext {
   variable!: Variable;
   #row!: Row;
   #labels!: LabelText;
-  /** Whether `variable` is losing its value. */
+  /** Whether the row is evaluated as if `variable` had no value, because it was unsynced, removed or replaced. */
   #losesValue = false;
 
   constructor(parts: EvaluatorParts) {
@@ -52,7 +52,7 @@ export class RowEvaluator implements RowContext {
 
   /**
    * The series that a row shows for a variable; none if the row does not read variables of this type.
-   * @param losesValue whether the variable is losing its value
+   * @param losesValue whether to evaluate the row as if the variable had no value
    */
   evaluate(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): RowOutput {
     this.variable = variable;

@@ -305,7 +305,8 @@ export class Publisher {
   }
 
   /**
-   * Replaces the counts of dropped items. Use it if you add dropped items again, since each failed attempt counts.
+   * Replaces the counts of dropped items. Call it before you retry dropped items: otherwise an item counts once for
+   * each failed attempt.
    */
   setDropped(objects: number, variables: number): void {
     checkCounts(objects, variables);

@@ -131,7 +131,7 @@ describe('Histograms and summaries', () => {
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return Object.fromEntries(root?.variables.map(({ name, value }) => [name, value]) ?? []);
   };
-  /** Values that a JavaScript program can pass. */
+  /** A missing value. TypeScript refuses it as an argument, but a JavaScript program can pass it. */
   const anything = undefined as unknown as never;
   const publishRoot = (add: (publisher: Publisher, root: PublishedObject) => void) => {
     const publisher = segments.publish('82');

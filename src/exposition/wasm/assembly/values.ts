@@ -216,7 +216,7 @@ function isMultipleOfTen(n: u64): bool {
   return rotr<u64>(n * 0xcccccccccccccccd, 1) <= u64.MAX_VALUE / 10;
 }
 
-/** Writes digits times 10^k as JavaScript writes it. The last digit is not 0. */
+/** Writes the number `digits` * 10^k in JavaScript's notation. The last digit of `digits` must not be 0. */
 function writeDecimal(digits: u64, k: i32, at: usize): usize {
   const count = <i32>digitCount(digits);
   const point = k + count; // position of the decimal point, counted from the first digit
