@@ -62,7 +62,7 @@ describe('limitConcurrency', () => {
   );
 
   it(
-    'replaces a source that waits too long with the given source, and keeps the order of the others',
+    'drops a source that waits too long, subscribes to the fallback instead, and keeps the order of the others',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const limited = limitConcurrency(1, { maxWaitMs: 5 });
       const a$ = cold('    ------a|');

@@ -106,7 +106,7 @@ const isFrozen = (value: unknown): boolean =>
 describe('loadConfig', () => {
   const folder = temporaryFolder();
 
-  it('returns a frozen object for a valid file, and reports each invalid key of an invalid file once, at its line', () => {
+  it('returns a frozen object for a valid file, and reports for an invalid file each invalid key once, with its line', () => {
     let taken = 0;
     let refused = 0;
     fc.assert(

@@ -46,7 +46,7 @@ describe(PROMETHEUS, () => {
     expect(testRules(folder.path('test.yml'), ALERT_FILES, tests)).to.equal('');
   });
 
-  it('fires no alert for values just below its threshold', function () {
+  it('fires no alert for values just below the threshold of the alert', function () {
     needsPrograms(this, 'promtool');
     const tests = ALERT_CASES.map(({ alert, silent }) => ({
       name: alert,

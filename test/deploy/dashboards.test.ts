@@ -48,7 +48,7 @@ describe(GRAFANA, () => {
     for (const uid of uids) expect(uid).to.match(/^[\w-]{1,40}$/);
   });
 
-  it('is listed file by file in docs/http.md, as are the rules', () => {
+  it('is listed file by file in docs/http.md, together with the rules', () => {
     const page = readFileSync('docs/http.md', 'utf8');
     const files = [
       ...[...DASHBOARDS.keys()].map((file) => `${GRAFANA}/${file}`),
@@ -121,7 +121,7 @@ describe(GRAFANA, () => {
         expect(text).to.match(new RegExp(`\\b${name}(_\\w+)?[{"]`));
     });
 
-    it(`has a section for each class, in the order of its layout, in ${app}.json`, () => {
+    it(`has a section for each class, in the order of the layout, in ${app}.json`, () => {
       const shown = classes.filter(({ rows }) => rows.length > 0).map(({ alias }) => alias);
       expect(Object.keys(layout?.classes ?? {})).to.have.members(shown);
       expect(layout?.many).to.satisfy((many: string[]) =>

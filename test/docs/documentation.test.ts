@@ -49,6 +49,6 @@ describe('the documentation', () => {
   for (const page of allPages)
     it(`has no broken link in ${page}`, () => expect(linksOf(page).broken).to.deep.equal([]));
 
-  it('includes pages outside docs/, whose links are checked too', () =>
+  it('includes pages outside docs/, so that their links are checked too', () =>
     expect(allPages).to.include.members(['README.md', 'ARCHITECTURE.md', 'sdk/c/README.md']));
 });

@@ -210,7 +210,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
         page = await pair.same('normal again', page);
       });
 
-    it('gives the same series as without the bridge while totals need the 64th bit, and afterwards', async () => {
+    it('gives the same series as without the bridge while totals need the 64th bit, and after they no longer need it', async () => {
       // For a value that needs the 64th bit, the bridge replaces the variable. The series of the new
       // variable comes last in its family.
       const totals = objects.flatMap(({ id, variables }) =>

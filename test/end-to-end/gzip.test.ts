@@ -22,7 +22,7 @@ describe('a compressed page', function () {
   };
 
   for (const mode of ['logical', 'threaded'])
-    it(`has every series in ${mode} mode while values change`, async function () {
+    it(`has every series in ${mode} mode, even while values change`, async function () {
       needsPrograms(this, 'curl');
       const key = mode === 'logical' ? '81' : '82';
       await programs.simulatorOf({

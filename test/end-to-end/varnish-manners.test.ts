@@ -16,7 +16,7 @@ describe('an exporter that reads the shared memory of Varnish', function () {
     await server.start();
   });
 
-  it('opens files for reading, copies them, and neither writes nor locks them', async () => {
+  it('opens its files for reading, copies them, and neither writes nor locks them', async () => {
     const config = programs.config(
       {},
       `[[targets]]\napp = "varnish"\nserver_key = "shop"\nformat = "varnish"\nformat_settings = { directory = "${server.directory}" }\n`,

@@ -156,7 +156,7 @@ describe('the limit of open files', function () {
     expect([limits, ''].map(openFilesLimit)).to.deep.equal([1024, Infinity]);
   });
 
-  it('allows all connections if it is high, and fewer connections if it is low', () => {
+  it('allows the configured number of connections if it is high, and fewer if it is low', () => {
     expect(connectionLimit(512, 1024, 5, 2)).to.deep.equal({ connections: 512, warning: '' });
     expect(connectionLimit(512, 256, 5, 2)).to.include({ connections: 190 });
     expect(connectionLimit(512, 64, 25, 2)).to.include({ connections: 8 });

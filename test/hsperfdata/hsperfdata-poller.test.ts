@@ -485,7 +485,7 @@ describe('A JVM poller', () => {
       );
     });
 
-    it('explains why /proc hides the process of a JVM, and how to make it visible', () => {
+    it('explains why /proc hides the process of a JVM, and how to make the process visible', () => {
       rmSync(folder.proc('1'));
       mkdirSync(folder.proc('self'));
       const mount = `22 27 0:21 / ${folder.proc()} rw,relatime - proc proc rw,hidepid=invisible\n`;

@@ -75,7 +75,7 @@ describe('The license keys', () => {
       expect([...trusted(inFolder('shipped')).keys()]).to.deep.equal([]);
     });
 
-    it('are refused if any key file is invalid, even one with a shipped id, and the error names the file', () => {
+    it('are refused if a key file is invalid, even a file with the id of a shipped key, and the error names the file', () => {
       mkdirSync(own());
       writeFileSync(`${own()}/${SHIPPED}`, 'key');
       expect(faultOf(() => trusted())).to.deep.equal({

@@ -86,7 +86,7 @@ describe('the input processor', () => {
   );
 
   it(
-    'merges waiting poll results into the last one, and gives it the changes of all in order',
+    'merges the poll results that wait into the last of them, with the changes of all in order',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      ----|      ');
       const input$ = hot('      -(bcde)---|', inputs);
@@ -204,7 +204,7 @@ describe('the input processor', () => {
     expect([emitted(), late$.observed]).to.deep.equal([3, false]);
   });
 
-  it('processes random inputs so that each change counts once, and a refresh follows all inputs before it', () => {
+  it('processes random inputs so that each change counts once, and a refresh comes after all earlier inputs', () => {
     const events = fc.array(
       fc.record({
         kind: fc.constantFrom(...(['poll', 'poll', 'bind', 'refresh'] as const)),

@@ -225,7 +225,7 @@ describe('a view refresher', () => {
     expect(isReady(second)).to.equal(true);
   });
 
-  it('becomes ready after one further poll of such a source, even if a poll reads only a part', () => {
+  it('does not count a partial poll as the further poll after which it becomes ready', () => {
     const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
     const isReady = [false, true, false].map((hasMore) => {
       const input = refresher.pollInput(pollResult({ hasMore }));

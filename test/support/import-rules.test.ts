@@ -59,7 +59,7 @@ describe('the import rules', () => {
     ],
   ] as const;
   for (const [what, source, sentence] of planted)
-    it(`reject ${what} that the table does not allow`, () =>
+    it(`reject ${what} if the table does not allow it`, () =>
       expect(forbidden('sinks/b.ts', source)).to.deep.equal([sentence]));
 
   it('report a folder without a row', () =>

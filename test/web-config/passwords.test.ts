@@ -57,13 +57,13 @@ describe('Passwords', () => {
     expect(verdict(basic('alice:new'), changed)).to.equal('admitted');
   });
 
-  it('compares the password of an unknown name with a dummy hash, so that both take the same time', () => {
+  it('compares the password of an unknown name with a dummy hash, so that a refusal takes as long as for a known name', () => {
     const { compared, verdict } = counting();
     verdict(basic('nobody:x'));
     expect(compared).to.deep.equal(['x']);
   });
 
-  it('compares the password of an unknown name with the highest cost of all users', () => {
+  it('compares the password of an unknown name at the highest cost of all users', () => {
     const hashes: string[] = [];
     const passwords = new Passwords((_password, hash) => {
       hashes.push(hash);

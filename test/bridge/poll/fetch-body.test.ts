@@ -152,7 +152,7 @@ describe('A poll of a component', function () {
     expect(await reasonFrom('other-server')).to.match(/unable to get local issuer/);
   });
 
-  it('refuses an untrusted certificate, and the certificate of another server or host name', async () => {
+  it('refuses an untrusted certificate, and a certificate for another server or host name', async () => {
     const { url } = await serve({ tls: COMPONENT_TLS });
     const { url: other } = await serve({ tls: OTHER_TLS });
     expect(messageOf(await ask(url))).to.match(/^tls: .*self.signed/i);

@@ -6,7 +6,7 @@ import type { PollOutcome } from '#app/bridge/poll/poll.js';
 import { marbles } from '../../support/marbles.js';
 
 describe('a poll', () => {
-  it('yields to the event loop between parsing, reading and the later steps', () => {
+  it('yields to the event loop after it parses the answer, and again after it reads the tree', () => {
     const scheduler = new VirtualTimeScheduler();
     const bytes = Buffer.from('[{"Instance":"h.1.a","Class":"C"}]');
     const outcomes: PollOutcome[] = [];
@@ -99,7 +99,7 @@ describe('polling', () => {
   );
 
   it(
-    'keeps an interval that is longer than the maximum after failures',
+    'keeps, even after failures, an interval that is longer than the maximum',
     marbles(({ expectObservable, flush }) => {
       const { poll, begun } = scripted([0, 'x'], [0, 'x'], [0, 'x']);
       const slow = { intervalMs: 20, mostBackOffMs: 16 };

@@ -35,7 +35,7 @@ describe('The configuration of the bridge', () => {
   const warnings = (toml: string, keys?: KeyReader) =>
     read(toml, keys).warnings.map((line) => folder.bare(line));
 
-  it('is not shown in a TOML syntax error, because it may contain a key', () =>
+  it('is not quoted in the message about a TOML syntax error, because the text may contain a key', () =>
     expect(complaint(`${COMPONENT}security_key = "s3cret\n`)).to.deep.equal([
       'c.toml:5:23: expected the closing quote of the string, found the end of the line',
     ]));

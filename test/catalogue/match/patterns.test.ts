@@ -136,7 +136,7 @@ describe('the variable pattern', () => {
       expect(compileVariablePattern(pattern)?.capture(name)).to.equal(wanted));
 
   for (const name of ['# managed objs', 'bytesSent.14002', '32PingInterval', 'a*b'])
-    it(`is absent in the plain name "${name}"`, () =>
+    it(`does not exist for the plain name "${name}"`, () =>
       expect(compileVariablePattern(name)).to.equal(undefined));
 
   for (const [pattern, message] of [

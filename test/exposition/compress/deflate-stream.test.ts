@@ -153,7 +153,7 @@ describe('a page of compressed lines', () => {
       expect(gzip.length / deflateRawSync(page, { level: 1 }).length).to.be.at.most(1.15);
     });
 
-  it('decompresses to its text if values get digits that its Huffman code has not seen', () => {
+  it('decompresses to its text even if values get digits for which the Huffman code was not made', () => {
     const kernel = new Kernel();
     const text = new ExpositionText(kernel);
     const cells = new Cells(kernel, ENTITIES);
@@ -177,7 +177,7 @@ describe('a page of compressed lines', () => {
     }
   });
 
-  it('decompresses to its text while values change their length', () => {
+  it('decompresses to its text, even while the lengths of values change', () => {
     const cities = ['lon', 'nyc', 'fra', 'hkg', 'sgp', 'tok', 'par', 'zrh'];
     const step = fc.record({
       first: fc.nat(7),

@@ -143,7 +143,7 @@ describe('the highlighted variable of a target (spec 2.1 `variable`)', () => {
     expect(read()).to.deep.equal({ path: 'v', value: 7n });
   });
 
-  it('keeps its result object until the value or the text changes', () => {
+  it('is returned as the same object until its value or text changes', () => {
     const { source, root, read } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'string', value: 'one' });
     const one = read();
@@ -270,7 +270,7 @@ describe('the highlighted variable of a target (spec 2.1 `variable`)', () => {
       expect(left).to.be.at.most(0);
     });
 
-  it('has no value if the publisher syncs it after the copy of its slot', () => {
+  it('has no value if the publisher syncs the variable after its slot was copied', () => {
     const { source, root, highlight } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'u64' });
     applyChanges(highlight, source.readChanges().changes);

@@ -80,7 +80,7 @@ describe('the time text of a publisher', () => {
     it(`${JSON.stringify(text.slice(0, 40))} in the zone ${zone} means ${iso ?? 'no time'}`, () =>
       expect(new PointInTime(zone).unixSeconds(text)).to.equal(iso && at(iso)));
 
-  it('means the same time as in JavaScript if publisher and exporter are in the same zone', () => {
+  it('means the time that JavaScript reads in it if publisher and exporter are in the same zone', () => {
     const here = new PointInTime(Intl.DateTimeFormat().resolvedOptions().timeZone);
     for (let hour = 0; hour < 24 * 366; hour += 5) {
       const text = `2027-01-01T00:00:00`;

@@ -53,7 +53,7 @@ describe('a walk through a tree', () => {
     expect(namesOf(walk)).to.equal('d');
   });
 
-  it('skips the rest of an object only if the walk is inside the object', () => {
+  it('skips nothing for an object that the walk is not inside', () => {
     const { a, b, d } = tree();
     const walk = new TreeWalk(a, true);
     walk.skip(d);

@@ -45,7 +45,7 @@ describe('the coverage of a catalogue by a tree', () => {
     expect(countsOf(view)).to.deep.equal(FITS);
   });
 
-  it('counts every row of the root class as unmatched until the tree has an object of any catalogue class', () => {
+  it('counts every row of the root as unmatched until the tree has an object whose class is in the catalogue', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Renamed');
     const catalogue = shopCatalogue(

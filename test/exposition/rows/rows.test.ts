@@ -168,7 +168,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.include('shop_sent_total{port="9"} 4');
   });
 
-  it('on the object state shows one series per state', () => {
+  it('for the state of an object shows one series per state', () => {
     const { lines, source, root } = shop(row('state', 'stateset', 'var = "@state"'));
     const names = ['init', 'normal', 'manual_recovery', 'auto_recovery', 'dead', 'invalid'];
     const wanted = (state: string) =>
@@ -356,7 +356,7 @@ describe('a catalogue row', () => {
     ]);
   });
 
-  it('of a sum and a count shows its series while both variables have values', () => {
+  it('that reads a sum and a count shows its series while both variables have values', () => {
     const { lines, source, of } = shop(
       row('trip_seconds', 'summary', 'sum_var = "s", count_var = "c", scale = 0.001'),
       { s: { type: 'u64', value: 1500 }, c: { type: 'i64' } },

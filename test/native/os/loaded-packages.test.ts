@@ -26,7 +26,7 @@ describe('The native packages in memory', () => {
       expect(loadedPackages(maps)).to.deep.equal(files);
     });
 
-  it('are reported as missing if one is not mapped, because the program would crash when a thread ends', () => {
+  it('cause an error if the file of one is not in memory, because the program would crash when a thread ends', () => {
     for (const missing of ['ffi-napi', 'ref-napi'])
       expect(() =>
         loadedPackages(

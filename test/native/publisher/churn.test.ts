@@ -100,7 +100,7 @@ describe('One of two publishers with the same server key (segment format, sectio
     expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
-  it(`gets this error if both start at once after an earlier publisher was killed, in each of ${RACES} races`, async () => {
+  it(`gets an error if both start at once after an earlier publisher was killed, in each of ${RACES} races`, async () => {
     for (let race = 0; race < RACES; race++) {
       const start = () => children.ready('racing-publisher', segments.contextId, '82');
       const racers = await Promise.all([start(), start()]);

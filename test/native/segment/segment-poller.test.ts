@@ -71,7 +71,7 @@ describe('A segment poller', () => {
     expect(again.changes.length, 'all changes from the beginning').to.equal(8);
   });
 
-  it('serves a stalled publisher up to the limit, and again after its next heartbeat', () => {
+  it('serves a stalled publisher until the time limit, and again after its next heartbeat', () => {
     const { memory, poller, pass, begin } = polledMemory(2n * SECOND);
     pass(1000);
     const segment = begin();

@@ -87,7 +87,7 @@ describe('stdoutSink', () => {
   );
 
   it(
-    'starts no document while another target waits for the reader',
+    'starts no document while the document of another target waits for the reader',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const taken$ = cold('--(x|)', { x: 7 });
       const printed = '              -------s-s-'; // each takes 2 ms, one after the other

@@ -71,12 +71,12 @@ describe('a refresh of a target', () => {
       ...{ standby: '-', moves: '-', asked: '', askedNext: '' },
     },
     {
-      title: 'ends its call of the partition when its subscriber leaves',
+      title: 'cancels its call to the partition when its subscriber unsubscribes',
       ...{ first: 'r-------', answered: '-----a', report: '-', leaves: '^--!' },
       ...{ standby: '-', moves: '-', asked: '^--!', askedNext: '' },
     },
     {
-      title: 'calls the standby if it takes over before the report',
+      title: 'calls the standby if the standby takes over before the report',
       ...{ first: 'r-------', answered: '-----a', report: '-------(a|)' },
       ...{ standby: '-r', moves: '-m', asked: '^-!', askedNext: '--^----!' },
     },

@@ -194,7 +194,7 @@ for (const mode of ['logical', 'threaded'] as const)
       page.release();
     });
 
-    it('hands over a target to another partition with its text and counters', async () => {
+    it('hands over a target, with its text and counters, to another partition', async () => {
       const { x } = showing(1);
       const { target, events } = serve({ renderMinIntervalMs: 60_000 });
       await eventuallyReady(target);
@@ -214,7 +214,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('target_refresh_total')).to.be.above(refreshes);
     });
 
-    it('keeps the counters of a target that moves to it, counts no condition again, and counts new events', async () => {
+    it('keeps the counters of a target that moves to this partition, counts no condition again, and counts new events', async () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(root, 'X', 'u64').set(2);
       publisher.addVariable(root, 'y', 'u64').set(3);

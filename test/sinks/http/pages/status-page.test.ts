@@ -81,7 +81,7 @@ describe('the status page', () => {
         else expect(row).to.contain(reason);
       });
 
-    it('the name of the state of its publisher, for every state', () => {
+    it('the state of its publisher by name, for every state', () => {
       for (const state of PUBLISHER_STATES)
         expect(rows(html([as(ready(), state)]))[0], state).to.contain(state);
     });
@@ -154,7 +154,7 @@ describe('the status page', () => {
     const page = (target: FakeTarget, ...metrics: readonly string[]) =>
       html([target], { scopesFor: () => [scope(...metrics)] });
 
-    it('every page under a name that includes its target', () => {
+    it('every page, with a link name that includes the target', () => {
       const targets = [
         new FakeTarget(),
         new FakeTarget('ads', ['83'], ''),

@@ -338,7 +338,7 @@ describe('the tree page', () => {
       expect((await http.ask('/tree', { method: 'HEAD' })).text).to.equal('');
     });
 
-    it('no scrape if metrics_path is /tree', async () => {
+    it('no scrape, even if metrics_path is /tree', async () => {
       const http = await serve([showing([])], { path: '/tree' });
       const { text } = await http.ask('/tree');
       expect(text).to.contain('demo_value 1');
