@@ -144,7 +144,7 @@ describe('a catalogue file', () => {
     it(`may have the row \`${row}\``, () =>
       expect(fieldsOf(onlyRow(row))).to.deep.equal({ ...usual, ...wanted }));
 
-  it('states the type, unit and help of a metric once, in its first row', () => {
+  it('states the type, unit and help of a metric once, in the first row of the metric', () => {
     const { classes, families } = parseCatalogue(
       withRows(
         gauge('x_m_items', 'unit = "items", var = "a", static = { k = "a" }'),

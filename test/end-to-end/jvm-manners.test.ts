@@ -18,7 +18,7 @@ describe('an exporter that reads the counter files of JVMs', function () {
   this.slow(20_000);
   const programs = testPrograms();
 
-  it('opens them for reading, copies them, and neither writes nor locks them', async function () {
+  it('opens the files for reading, copies them, and neither writes nor locks them', async function () {
     needsPrograms(this, 'strace');
     const directory = programs.path('hsperfdata_shop');
     writeFileSync(programs.path('counters'), perfFile(someCounters()).bytes);

@@ -104,7 +104,7 @@ server_key = "91"
     );
   });
 
-  it('also shows a target that is not ready, with escaped texts, and marks values without a metric', async () => {
+  it('escapes texts, marks values without a metric, and also shows a target that is not ready', async () => {
     const { status, body } = await scrape(`${origin}/tree?server_key=91`);
     expect(status).to.equal(200);
     expect(textOf(body)).to.contain('syncing: waiting on variable time of h.1.ads');

@@ -88,7 +88,7 @@ describe('the files of a running exporter', function () {
       expect((await exporter.stop()).status).to.equal(0);
     });
 
-  it('are found relative to its first working directory, even after that directory is removed', async () => {
+  it('are found relative to the first working directory of the exporter, even after this directory is removed', async () => {
     const folder = programs.path('started-in');
     mkdirSync(folder);
     programs.write('beside.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);

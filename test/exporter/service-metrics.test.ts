@@ -158,7 +158,7 @@ describe('the exporter process', () => {
     }
   });
 
-  it('frees no memory while its size cannot be read', () => {
+  it('frees no memory while the size of the process cannot be read', () => {
     const check = freePages(
       () => {
         throw new Error('EMFILE: too many open files, uv_resident_set_memory');

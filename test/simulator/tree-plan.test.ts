@@ -4,7 +4,7 @@ import { planTree } from '#app/simulator/tree-plan.js';
 
 describe('planTree', () => {
   for (const [app, catalogue] of loadCatalogues())
-    it(`plans about the requested number of objects for ${app}, and at least one of each class`, () => {
+    it(`plans approximately the requested number of objects for ${app}, and at least one of each class`, () => {
       const count = (objects: number) =>
         planTree(catalogue, objects).flatMap((instance) => instance.objects).length;
       const least = count(1);

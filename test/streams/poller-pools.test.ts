@@ -30,7 +30,7 @@ describe('the set of poller pools', () => {
     expect(pools('toy')).to.equal(pools('toy'));
   });
 
-  it('polls each format through its own poller', () => {
+  it('polls each format with the poller of this format', () => {
     const pools = fresh();
     const numbers = ['segment', 'toy'].map((format) => {
       const { seen, subscription } = follow(pools(format).pollResult$('82'));

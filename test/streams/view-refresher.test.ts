@@ -234,7 +234,7 @@ describe('a view refresher', () => {
     expect(isReady).to.deep.equal([false, false, true]);
   });
 
-  it('renders in the same refresh that binds the last object', () => {
+  it('renders in the refresh that binds the last object', () => {
     const view = new RecordingView();
     view.isSynced = false;
     const refresher = new ViewRefresher(view, FRESH);

@@ -270,7 +270,7 @@ describe('A Varnish poller', () => {
       expect(verdict(folder.poller()).reason).to.equal('its uptime has not increased yet');
     });
 
-    it('uses the heartbeat if the process is invisible, as in another container', () => {
+    it('uses the heartbeat if the process is invisible, for example in another container', () => {
       const { mgt } = folder.instance();
       const poller = folder.poller();
       expect(verdict(poller).state).to.equal('building');

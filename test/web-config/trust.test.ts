@@ -230,7 +230,7 @@ describe('a client_ca_file', function () {
       );
     });
 
-  it('admits the same clients as in node_exporter', async function () {
+  it('admits the clients that node_exporter admits with the same file', async function () {
     needsPrograms(this, 'prometheus-node-exporter');
     programs.write('node.yml', yaml(['root']));
     const node = programs.command([

@@ -48,7 +48,7 @@ describe('readWebConfig', () => {
     ]);
   });
 
-  it('reads certificates and keys inside the file itself', () => {
+  it('reads certificates and keys that are in the web configuration itself', () => {
     const file = (name: string) => readFileSync(tlsPath(name), 'utf8');
     const block = (name: string) => `|\n${file(name).replaceAll(/^/gm, '    ').trimEnd()}\n`;
     const config = read(

@@ -32,7 +32,7 @@ function resolver() {
 }
 
 describe('A name lookup', () => {
-  it('returns the first or all addresses that the system resolver returns', async () => {
+  it('returns the first address or all addresses of the system resolver, as requested', async () => {
     const { lookup } = new NameLookup();
     const seen: unknown[] = [];
     const record = (...result: readonly unknown[]) => void seen.push(result);

@@ -395,7 +395,7 @@ describe('The configuration of the bridge', () => {
   });
 
   describe('with mistakes in the files that it names', () => {
-    it('reports all of them at once, each with its position', () => {
+    it('reports all mistakes at once, each with its position', () => {
       chmodSync(folder.write('k', 'x'), 0o644);
       folder.write('ca.pem', 'no certificate');
       const toml = `${other('a', 'https://a', '1')}security_key = "file:k"\nca_file = "ca.pem"\n${other('b', 'https://b', '2')}security_key = "env:NO"\nca_file = "no.pem"`;
@@ -407,7 +407,7 @@ describe('The configuration of the bridge', () => {
       ]);
     });
 
-    it('reports them together with mistakes in the configuration file itself', () => {
+    it('reports the mistakes together with those in the configuration file itself', () => {
       const toml = `${other('a', 'https://a', '1')}security_key = "env:NO"\n${other('b', 'https://b', '2')}deflate = 1\nca_file = "no.pem"\n[[components]]\nname = "c"`;
       expect(complaint(toml)).to.deep.equal([
         'c.toml:5:16: components[0].security_key: the environment has no variable NO',

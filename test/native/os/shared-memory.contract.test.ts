@@ -156,7 +156,7 @@ describe('POSIX shared memory', () => {
     ]);
   });
 
-  it('reports a segment that it may not read as existing, with its owner and mode', () => {
+  it('reports the existence, owner and mode of a segment that it may not read', () => {
     segments.publish('82');
     const path = segments.path('82');
     chmodSync(path, 0);

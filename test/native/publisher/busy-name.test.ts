@@ -75,7 +75,7 @@ describe('A publisher whose server key another publisher uses', () => {
     expect(publisher.holdsKey).to.equal(true);
   });
 
-  it('takes the key of a killed process, whose PID is in the warning', async () => {
+  it('names the PID of the other process in the warning, and takes the key when that process is killed', async () => {
     const child = await children.ready('churning-publisher', segments.contextId, '82');
     await children.go(child);
     const { publisher, warnings } = waiting();

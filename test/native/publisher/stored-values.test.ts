@@ -149,7 +149,7 @@ describe('Histograms and summaries', () => {
     });
   });
 
-  it('begin unsynced if the publisher requests this, as all other types do by default', () => {
+  it('begin unsynced if the publisher requests this; all other types begin unsynced by default', () => {
     publishRoot((publisher, root) => {
       publisher.addVariable(root, 'delay', 'histogram', { schema: [1], synced: false });
       publisher.addVariable(root, 'size', 'summary', { schema: [0.5], synced: false });

@@ -6,7 +6,7 @@ import { RECORD, RECORD_SIZE, RECORD_WORDS } from '#app/native/segment/layout.js
 import { recordCrc } from '#app/native/segment/record-parser.js';
 
 describe('The CRC of a record', () => {
-  it('is the CRC-32 of zlib over the bytes after it', () => {
+  it('is the CRC-32, as zlib computes it, of the bytes after the CRC', () => {
     const bytes = fc.uint8Array({ minLength: RECORD_SIZE, maxLength: RECORD_SIZE });
     fc.assert(
       fc.property(bytes, fc.nat({ max: 3 }), (record, before) => {

@@ -94,7 +94,7 @@ describe('service discovery at /-/targets', () => {
     ]);
   });
 
-  it('keeps labels and address of a target without a publisher, and after its root moves to another server key', async () => {
+  it('keeps the labels and address of a target, even without a publisher and after its root moves to another server key', async () => {
     live = new LiveTargets(publishers, [{ app: 'ads', serverKeys: ['82', '456', '999'] }]);
     const [target] = live.targets;
     const http = await serve(live.targets);

@@ -175,7 +175,7 @@ describe('a target whose old or new partition fails', () => {
     expect(target.target.assignment.definition).to.equal(definition);
   });
 
-  it('takes its previous root even if the partition fails again before the target is ready', () => {
+  it('selects its previous root even if the partition fails again before the target is ready', () => {
     const { target, publisher, root, partition, moved } = serve();
     const home = moved(partition(1));
     publisher.addVariable(root, 'unset', 'u64');

@@ -266,7 +266,7 @@ describe('a target that moves to another partition', () => {
     publisher.close();
   });
 
-  it('answers demands that arrive during the move once each, in the new partition', () => {
+  it('answers each demand that arrives during the move once, in the new partition', () => {
     const { set } = publish();
     const target = serve({ renderMinIntervalMs: 0 });
     target.ask();

@@ -94,7 +94,7 @@ describe('the status page', () => {
       );
     });
 
-    it('the time of its state, its progress, the age of its newest value, and its publisher', () => {
+    it('how long it has had its state, its progress, the age of its newest value, and its publisher', () => {
       const target = waiting('object a');
       target.ages = { sinceSeconds: 61, newest: { ageSeconds: 5, by: 'stated' } };
       target.process = { pid: 4711, startedUnixMs: NOW_MS - 7_200_000 };
@@ -255,7 +255,7 @@ describe('the status page', () => {
           `<p id="summary" class="summary ${severity}" role="status">${text}</p>`,
         ));
 
-    it('is divided into pages with a limited number of rows, which together list every target', () => {
+    it('is divided into pages of a limited number of rows, and every target is on one of the pages', () => {
       const targets = Array.from({ length: 500 }, (_, i) => good(String(i)));
       const pages = [0, MAX_ROWS, 2 * MAX_ROWS].map((from) => html(targets, {}, from));
       expect(pages.map((page) => rows(page).length)).to.deep.equal([MAX_ROWS, MAX_ROWS, 100]);
