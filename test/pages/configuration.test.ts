@@ -15,7 +15,7 @@ readsPage('docs/configuration.md', {
   checks: {
     '[[targets]]': checkPart,
     '[[metric_scopes]]': checkPart,
-    '# the two feeds': (text) => {
+    '# the two targets': (text) => {
       const file = programs.write('targets.conf', text);
       const { stdout } = programs.run(
         'exporter',
