@@ -106,7 +106,7 @@ static bool fails(reader *r, const char *what) {
   return false;
 }
 
-/* Copies the first 63 bytes of the text at an offset of the strings. */
+/* Copies the first 63 bytes of the text at an offset in the string region. */
 static bool text_at(reader *r, uint32_t at, uint32_t most, char *out) {
   uint16_t length;
   if (at + 2u > r->string_bytes) return fails(r, "a string begins beyond the strings");

@@ -162,7 +162,7 @@ const CALM_MS = 300_000;
 /** The log reports the refusals of at most this many pairs of address and reason at a time. Metrics count all. */
 const MAX_REFUSALS = 16;
 
-/** Emits an event when the sink first refuses an address for one reason, and when these refusals have ended. */
+/** Emits an event when the sink first refuses an address for a given reason, and another one when these refusals have ended. */
 export function watchRefusals(
   event$: Observable<SinkEvent>,
   scheduler: SchedulerLike = asyncScheduler,

@@ -24,12 +24,12 @@ export const COUNTERS = {
   omittedObjects: {
     kind: 'condition',
     metric: 'shm_exporter_target_objects_omitted_total',
-    help: 'Objects omitted at the limit of the target.',
+    help: 'Objects omitted because the target had reached its limit.',
   },
   omittedVariables: {
     kind: 'condition',
     metric: 'shm_exporter_target_variables_omitted_total',
-    help: 'Variables omitted at the limit of the target.',
+    help: 'Variables omitted because the target had reached its limit.',
   },
   staleFrames: {
     kind: 'event',

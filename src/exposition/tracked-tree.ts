@@ -50,8 +50,8 @@ export interface ViewParts {
 }
 
 /**
- * The steps that it takes to track an object, whose rows must be looked up, and to track a variable. Lines cost
- * extra.
+ * The costs, in steps of the budget, of an object to track, whose rows must be looked up, and of a variable to track.
+ * Lines cost extra.
  */
 const OBJECT_COST = 4;
 const VARIABLE_COST = 1;

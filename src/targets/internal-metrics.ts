@@ -167,17 +167,17 @@ const ROWS: readonly InternalMetricRow[] = [
   ),
   gauge(
     'shm_exporter_target_omitted_series',
-    'Series omitted now at the limit of the target.',
+    'Series omitted now because the target has reached its limit.',
     ({ state }) => state.view?.missing.omittedSeries,
   ),
   gauge(
     'shm_exporter_target_omitted_objects',
-    'Objects omitted now at the limit of the target.',
+    'Objects omitted now because the target has reached its limit.',
     ({ state }) => state.view?.missing.omittedObjects,
   ),
   gauge(
     'shm_exporter_target_omitted_variables',
-    'Variables omitted now at the limit of the target.',
+    'Variables omitted now because the target has reached its limit.',
     ({ state }) => state.view?.missing.omittedVariables,
   ),
   gauge(

@@ -103,8 +103,8 @@ const isWorthMoving = (full: number, empty: number, least: number): boolean =>
   full >= least && full - empty > full * MIN_DIFFERENCE;
 
 /**
- * The target whose move leaves the smallest difference of the two loads, if that difference is clearly smaller than
- * `gap`.
+ * The target of `partition` whose move leaves the smallest difference between the loads of the two partitions, if
+ * that difference is clearly smaller than `gap`, the present difference.
  */
 function bestToMove(
   targets: readonly TargetLoad[],

@@ -63,10 +63,10 @@ function fieldOf(key: string, raw: unknown): SchemaField {
   if (ctype !== 'uint64_t') throw corrupt(`has a value ${key} that is not an integer`);
   const kind = lookUp(KINDS, type);
   if (kind === undefined)
-    throw corrupt(`has a type other than counter, gauge and bitmap at ${key}`);
+    throw corrupt(`describes ${key} with a type other than counter, gauge or bitmap`);
   const unit = lookUp(UNITS, format);
   if (unit === undefined)
-    throw corrupt(`has a format other than integer, bytes, bitmap and duration at ${key}`);
+    throw corrupt(`describes ${key} with a format other than integer, bytes, bitmap or duration`);
   if (typeof oneliner !== 'string') throw corrupt(`has no description of ${key}`);
   if (!isOffset(at))
     throw corrupt(

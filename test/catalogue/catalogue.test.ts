@@ -174,7 +174,7 @@ describe('a catalogue file', () => {
     expect(ownLabelsOf(info)).to.deep.equal(['a', 'b']);
   });
 
-  it('reports every mistake in a row with a wrong name and type, and in later rows with the same name', () => {
+  it('has all its mistakes reported, even those in a row with a wrong name and type, and in a later row with the same name', () => {
     const text = withRows(
       'name = "y_m_count", type = "guage", static = { le = "a" }, scale = 0',
       'name = "y_m_count", labels_from = { "b-c" = "v" }, buckets = [2, 1]',

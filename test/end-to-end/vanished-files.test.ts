@@ -121,7 +121,7 @@ describe('an exporter whose files were removed', function () {
   const programs = testPrograms();
   before(() => programs.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
 
-  it('checks at a reload the web configuration and the license that the configuration names', async () => {
+  it('checks the web configuration and the license that a reloaded configuration names', async () => {
     const program = installed(programs, 'installed-reload');
     const one = { http_reload_enabled: true, app: 'ads', server_keys: ['1'] };
     const config = programs.write('plain.toml', programs.settings(one));

@@ -126,7 +126,7 @@ describe('A damaged counter file', () => {
   };
 
   for (const isBigEndian of [false, true])
-    it(`in ${isBigEndian ? 'big' : 'little'}-endian order has only correct values under correct names`, () => {
+    it(`in ${isBigEndian ? 'big' : 'little'}-endian order never has a wrong value under the name of a counter`, () => {
       const { bytes } = perfFile(COUNTERS, { isBigEndian, size: 4096 });
       const path = folder.write('1', bytes);
       const fd = openSync(path, 'r+');

@@ -22,7 +22,7 @@ const PROGRAMS: readonly Program<CommandOptions>[] = [EXPORTER, BRIDGE, LICENSE,
 const isLong = ({ options }: Program<CommandOptions>): boolean =>
   Object.values(options).some(({ isRare }) => isRare);
 
-describe('the pages of a release', function () {
+describe('the manual pages and shell completions of a release', function () {
   this.slow(2000);
   const folder = suiteFolder('shm-pages-');
   const read = (place: string) => readFileSync(folder('share', place), 'utf8');

@@ -100,7 +100,7 @@ describe('partitions', function () {
       for (const place of moved) expect(place).to.be.within(3, 63);
     });
 
-    it('any other assignment mode is rejected', () =>
+    it('any assignment mode except "hash" and "least_loaded" is rejected', () =>
       expect(mistakes).to.match(/worker_assignment_mode: found "random", .*hash.*least_loaded/));
   });
 

@@ -1,4 +1,4 @@
-// Tests which root a target exports. Spec 1.3.5, design 3 "Root choice".
+// Tests which root a target exports. Spec 1.3.5.
 import { expect } from 'chai';
 import { Subject, map, merge, of } from 'rxjs';
 import type { Observable } from 'rxjs';

@@ -1,4 +1,4 @@
-// Tests that demands cause renders, and the interval between renders. Spec 1.9, design 3.
+// Tests that demands cause renders, and the interval between renders. Spec 1.9.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {

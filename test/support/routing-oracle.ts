@@ -1,4 +1,4 @@
-// Computes the expected answer to a scrape from the specification alone: spec 4.3 and 7, and design 3.
+// Computes the expected answer to a scrape from the specification alone: spec 4.3 and 7.
 
 /** The state of a target: without a segment, not synced yet, ready, or lost after it was ready. */
 export type Standing = 'without a segment' | 'syncing' | 'ready' | 'lost';
@@ -43,7 +43,7 @@ export function wantedOf(
   configured: readonly Configured[],
   scopes: ReadonlyMap<string, boolean>,
 ): Wanted {
-  // Design 3: "a routing parameter or scope given twice 400", "scope in path and query must agree, else 400".
+  // Beyond the specification: a parameter that is given twice gets 400, and so does a path whose scope differs from the query.
   const { inPath, ...parameters } = asking;
   if (Object.values(parameters).some((values) => values.length > 1))
     return { status: 400, isRule1: false };
@@ -71,7 +71,7 @@ export function wantedOf(
   const [one, another] = found;
   if (one === undefined) return { status: 404 };
   if (another !== undefined) return unclear;
-  // 4.3.6 and design 3: readiness is checked before the scope.
+  // 4.3.6: readiness is checked before the scope.
   if (one.standing !== 'ready') return { status: 503 };
   // Spec 7: the scope does not exist, or it matches no rendered metric.
   if (scope !== undefined && scopes.get(scope) !== true) return { status: 404 };

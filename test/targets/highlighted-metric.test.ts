@@ -7,7 +7,7 @@ import { FakeTarget } from '../support/fake-target.js';
 
 const NAME = 'shm_exporter_target_highlighted_value';
 
-describe('the metric of the highlighted variable (design 3 `variable`)', () => {
+describe('the metric of the highlighted variable', () => {
   const lines = [
     [{ path: 'a.v', value: 18_446_744_073_709_551_615n }, '{path="a.v"} 18446744073709551615'],
     [{ path: 'a.v', value: -9_007_199_254_740_993n }, '{path="a.v"} -9007199254740993'],

@@ -45,17 +45,17 @@ describe('A schema of Varnish', () => {
     [
       'has a histogram',
       withField({ type: 'histogram' }),
-      'has a type other than counter, gauge and bitmap at b',
+      'describes b with a type other than counter, gauge or bitmap',
     ],
     [
       'has a type named after a property of objects',
       withField({ type: 'constructor' }),
-      'has a type other than counter, gauge and bitmap at b',
+      'describes b with a type other than counter, gauge or bitmap',
     ],
     [
       'has a value of format text',
       withField({ format: 'text' }),
-      'has a format other than integer, bytes, bitmap and duration at b',
+      'describes b with a format other than integer, bytes, bitmap or duration',
     ],
     ['has a value without a description', withField({ oneliner: 1 }), 'has no description of b'],
     ['has two values at one offset', withField({ index: 0 }), 'has two values at one offset'],

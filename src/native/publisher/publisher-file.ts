@@ -271,7 +271,7 @@ export class PublisherFile {
 /** Copies `length` bytes at offset `from` to the same offset of another file. @throws Fault SEGMENT_FULL */
 function copyTo(fd: number, bytes: Buffer, from: number, length: number): void {
   if (allocate(fd, from, length) !== 0)
-    throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for a copy`);
+    throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for a copy of the segment`);
   const end = from + length;
   for (let at = from; at < end;) at += writeSync(fd, bytes, at, end - at, at);
 }

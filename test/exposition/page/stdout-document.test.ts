@@ -1,4 +1,4 @@
-// The documents of stdout mode, as text and as JSON lines. Design 3 "Stdout".
+// The documents of stdout mode, as text and as JSON lines.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonDocument, textDocument } from '#app/exposition/page/stdout-document.js';

@@ -1,4 +1,4 @@
-// Property test: reads a directory in slices while its publisher changes it.
+// Property test: reads the directory of a segment in slices while the publisher changes it.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Budget } from '#app/budget.js';

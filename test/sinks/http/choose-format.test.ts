@@ -1,4 +1,4 @@
-// Content negotiation: the format for an Accept header. Design 3 "HTTP".
+// Content negotiation: the format for an Accept header.
 import { expect } from 'chai';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';

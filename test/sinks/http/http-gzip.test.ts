@@ -1,4 +1,4 @@
-// gzip in the HTTP responder, over real sockets. Design 3 "HTTP".
+// gzip in the HTTP responder, over real sockets.
 import { execFile } from 'node:child_process';
 import { get } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';

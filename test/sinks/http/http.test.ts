@@ -1,4 +1,4 @@
-// The HTTP responder over real sockets. Spec 4 and 7, design 3 "HTTP".
+// The HTTP responder over real sockets. Spec 4 and 7.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';

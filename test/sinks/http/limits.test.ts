@@ -207,7 +207,7 @@ describe('the HTTP responder with limits', () => {
       await eventually('the first is closed', () => ends(first));
     });
 
-    it('does not count closed connections', async () => {
+    it('does not count closed connections toward the limit', async () => {
       const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], { maxConnections: 1, selfMetrics });
       for (let i = 0; i < 3; i++) {

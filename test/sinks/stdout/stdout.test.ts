@@ -1,4 +1,4 @@
-// Tests the stdout printer: ticks, and readers that are slow or disappear. Spec 1.4, design 3 "Stdout".
+// Tests the stdout printer: ticks, and readers that are slow or disappear. Spec 1.4.
 import { expect } from 'chai';
 import {
   EMPTY,

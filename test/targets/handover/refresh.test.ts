@@ -46,9 +46,11 @@ interface Picture {
   readonly answered: string;
   /** When the target moves. */
   readonly moves: string;
-  /** The result of the refresh, and the subscriptions to both answers. */
+  /** The result of the refresh. */
   readonly report: string;
+  /** When the subscriber of the refresh unsubscribes. */
   readonly leaves?: string;
+  /** The subscriptions to the answers of the serving hosting and of the standby. */
   readonly asked: string;
   readonly askedNext: string;
 }

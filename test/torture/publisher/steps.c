@@ -74,7 +74,7 @@ static int notify(void) {
   return 0;
 }
 
-/* Fills the active directory until the publisher switches to the other one. Leaves the tree as it was. */
+/* Fills the segment's active directory of records until the publisher switches to the other one. Leaves the tree as it was. */
 static int crowd(void) {
   for (int round = 0; round < 20; round++) {
     char name[256];

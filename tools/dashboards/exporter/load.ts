@@ -74,7 +74,7 @@ export const scrapes: readonly Drawing[] = [
   }),
   timeSeries('percentunit', {
     title: 'Scrapes from the render cache',
-    description: 'Nothing had changed since the last render.',
+    description: 'Share of the scrapes before which nothing had changed since the last render.',
     queries: { [OF_TARGET]: share('internal_scrape_render_cache') },
   }),
   timeSeries('percentunit', {
