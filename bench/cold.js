@@ -1,8 +1,8 @@
 // Measures cold scrapes: each uses a new connection, after a pause and with flushed processor caches, plain or with
 // gzip. Two servers give the baseline: floor.js only sends bytes, work.js only does the work of a scrape. Also
-// compares the bytes that gzip sends with those of zlib at level 1, and measures the memory of the exporter, and the
-// time until it is ready. Usage: cold.js [series…]. BENCH_SCRAPES_BEFORE is the number of warm-up scrapes, half of
-// them with gzip: V8 optimizes a function only after it has run for a while.
+// compares the size of a gzip body with that of zlib at level 1, and measures the memory of the exporter and the time
+// until it is ready. Usage: cold.js [series…]. BENCH_SCRAPES_BEFORE is the number of warm-up scrapes, half of them
+// with gzip: V8 optimizes a function only after it has run for a while.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -123,7 +123,7 @@ const pcp = {
           fs.closeSync(open);
         },
       },
-      /** Waits until the only reader has ended. It keeps the file open, as pmcd does. */
+      /** Waits until the only reader has ended. That reader keeps the file open, as pmcd does. */
       async read() {
         const [status, signal] = await over;
         return ended({ status, signal, ...words });

@@ -83,7 +83,7 @@ async function zipped(port, teller) {
     for (const [index, share] of SHARES.entries())
       for (let turn = 0; turn < wishes.length; turn++) {
         const which = (turn + round + 2) % wishes.length;
-        // Request the same encoding first, so that the exporter still has the page if no value changes.
+        // Request this encoding before the change, too: if no value changes, the exporter then still has the page.
         await scrape(port, false, wishes[which]);
         await tell(teller, { change: share });
         await sleep(SETTLE_MS);

@@ -60,7 +60,7 @@ const targetLines = (timeZone) =>
       `[[targets]]\napp = "${app}"\nserver_key = "${key}"\npublisher_time_zone = "${timeZone}"`,
   );
 
-/** Finds values of a page that contradict each other, or the publisher. */
+/** Finds values of a page that contradict each other or the values of the publisher. */
 function faults(text, { app, key, clock: before }, published, isScoped) {
   const found = [];
   const at = (name) =>

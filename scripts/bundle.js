@@ -54,7 +54,7 @@ const REFUSE = {
 
 /**
  * Loads the shared object of a package: in a release from dist/prebuilds, otherwise from the folder of the package,
- * as the package itself does. Resolves ref-napi from ffi-napi, which depends on it.
+ * as the package itself does. Looks for ref-napi from the folder of ffi-napi, which depends on ref-napi.
  */
 const loading = (name, kind) => `
   const { existsSync } = require('node:fs');

@@ -1,5 +1,5 @@
-// Writes the generated pages of docs/, the navigation lines of all pages, and the dashboards. With --check, reports
-// the stale ones instead.
+// Writes the generated pages of docs/, the navigation lines of all pages, and the dashboards. With --check, only
+// reports the outdated files.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import Mocha from 'mocha';

@@ -125,7 +125,8 @@ class Seg:
                     f = d[u(d, 160) + x["foff"]:][:x["flen"]]
                     x["frame"] = f
                 self.vars[x["id"]] = x
-        # Checks slots and frames after all tombstones, since those of removed variables may have other owners by now.
+        # Slots and frames are checked after all tombstones, since a removed variable's slot or frame may have another
+        # owner by now.
         spans = []
         for x in self.vars.values():
             if x["flen"]:
@@ -455,8 +456,8 @@ def no_memory():
 
 
 class Interrupter:
-    """A trace function that runs `action` before the n-th executed line of the module, where a signal handler may
-    run."""
+    """A trace function that runs `action` before the n-th executed line of the module. A signal handler could run
+    there."""
 
     def __init__(self, n, action):
         self.left, self.action, self.came = n, action, False
@@ -637,7 +638,8 @@ def in_child(call):
 
 
 def raises(kind, call, *words):
-    """Returns whether `call` raises an exception of exactly this kind, and checks that its message has all words."""
+    """Returns whether `call` raises an exception of exactly this kind, and checks that its message contains all
+    `words`."""
     try:
         call()
     except kind as e:

@@ -329,8 +329,8 @@ def _identity(file):
 
 
 def _supersede(fd):
-    """Tells the readers of a segment that a newer one has its name.  Readers also check the name, so a failure does no
-    harm."""
+    """Tells the readers of a segment that a newer segment has taken its name. Readers also check the name, so a
+    failure does no harm."""
     try:
         if os.fstat(fd).st_size >= PAGE and os.pread(fd, 8, 0) == b"SHMEXP\r\n":
             os.pwrite(fd, struct.pack("<Q", SUPERSEDED), STATE)
@@ -361,7 +361,7 @@ class _Node:
 
     @_exclusive(can_defer=True)
     def set_synced(self, synced):
-        """Sets whether there is a value.  False removes the series until the next value."""
+        """Sets whether there is a value. False removes the series until the next value is set."""
         if self.alive:
             self._pub._u32[self._pub._words // 4 + self.slot] = self.incarnation << 1 | bool(synced)
 

@@ -35,10 +35,10 @@
  * If a handler and the program add to the same scalar, both must use the `_shared` function. Handlers must
  * not add or remove objects and variables, since those functions allocate memory.
  *
- * fork(): a child inherits the lock. So if the parent dies, the segment still looks alive until the child
- * ends or calls shm_publisher_close(). In a child, that call does not change the parent's segment. Every
- * other function fails in a child, except those that set values. Open the publisher after fork(). exec()
- * closes the descriptor.
+ * fork(): a child inherits the lock. So if the parent dies, the segment still looks alive until the child ends
+ * or calls shm_publisher_close(). In a child, shm_publisher_close() does not change the parent's segment. Every
+ * other function fails in a child, except those that set values. Open the publisher after fork(). exec() closes
+ * the descriptor.
  */
 #ifndef SHM_PUBLISHER_H
 #define SHM_PUBLISHER_H
@@ -195,7 +195,7 @@ static_assert(offsetof(shm_header, frame_capacity) == 168, "the header has no ho
 static_assert(sizeof(shm_record) == SHM_RECORD_SIZE, "a record has 64 bytes");
 static_assert(offsetof(shm_record, extra2) == 60, "a record has no holes");
 
-/* If these structures are packed, the kernel refuses or misreads them. Packing also misaligns the words
+/* Linux refuses or misreads these structures if the compiler packs them. Packing also misaligns the words
  * that threads share. */
 typedef struct shm_aligned {
   char byte;
@@ -333,7 +333,7 @@ struct shm_publisher {
   /* The lock: its holder as pthread_self() or 0, the number of waiting threads, and their futex word. */
   uint64_t holder;
   uint32_t waiting, turn;
-  uint32_t *opener; /* 1 in the process that opened the publisher, 0 in its children; NULL if unsupported */
+  uint32_t *opener; /* points to 1 in the process that opened the publisher, to 0 in its children; or NULL */
   pid_t pid;
   char path[256], temporary[256];
   int fd; /* -1 once the program closed it */
@@ -342,7 +342,7 @@ struct shm_publisher {
   bool has_temporary; /* the file has its temporary name */
   bool is_named;
   bool fails_if_busy;
-  bool told_busy, told_failure; /* reported on stderr; false again once the segment has its name */
+  bool told_busy, told_failure; /* stderr has the report; false again once the segment has its name */
   uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0: no checks */
   uint8_t *map;
   uint64_t file_size;
@@ -358,7 +358,7 @@ struct shm_publisher {
   uint64_t retry_at; /* time of the next attempt after a failed allocation, CLOCK_MONOTONIC; 0: none failed */
   bool is_behind;    /* a removal is not published yet, for lack of memory */
 
-  uint32_t *next_free; /* the queue of free slots: for each, the slot after it */
+  uint32_t *next_free; /* the queue of free slots: for each slot in it, the next one */
   uint32_t first_free, last_free, resting, fresh;
 
   shm_frame *free_frames[SHM_SIZE_CLASSES];
@@ -602,8 +602,8 @@ static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
 
 /* ---------------------------------------------------------------- internals: the lock */
 
-/* Maps a page that the kernel clears in forked children, so that shm_is_in_child() is one load. If the
- * kernel cannot clear it, shm_is_in_child() compares process ids. */
+/* Maps a page that the kernel clears in forked children, so that shm_is_in_child() only reads one word. If
+ * the kernel cannot clear it, shm_is_in_child() compares process ids. */
 static inline void shm_note_opener(shm_publisher *p) {
   p->pid = getpid();
   void *page = mmap(NULL, SHM_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -669,8 +669,8 @@ static inline void shm_release(shm_publisher *p) {
 
 /* ---------------------------------------------------------------- internals: slots */
 
-/* While at most this many freed slots wait for reuse, fresh slots are taken, so that readers have time to
- * notice a removal. The limit keeps the values dense. */
+/* While at most this many freed slots wait for reuse, an addition takes a fresh slot, so that readers have
+ * time to notice a removal. If more of them wait, it reuses the oldest, so that values stay close together. */
 enum { SHM_RESTING = 64 };
 
 static inline bool shm_has_fresh_slot(shm_publisher *p) {
@@ -1275,7 +1275,7 @@ static inline bool shm_has_name(const shm_publisher *p) {
   return stat(p->path, &named) == 0 && shm_is_own_file(p, &named);
 }
 
-/* Tells the readers of a segment that a newer one has its name. */
+/* Tells the readers of a segment that a newer segment has taken its name. */
 static inline void shm_supersede(int old) {
   struct stat facts;
   uint64_t state = SHM_SUPERSEDED;
@@ -1433,7 +1433,7 @@ static inline void shm_tell_name(shm_publisher *p, int code) {
   shm_tell(&line);
 }
 
-/* Removes the name first, then releases the lock: from then on another publisher may have the name. */
+/* Removes the name, then releases the lock. Once the lock is free, another publisher may take the name. */
 static inline void shm_release_file(shm_publisher *p) {
   struct stat facts;
   shm_unlink_temporary(p);
@@ -1592,7 +1592,7 @@ static inline const char *shm_error_text(int code) {
   return text != NULL ? text : strerror(-negative);
 }
 
-/* Stores a heartbeat. Call it at least once per heartbeat period; any thread may. If the segment has no
+/* Stores a heartbeat. Call it at least once per heartbeat period, from any thread. If the segment has no
  * name, also tries once a second to take its name: a predecessor may have ended, or something may have
  * removed the name. */
 static inline void shm_publisher_beat(shm_publisher *p) {
@@ -1612,13 +1612,14 @@ static inline void shm_publisher_beat(shm_publisher *p) {
   shm_release(p);
 }
 
-/* Wakes the readers and stores a heartbeat. Call it after a batch of stores or from a timer; any thread may. */
+/* Wakes the readers and stores a heartbeat. Call it after a batch of stores or from a timer, from any
+ * thread. */
 static inline void shm_publisher_notify(shm_publisher *p) {
   if (p == NULL || shm_is_in_child(p)) return;
   uint64_t *notifications = shm_header_word(p, SHM_AT_NOTIFICATIONS);
   shm_publisher_beat(p);
   __atomic_fetch_add(notifications, 1, __ATOMIC_RELEASE);
-  /* Readers wait on the low half of the number. */
+  /* Readers wait for a change of the low half of the count. */
   syscall(SYS_futex, (uint32_t *)(void *)notifications, SHM_FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
@@ -2052,8 +2053,8 @@ static inline int shm_unset(const shm_variable *variable) {
 
 /* ---------------------------------------------------------------- scalars */
 
-/* Returns -EINVAL, and stores its text: about the variable's type if the type is wrong, otherwise from
- * `format`. */
+/* Stores an error text and returns -EINVAL. The text names the wrong type if the variable is not of `type`,
+ * otherwise it comes from `format`. */
 static inline int shm_refuse(const shm_variable *variable, const char *function, int type,
                              const char *format, ...) {
   shm_line name = {"", 0}, why = {"", 0};
@@ -2081,8 +2082,8 @@ static inline int shm_set_bits(const shm_variable *variable, int type, const cha
   return shm_mark_code(&variable->ref, true);
 }
 
-/* Checks an amount to be added to an integer. A counter must not fall: it refuses an amount from 2^63,
- * which is what C makes of a negative number. */
+/* Checks an amount to be added to an integer. A counter must not fall: it refuses amounts of 2^63 and more,
+ * since C converts negative numbers to such amounts. */
 static inline int shm_check_amount(const shm_variable *variable, int type, const char *function,
                                    uint64_t amount) {
   int code = shm_check_use(variable, type, function);

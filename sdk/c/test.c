@@ -135,7 +135,8 @@ static entry *by_id(const reader *r, uint64_t id) {
   return NULL;
 }
 
-/* Marks an entry and everything below it as removed. Owners come first, so one pass is enough. */
+/* Marks an entry and everything below it as removed. The entry of an owner precedes the entries below it, so
+ * one pass is enough. */
 static bool bury(reader *r, uint64_t id) {
   entry *gone = by_id(r, id);
   if (gone == NULL) return fails(r, "a tombstone for an id that does not exist");
@@ -280,7 +281,7 @@ static double double_of(uint64_t bits) {
   return result;
 }
 
-/* Tests the bits, since -Ofast removes the comparison of a value with itself. */
+/* Tests the bits, since -Ofast assumes that `value != value` is always false. */
 static bool is_nan(uint64_t bits) {
   return (bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u;
 }
@@ -494,7 +495,7 @@ static void test_refused_depth(void) {
   stop(p, &r);
 }
 
-/* Adds the variable "v" to `object`, and returns the code. */
+/* Adds the variable "v" to `object`, and returns the error code. */
 static int add_code(const shm_object *object, int type, shm_variable_options options) {
   shm_variable ignored;
   return shm_add_variable(object, &ignored, "v", type, &options);
@@ -1405,7 +1406,7 @@ static void test_close_leaves_others_alone(void) {
   CHECK(access(path, F_OK) != 0);
 }
 
-/* Beats until the segment has its name again. Returns false if that takes longer than a minute. */
+/* Stores heartbeats until the segment has its name again. Returns false if that takes longer than a minute. */
 static bool gets_name_back(shm_publisher *p, const char *key) {
   char path[256];
   uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + 60000000000u;
@@ -1507,8 +1508,8 @@ static void test_lowered_file_limit(void) {
   CHECK(in_child(replace_under_lowered_limit) && count_files(true) == 0);
 }
 
-/* A segment is neither copied nor superseded while its file has a name that the program cannot see. This
- * happens after chroot(), in another mount namespace or, as here, after a rename. */
+/* After chroot(), in another mount namespace or, as here, after a rename, a publisher cannot see the name
+ * that its file still has. It then neither copies nor supersedes the segment. */
 static void test_name_out_of_sight(void) {
   char path[256], elsewhere[256];
   reader r;
@@ -1598,7 +1599,7 @@ static const char *end_capture(capture c) {
   return text;
 }
 
-/* Beats as if a second had passed. */
+/* Stores a heartbeat as if a second had passed. */
 static void beat_later(shm_publisher *p) {
   p->check_ns = 1;
   shm_publisher_beat(p);
@@ -1924,8 +1925,8 @@ static void add_frames(frame_writer *w, shm_object *root) {
   w->summary = add_schema(root, "summary", SHM_SUMMARY, quantiles, 2);
 }
 
-/* All parts of an update follow from one number, so a mixture of two updates is recognized. A histogram
- * and a summary begin with an empty update, number 1. */
+/* All parts of an update are computed from one number, so a mixture of two updates is recognized. A
+ * histogram and a summary begin with an empty update, number 1. */
 static void *write_frames(void *argument) {
   frame_writer *w = (frame_writer *)argument;
   char text[201];

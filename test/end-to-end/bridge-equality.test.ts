@@ -61,7 +61,7 @@ interface Trial {
   readonly name: string;
   readonly text: () => string;
   readonly app: string;
-  /** An object with descendants that the test removes and adds again. */
+  /** An object that the test removes with its descendants, and adds again. */
   readonly comesAndGoes: string;
   /** An object whose class determines what the page shows. */
   readonly classed: string;

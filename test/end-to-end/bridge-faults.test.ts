@@ -87,7 +87,7 @@ describe('a bridged component', function () {
         const grown = [...own.failures].filter(
           ([each, count]) => count > (before.failures.get(each) ?? 0),
         );
-        // The poll in progress when the fault began may have failed for another reason.
+        // The fault began during a poll, which may have failed for another reason.
         return own.up === 0 && grown.some(([each]) => each === reason) ? own : undefined;
       });
       const { status, body } = await bridged();

@@ -15,7 +15,7 @@ interface Issue {
   readonly extensions: readonly string[];
   readonly hasExpired?: boolean;
   readonly key?: 'ec' | 'rsa';
-  /** The name of an earlier certificate. The new one gets its key and its subject. */
+  /** The name of an earlier certificate. The new certificate gets the key and the subject of that one. */
   readonly like?: string;
 }
 

@@ -2,7 +2,7 @@
 import { parseExactly } from './exact-json.js';
 import type { ExactJson } from './exact-json.js';
 
-/** A variable's kind, which its vendor type implies, and its value; null means that it has no value. */
+/** The kind of a variable, which its vendor type implies, and its value; null if the variable has no value. */
 export interface ReadVariable {
   readonly kind: 'counter' | 'gauge' | 'unknown';
   readonly value: bigint | number | boolean | string | null;

@@ -121,8 +121,7 @@ export class FakeSource implements Source {
   }
 
   /**
-   * Stores a slot that no variable uses, such as the "as of" of a root, or that belongs to another variable
-   * now.
+   * Stores bits in a slot that no variable uses, such as the "as of" of a root, or that another variable now uses.
    */
   setSlot({ slot, incarnation }: SlotRef, bits: bigint): void {
     this.#reserve(slot);

@@ -11,9 +11,9 @@ export function marbles(body: (helpers: RunHelpers) => void): () => void {
 }
 
 /**
- * The first two values. The consumer unsubscribes during the second emission, while the operator still has
- * state from the first one. If it unsubscribed during the first emission, RxJS itself would end whatever the
- * operator starts afterwards.
+ * The first two values. The consumer unsubscribes during the second emission, while the operator still has state from
+ * the first one. After an unsubscription during the first emission, RxJS itself would end whatever the operator
+ * starts, so the test would show nothing.
  */
 export const firstTwo = <T>(source$: Observable<T>): Observable<T> => source$.pipe(take(2));
 

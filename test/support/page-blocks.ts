@@ -11,8 +11,8 @@ export interface PageBlock {
   /** The heading above the block. */
   readonly heading: string;
   /**
-   * The file in which to save the block. The text line above the block names it; if that line names several
-   * files of the block's language, the last one.
+   * The file in which to save the block: the last file in the block's language that the text line above the block
+   * names.
    */
   readonly file: string | undefined;
 }

@@ -108,12 +108,12 @@ export class Running {
     return url;
   }
 
-  /** Writes a line to its stdin. */
+  /** Writes a line to the program's stdin. */
   type(line: string): void {
     this.send(`${line}\n`);
   }
 
-  /** Writes to its stdin. */
+  /** Writes to the program's stdin. */
   send(text: string): void {
     this.#child.stdin?.write(text);
   }
@@ -134,11 +134,11 @@ export class Running {
 }
 
 export interface StartOptions {
-  /** A file or named pipe for stdout. A shell opens it before it starts the program. */
+  /** A file or named pipe for stdout. A shell opens the file, then starts the program. */
   readonly stdoutTo?: string;
   /** A descriptor for both stdout and stderr. By default they are pipes that the test reads. */
   readonly outputs?: number;
-  /** A program that runs this one, such as a tracer, and its arguments. */
+  /** The command line of a program that runs this one, such as a tracer. */
   readonly under?: readonly string[];
   /** `pipe` is required by `type()` and `send()`. Default: no stdin. */
   readonly stdin?: 'pipe' | 'ignore';

@@ -75,7 +75,7 @@ const ALWAYS = () => true;
 export class TextPair {
   readonly kernel: Kernel;
   readonly values: Cells;
-  /** Label texts in the kernel's memory that many lines share, by their content. */
+  /** Label texts in the kernel's memory, by their content. Many lines share one text. */
   readonly shared = new Map<string, StoredText>();
   readonly before: number;
   readonly text: ExpositionText;

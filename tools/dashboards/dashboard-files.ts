@@ -7,7 +7,7 @@ import type { Dashboard, Section } from './dashboard.js';
 import { bridge, health, losses } from './exporter/health.js';
 import { OWN, partitions, resources, scrapes, targets } from './exporter/load.js';
 
-/** The sections of the exporter's own dashboard. Its metrics are from /-/metrics and in no catalogue. */
+/** The sections of the exporter's own dashboard. Its metrics come from /-/metrics. No catalogue has them. */
 const SECTIONS: readonly Section[] = [
   { title: 'Health', drawings: health },
   { title: 'Targets', drawings: targets },

@@ -22,7 +22,7 @@ interface FieldConfig {
 /** The PromQL expressions of a panel, by legend. */
 export type Queries = Readonly<Record<string, string>>;
 
-/** A panel before its layout, without position and id. */
+/** A panel that has no position and no id yet; the layout adds them. */
 export interface Drawing {
   readonly type: 'stat' | 'timeseries' | 'state-timeline' | 'table';
   readonly title: string;

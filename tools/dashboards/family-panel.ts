@@ -72,7 +72,7 @@ export interface ShownFamily {
   readonly owner: CatalogueClass;
   /** The first row of the family. */
   readonly row: Row;
-  /** True if the panel shows only the ten highest series. */
+  /** True if the panel shows only the ten series with the highest values. */
   readonly isMany: boolean;
   /** Labels that the segment format adds to all series, besides the labels of the catalogue. */
   readonly formatLabels: readonly string[];

@@ -94,8 +94,8 @@ function processOf(pid: number): { readonly name: string; readonly parent: numbe
 }
 
 /**
- * Detects, by a change of the parent process, that npm or the shell between npm and the demo has ended. Neither
- * forwards every signal to the demo.
+ * Detects that npm, or the shell between npm and the demo, has ended: a parent process changes. Neither npm nor the
+ * shell forwards every signal to the demo.
  * @param parent returns the current id of the demo's parent process
  */
 export function parentWatch(parent: () => number): () => boolean {

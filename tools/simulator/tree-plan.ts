@@ -34,7 +34,7 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   cacheType: ['SOURCE'],
 };
 
-/** The labels whose objects come and go while an application runs. */
+/** The labels of objects that come and go while an application runs. */
 const TRANSIENT = new Set(['session', 'mount', 'user', 'channel']);
 
 /** The text of `variable` in the `n`th instance. */
@@ -115,7 +115,8 @@ function instancesFor(kinds: readonly PlannedKind[], objects: number): number {
   let left = objects;
   for (;;) {
     const round = kinds.reduce((sum, { size, most }) => sum + (most > instances ? size : 0), 0);
-    // Add a last round only if at least half of its objects are still to be planned.
+    // A round adds one instance of each class. Add a last round only if at least half of its objects are still
+    // missing.
     if (round === 0 || left < round / 2) return Math.max(1, instances);
     left -= round;
     instances++;

@@ -33,7 +33,7 @@ export const anyTree = fc.array(
 );
 type Planned<T> = T extends fc.Arbitrary<infer P> ? P : never;
 
-/** Appends a number to each id and name, because those of a real publisher are unique. */
+/** Appends a number to each id and name, because the ids and names of a real publisher are unique. */
 export function served(plan: Planned<typeof anyTree>): ServedTree {
   const tree = new ServedTree();
   const made: PublishedObject[] = [];

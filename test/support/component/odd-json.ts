@@ -25,7 +25,7 @@ export function choice(about: string, end: number): number {
   return ((hash ^ (hash >>> 13)) >>> 0) % end;
 }
 
-/** True for one text out of `one`, on average. */
+/** True for one in every `one` texts, on average. */
 export const isChosen = (about: string, one: number): boolean => choice(about, one) === 0;
 
 /** Which irregularities the text of a tree has. Plain text has none. */

@@ -57,7 +57,7 @@ export class ComponentServer {
     });
   }
 
-  /** The URL above `/sharedmem`: scheme, address, port and base. It exists only after `listen`. */
+  /** The URL without `/sharedmem`: scheme, address, port and base. It exists only after `listen`. */
   get url(): string {
     const { port } = this.#server.address() as AddressInfo;
     return `${this.#scheme}://${ADDRESS}:${port}${this.#base}`;
