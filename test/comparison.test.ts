@@ -40,7 +40,7 @@ const TESTS: Readonly<Record<string, readonly [file: string, title: string]>> = 
   ],
   'limits on connections and slow clients': [
     'sinks/http/limits.test.ts',
-    'lets other clients connect although slow request heads use all allowed connections',
+    'lets other clients connect even if clients with slow request heads occupy all allowed connections',
   ],
   'gzip, OpenMetrics': ['sinks/http/http.test.ts', 'with OpenMetrics on request'],
   'subset of the metrics on request': [

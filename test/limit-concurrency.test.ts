@@ -7,7 +7,7 @@ describe('limitConcurrency', () => {
   const limit = (max: number) => limitConcurrency(max, { maxWaitMs: 20 })(EMPTY);
 
   it(
-    'runs as many sources as the limit allows, and later sources in order of subscription',
+    'runs as many sources as the limit allows, and starts the waiting sources in order of subscription',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const limited = limit(2);
       const a$ = cold('   ----a|');

@@ -151,7 +151,7 @@ describe('A JVM poller', () => {
       expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
     });
 
-    it('reads up-to-date numbers and texts with each copy', () => {
+    it('reads the newest numbers and texts at each copy', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const seen = pollAll(openPoller());
@@ -180,7 +180,7 @@ describe('A JVM poller', () => {
   });
 
   describe('(starts and ends)', () => {
-    it('is live before the first JVM starts, and then finds the new directory and file', () => {
+    it('is live before the first JVM starts, and finds the directory and file of this JVM later', () => {
       const poller = openPoller();
       expect(pollAll(poller).publisher).to.deep.equal({
         state: 'live',
@@ -222,14 +222,14 @@ describe('A JVM poller', () => {
       expect(pidsOf(poller)).to.deep.equal([]);
     });
 
-    it('does not show the file of an ended JVM if another process now has the PID of the JVM', () => {
+    it('omits the file of an ended JVM if another process has its PID at the first poll', () => {
       const pid = folder.process();
       const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
       folder.writeUnmapped(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
       expect(pidsOf(openPoller())).to.deep.equal([]);
     });
 
-    it('shows a JVM with unreadable maps only once its counters change', () => {
+    it('shows a JVM only once its counters change if /proc/PID/maps is unreadable', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const uid = String(getuid?.());
@@ -245,7 +245,7 @@ describe('A JVM poller', () => {
       expect(pidsOf(poller)).to.deep.equal([String(pid)]);
     });
 
-    it('does not show the file of an ended JVM, even if another process gets the PID of the JVM at once', async function () {
+    it('removes an ended JVM, even if another process gets its PID at once', async function () {
       needsRoot(this);
       let poller = openPoller();
       let other: ChildProcess | undefined;
@@ -464,7 +464,7 @@ describe('A JVM poller', () => {
     }
     const leftOut = ({ publisher }: PollResult) => publisher.reason;
 
-    it('omits a JVM of another PID namespace if a process in the namespace of the poller has the same PID', () => {
+    it("omits a JVM of another PID namespace if a process in the poller's namespace has the same PID", () => {
       const pid = folder.process();
       const { poller, seen } = pollAroundChange(folder.writeUnmapped(pid, file.bytes));
       expect(pidsIn(seen)).to.deep.equal([]);
@@ -478,7 +478,7 @@ describe('A JVM poller', () => {
       expect(leftOut(pollAll(poller)), 'once its clock has stopped').to.equal('0 JVMs are shown');
     });
 
-    it('omits a JVM of another PID namespace if no process in the namespace of the poller has the same PID', () => {
+    it("omits a JVM of another PID namespace even if no process in the poller's namespace has the same PID", () => {
       const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.contain(
         'in another PID namespace, not to process 5000000 in this one',
@@ -497,7 +497,7 @@ describe('A JVM poller', () => {
       expect(seen.warnings?.join()).to.match(/^\/proc hides the processes of other users/);
     });
 
-    it('does not count as omitted the files of ended JVMs and of JVMs with other main classes', () => {
+    it('does not count files of ended JVMs, or of JVMs with other main classes, as omitted', () => {
       folder.writeUnmapped(HIDDEN, file.bytes);
       const still = openPoller();
       pollAll(still);

@@ -140,7 +140,7 @@ describe('A real JVM', function () {
     expect(texts).to.contain('VM').and.not.to.contain('hunter2');
   });
 
-  it('appears, keeps its file, and disappears after SIGTERM or SIGKILL', async function () {
+  it('appears without losing its file, and disappears after SIGTERM or SIGKILL', async function () {
     needsPrograms(this, 'java');
     const poller = openPoller();
     pollAll(poller);

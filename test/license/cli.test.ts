@@ -34,7 +34,7 @@ describe('shm_license', function () {
   };
   const fields = () => parseDocument(readFileSync(file(), 'utf8'), 'It');
 
-  it('issues an evaluation license that verify accepts and show prints', () => {
+  it('issues an evaluation license, which its commands "verify" and "show" accept', () => {
     const issued = issue('--days', '31');
     const { license_id: id, issued_at, expires_at, signature, ...rest } = fields();
     expect(issued).to.deep.equal({
@@ -74,7 +74,7 @@ describe('shm_license', function () {
     expect(run('show', file()).stdout).to.match(new RegExp(`\nstate {7}grace: ${warning}\n$`));
   });
 
-  it('issues a license with an end in the past, but warns; the license then verifies with status 3, and show prints it', () => {
+  it('issues a license that has already expired with a warning; "verify" refuses it with status 3, and "show" prints it', () => {
     const issued = issue('--issued-at', hoursAgo(100), '--expires-at', hoursAgo(37));
     const { license_id, expires_at } = fields();
     expect(issued).to.deep.equal({

@@ -21,7 +21,7 @@ const expiresAt = new Date('2026-02-01T00:00:00Z');
 describe('issueLicense', () => {
   const inFolder = temporaryFolder();
 
-  it('issues a license that a start accepts, for every printable licensee', () =>
+  it('issues a license that is valid at startup, whatever printable characters name the licensee', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }), (licensee) => {
         fc.pre(licensee.trim() !== '' && licensee.length <= 256);
@@ -46,7 +46,7 @@ describe('issueLicense', () => {
     expect(new Set(ids)).to.have.property('size', 2);
   });
 
-  it('signs a license of several years with a vendor key, and names the key as its file is named', () => {
+  it('signs a license of several years with a vendor key, and stores the file name of the key as its id', () => {
     const [keyFile] = makeKeyPair(inFolder('keys'), 'acme-2026');
     const late = new Date('2036-01-01T00:00:00Z');
     writeFileSync(

@@ -68,14 +68,14 @@ describe('The license keys', () => {
       expect(pems(both)).to.deep.equal(pems(shipped));
     });
 
-    it('never replace the evaluation key, even if the shipped one is deleted', () => {
+    it('never replace the evaluation key, even if its shipped file is deleted', () => {
       mkdirSync(inFolder('shipped'));
       mkdirSync(own());
       copyFileSync(`${KEY_FOLDER}${SHIPPED}`, `${own()}/${SHIPPED}`);
       expect([...trusted(inFolder('shipped')).keys()]).to.deep.equal([]);
     });
 
-    it('are refused if a key file is invalid, even a file with the id of a shipped key, and the error names the file', () => {
+    it('are refused if one of their files is invalid, even if a shipped key has the same id, and the error names the file', () => {
       mkdirSync(own());
       writeFileSync(`${own()}/${SHIPPED}`, 'key');
       expect(faultOf(() => trusted())).to.deep.equal({

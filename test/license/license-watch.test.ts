@@ -56,7 +56,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'warns of the hours left in the grace period, and continues after this period (spec 5.1)',
+    'warns of the hours left in the grace period, and of the expired license after it (spec 5.1)',
     marbles(({ expectObservable }) => {
       const report$ = watchLicense(known, keep, 12 * HOUR_MS);
       const reports = '    v 719m 59s 999ms a 719m 59s 999ms b 719m 59s 999ms c 719m 59s 999ms d';
@@ -249,7 +249,7 @@ describe('The license at startup', () => {
       it(`is ${state === 'grace' ? 'in its grace period' : state} at ${now}${warning && ` with the warning: ${warning}`}`, () =>
         expect(read(signedLicense(), new Date(now))).to.include({ state, warning }));
 
-    it('is refused with exit status 6 before its term, because a wrong clock may be corrected later', () => {
+    it('is refused before its term with an exit status of its own (6), because a wrong clock may be the cause', () => {
       const early = faultOf(() => read(signedLicense(), new Date('2025-12-31T23:59:59.999Z')));
       expect(early.code).to.equal('LICENSE_EARLY');
       expect(early.message).to.equal(

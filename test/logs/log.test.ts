@@ -122,7 +122,7 @@ describe('logger', () => {
     });
   });
 
-  it('writes any event as one line in every format, from which a parser restores the message', () =>
+  it('writes each event as one line in every format, and a parser can restore the message from this line', () =>
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), (message) => {
         for (const format of Object.keys(FORMATS) as (keyof typeof FORMATS)[]) {

@@ -97,7 +97,7 @@ describe('A message about a missing name', () => {
   ] as const)
     it(what, () => expect(existingText('shop.1', names)).to.equal(wanted));
 
-  it('lists names in descending order of the prefix that they share with the missing name', () => {
+  it('lists first the names that share the longest prefix with the missing name', () => {
     const names = ['a.pool.1', 'shop.pool.7', 'shop.pool.8', 'sho.pool.1'];
     expect(existingText('shop.pool.12345', names)).to.equal(
       ' (there are: shop.pool.7, shop.pool.8, sho.pool.1, a.pool.1)',

@@ -16,7 +16,7 @@ describe('The course of a simulated value', () => {
   const shown = (expected: { kind: string; step?: number; value?: number; most?: number }) => {
     const { kind, step, value, most } = expected;
     if (kind === 'total') return `a total that rises by up to ${step} per change`;
-    if (kind === 'mishaps') return 'a total that seldom rises';
+    if (kind === 'mishaps') return 'a total that rarely rises';
     return kind === 'level' ? `a level from 0 to ${most}` : `the constant ${value}`;
   };
   const table = [

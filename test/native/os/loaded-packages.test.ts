@@ -26,7 +26,7 @@ describe('The native packages in memory', () => {
       expect(loadedPackages(maps)).to.deep.equal(files);
     });
 
-  it('cause an error if the file of one is not in memory, because the program would crash when a thread ends', () => {
+  it('cause an error if one of them is missing, because the program would crash at the end of a thread', () => {
     for (const missing of ['ffi-napi', 'ref-napi'])
       expect(() =>
         loadedPackages(

@@ -75,7 +75,7 @@ function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
       expect(file.read(Buffer.alloc(20), 20, 0)).to.equal(10);
     });
 
-    it('keeps a removed segment readable, and reports that it has lost its name', () => {
+    it('keeps a removed segment readable, and reports that the segment has no name', () => {
       fixture.put('82', Buffer.from('abc'));
       const file = open('82');
       expect(file.nameHolder()).to.equal('this');

@@ -125,7 +125,7 @@ describe('The handles of published variables (segment format, section 6)', () =>
     expect(JSON.stringify(handle)).to.equal('{"ref":{"slot":2,"incarnation":1}}');
   });
 
-  it('write a value by one plain store, and change no other byte of the segment (segment format, section 5)', () => {
+  it('write a value with one plain store, and change no other byte of the segment (segment format, section 5)', () => {
     const publisher = segments.publish('82');
     const { stores } = handlesOf(publisher);
     stores.u64[0].set(1);

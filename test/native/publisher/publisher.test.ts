@@ -81,7 +81,7 @@ describe('A publisher', () => {
       expect(seen?.variables.map(({ name }) => name)).to.deep.equal(['good']);
     });
 
-  it('refuses types, states and as-of times that do not exist', () => {
+  it('refuses types, states and as-of times that the API does not define', () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('r', 'C');
     const refused: readonly (readonly [() => unknown, string])[] = [
@@ -278,7 +278,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     held().forEach((count, index) => expect(count).to.be.at.most(before[index] ?? 0));
   });
 
-  it('never writes to another file that reuses its descriptor, and reopens its own file', () => {
+  it('is reopened if another file has taken its descriptor, and never writes to that file', () => {
     const capacity = { ...TINY, records: 4096, slots: 4096, stringBytes: 1 << 16 };
     const publisher = segments.publish('82', { capacity });
     const root = publisher.addRoot('r', 'C');

@@ -267,7 +267,7 @@ describe('An object id', () => {
       expect([idsBelowRoot(), drops.objects]).to.deep.equal([[], 0]);
     });
 
-  it('may add several segments to the id of its parent, and may end with a dot', () => {
+  it('may add several parts to the id of its parent, and may end with a dot', () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('h.1.shop', 'Shop');
     const ids = ['h.1.shop.0.till.1.drawer', 'h.1.shop.trailing.', 'h.1.shop..'];
@@ -275,7 +275,7 @@ describe('An object id', () => {
     expect(idsBelowRoot()).to.deep.equal(ids);
   });
 
-  it('need not begin with the id of its parent if it is declared as foreign', () => {
+  it('need not begin with the id of its parent if the option foreignId is true', () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('h.1.shop', 'Shop');
     publisher.addObject(root, 'elsewhere', 'Till', { foreignId: true });

@@ -48,7 +48,7 @@ describe('The limit of objects and variables in one segment', () => {
     return { publisher, root, settled, close: () => poller.close() };
   };
 
-  it('causes the state corrupt for a larger segment, even while a retry reads the directory in slices', () => {
+  it('gives a larger segment the state corrupt, even while a retry reads the directory in slices', () => {
     const publisher = segments.publish('82', {
       capacity: { ...capacity, records: 4000 },
     });
@@ -116,7 +116,7 @@ describe('The limit of objects and variables in one segment', () => {
 describe('A segment that changed its directory often and then became corrupt', () => {
   const segments = freshSegments();
 
-  it('delays the next segment no more than a segment that was read only once', () => {
+  it('delays the next segment under its name as little as a segment that never changed', () => {
     const publish = () => {
       const capacity = { records: 256, stringBytes: 1 << 14, slots: 512, frameBytes: 4096 };
       const publisher = segments.publish('82', { capacity, heartbeatMs: 0 });

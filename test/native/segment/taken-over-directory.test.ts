@@ -39,7 +39,7 @@ describe('A directory that becomes active without some of the known items', () =
     return { publisher, root, many, watch, pollAll, changeRoles, names };
   }
 
-  it('causes the removal of these items, children first, in bounded slices, before further records are read', () => {
+  it('causes the removal of the missing items, children first, in bounded slices, before further records are read', () => {
     const { publisher, root, many, watch, pollAll, changeRoles, names } = setUp();
     pollAll();
     for (const object of many.slice(1)) publisher.removeObject(object);
@@ -80,7 +80,7 @@ describe('A directory that becomes active without some of the known items', () =
     expect(names()).to.deep.equal(['r.o0', 'r.late']);
   });
 
-  it('is not read completely while the other directory becomes active before each poll', () => {
+  it('is not read completely while the directories change roles before each poll', () => {
     const { watch, pollAll, changeRoles, names } = setUp();
     const polls = Array.from({ length: 10 }, () => {
       changeRoles();

@@ -177,7 +177,7 @@ describe('the HTTP responder', () => {
       ['has a Content-Length', 'Content-Length: 1000000', 'x'.repeat(1_000_000)],
       ['is chunked', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
     ] as const)
-      it(`a request that follows a request with a body that nobody reads, if this body ${kind}`, async () => {
+      it(`the request after a request whose ignored body ${kind}`, async () => {
         const http = await serve([new FakeTarget()]);
         const { text } = http.send(
           `GET /metrics HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n${body}${GET('/-/healthy')}`,
@@ -500,7 +500,7 @@ describe('the HTTP responder', () => {
         expect((await http.ask('/metrics')).status).to.equal(200);
       });
 
-    it('answers a request after a large request body that it does not read', async () => {
+    it('answers the request after a request with a large, ignored body', async () => {
       const http = await serve([new FakeTarget()]);
       const body = 'x'.repeat(1_000_000);
       const { text } = http.send(

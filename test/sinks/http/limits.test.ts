@@ -142,7 +142,7 @@ describe('the HTTP responder with limits', () => {
     const ends = ({ socket }: ReturnType<ServingHttp['send']>) =>
       socket.readableEnded || socket.destroyed;
 
-    it('lets other clients connect although slow request heads use all allowed connections', async () => {
+    it('lets other clients connect even if clients with slow request heads occupy all allowed connections', async () => {
       const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], { maxConnections: 20, selfMetrics });
       const slow = Array.from({ length: 30 }, () => http.send(SLOW_HEAD));
@@ -154,14 +154,14 @@ describe('the HTTP responder with limits', () => {
       );
     });
 
-    it('ends the connection of a slow request head', async () => {
+    it('closes the connection of a client whose request head takes too long', async () => {
       const http = await serve([new FakeTarget()], { headerMs: 50 });
       const slow = [http.send(SLOW_HEAD), http.send('')];
       await eventually('both are closed', () => slow.every(ends), 4000);
       expect(slow[0]?.text()).to.match(/^HTTP\/1\.1 408 /);
     });
 
-    it('answers 431 to a request head that is too large, and 200 to a smaller request head', async () => {
+    it('answers 431 if a request head exceeds the size limit, and 200 if it does not', async () => {
       const http = await serve([new FakeTarget()], { maxHeaderBytes: 2048 });
       const head = (bytes: number) =>
         http.send(`GET /metrics HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(bytes)}\r\n\r\n`);

@@ -92,7 +92,7 @@ describe('documentWriter', () => {
     await eventually('the reader has all', () => out().length === 1_000_006);
   });
 
-  it('writes each chunk once the reader has taken the previous one, and yields between chunks', async () => {
+  it('writes each chunk once the reader has taken the previous one, and lets other work run between chunks', async () => {
     const { cat, write, out } = await toCat();
     let made = 0;
     let turns = 0;

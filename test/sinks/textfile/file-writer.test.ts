@@ -75,7 +75,7 @@ describe('fileWriter', () => {
     }
   });
 
-  it('keeps the old file, and no temporary file, after an early unsubscription', async () => {
+  it('keeps the old file, and removes the temporary file, if it is unsubscribed during a write', async () => {
     writeFileSync(path, 'old');
     const buffers = function* () {
       for (;;) yield Buffer.alloc(100_000, '#');
@@ -88,7 +88,7 @@ describe('fileWriter', () => {
     expect(readFileSync(path, 'utf8')).to.equal('old');
   });
 
-  it('removes the file at the end, even during a write', async () => {
+  it('removes the file on unsubscription, even during a write', async () => {
     const write = fileWriter(path);
     await written(write(textOf('a 1\n')));
     const running = merge(NEVER, write(textOf('a 2\n')), removedAtEnd(path)).subscribe();

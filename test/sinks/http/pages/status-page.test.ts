@@ -81,7 +81,7 @@ describe('the status page', () => {
         else expect(row).to.contain(reason);
       });
 
-    it('the state of its publisher by name, for every state', () => {
+    it('the name of each state that its publisher can have', () => {
       for (const state of PUBLISHER_STATES)
         expect(rows(html([as(ready(), state)]))[0], state).to.contain(state);
     });
@@ -127,7 +127,7 @@ describe('the status page', () => {
       expect(cell()).to.equal('not stated');
     });
 
-    it('its format, and which of its values are proven, unless all are', () => {
+    it('its format with a note on which values are proven, unless the format proves all values', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
       const certainty = 'numbers are proven exact, texts are best effort';
@@ -339,7 +339,7 @@ describe('the status page', () => {
       { numRuns: 50 },
     ));
 
-  it('does not break table headings', () => {
+  it('does not wrap table headings', () => {
     const page = html([]);
     expect(page).to.match(/thead th\{[^}]*white-space:nowrap/);
     expect(page).not.to.match(/overflow-wrap:(anywhere|break-word)|word-break:break/);

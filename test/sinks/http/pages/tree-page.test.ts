@@ -171,7 +171,7 @@ describe('the tree page', () => {
 
   describe('links', () => {
     const rows = [object(), variable()];
-    it('to the previous part, to the next part, and to each object', async () => {
+    it('to the previous and the next part of the tree, and to each object', async () => {
       const { text } = await ask(showing(rows, { next: 300 }), 'server_key=82&from=0.100');
       expect(linksOf(text)).to.deep.equal([
         'first /tree?server_key=82',
