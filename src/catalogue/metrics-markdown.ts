@@ -23,7 +23,7 @@ export function metricsMarkdown(): string {
     'Use this page to look up a metric of ADS, ADH, ATS or JVMs, or to choose what a target shows: ' +
       'the names of classes below belong in `classes`, groups in `seed_path_groups`, and paths in `seed_paths`. ' +
       '[Catalogues](catalogue.md#what-a-target-tracks) explains these filters.',
-    'Each section starts with the published classes of the objects and their paths. ' +
+    'Each section starts with the class ids that the objects have, and the paths of the objects. ' +
       'Names in braces in a path, such as `{transport}`, are labels of all metrics below; ' +
       'the braces of a metric contain its other labels, with their values if these are fixed. ' +
       'Names that end in `_total` belong to counters, and names that end in `_info` to info metrics; any other metric is a gauge unless its type follows.',

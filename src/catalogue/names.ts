@@ -59,7 +59,7 @@ export function nameProblems({ name, type, unit }: NamedMetric, app: string): re
     if (type === owner && !name.endsWith(ending))
       problems.push(`${text} has type ${type} and must end in ${ending}`);
     if (type !== owner && name.endsWith(ending))
-      problems.push(`${text} has type ${type}; only type ${owner} ends in ${ending}`);
+      problems.push(`${text} has type ${type}; only metrics of type ${owner} may end in ${ending}`);
   }
   for (const ending of SERIES_ENDINGS)
     if (name.endsWith(ending)) problems.push(`${text} must not end in ${ending}`);

@@ -34,7 +34,7 @@ const STATUSES = {
   1: 'unexpected failure; with --healthy: the exporter does not answer',
   2: 'wrong usage or configuration',
   3: 'license refused',
-  4: 'listener, shared memory or the output of --once cannot be used',
+  4: 'cannot listen, use shared memory or write the output of --once',
   5: 'with --once: a target was not ready',
   6: 'license not valid yet: the clock may be wrong',
 };

@@ -75,7 +75,7 @@ export const SETTINGS = {
     'app',
     'ads',
     application,
-    'Application of the single target, if the file has no [[targets]]: ads, adh, ats, jvm, one of catalogue_files, or any other',
+    'Application of the single target, if the file has no [[targets]]: ads, adh, ats, jvm, an application from catalogue_files, or any other',
   ),
   format: reloaded(
     'format',
@@ -118,7 +118,7 @@ export const SETTINGS = {
     'show_uncatalogued',
     false,
     flag,
-    'Also shows variables that no catalogue row reads, as their publisher describes them. Their texts may be personal data',
+    'Also shows variables that no catalogue row reads, as their publisher describes them. Their string values may be personal data',
   ),
   pathLabels: reloaded(
     'path_labels',
@@ -178,7 +178,7 @@ export const SETTINGS = {
     'target_workers',
     0,
     integer(0, 64),
-    'Number of worker partitions. 0 means one for each target, at most 64, and with threads at most one for each core',
+    'Number of worker partitions. 0 means one for each target, but at most 64 partitions, and in threaded mode at most one for each core',
   ),
   workerExecutionMode: optional(
     'worker_execution_mode',
@@ -242,7 +242,7 @@ export const SETTINGS = {
     'http_response_timeout_seconds',
     120,
     integer(1, Math.floor(MAX_TIMER_MS / 1000)),
-    'Seconds from an HTTP request to the last byte of its response',
+    'Maximum seconds from an HTTP request to the last byte of its response',
   ),
   httpHeaderTimeoutSeconds: optional(
     'http_header_timeout_seconds',
@@ -278,7 +278,7 @@ export const SETTINGS = {
     'http_tree_enabled',
     true,
     flag,
-    'Shows all objects and variables of a target at /tree. Only local clients, and clients with a password or certificate, see texts that no row reads',
+    'Shows all objects and variables of a target at /tree. Only local clients, and clients with a password or certificate, see string values that no catalogue row reads',
   ),
   licenseFile: optional('license_file', '', line, 'License file, required for a normal start'),
   licenseKeysDir: optional(
@@ -292,7 +292,7 @@ export const SETTINGS = {
     'stdout_format',
     'text',
     oneOf('text', 'json', 'merged'),
-    'Format of stdout snapshots: Prometheus text of each target, one JSON object per series, or one text for all targets',
+    'Format of stdout snapshots: Prometheus text of each target, one JSON object per series, or one Prometheus text for all targets',
   ),
   textfileDir: optional(
     'textfile_dir',

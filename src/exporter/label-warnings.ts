@@ -32,7 +32,7 @@ const OWNERS: readonly Owner[] = [
   },
   {
     labels: ['alertname', 'alertstate', 'severity'],
-    sentence: 'is also a label of alerts, which replace it; rename it',
+    sentence: 'is also a label of alerts; the label of an alert replaces it; rename it',
   },
 ];
 const RENAMED: Owner = {

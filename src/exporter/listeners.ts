@@ -100,11 +100,13 @@ export function exposureWarnings(
   return [
     ...(personal.length === 0
       ? []
-      : [`${personal.join(', ')}: personal data, ${served}, or exclude its class with classes`]),
+      : [
+          `${personal.join(', ')}: personal data, ${served}, or exclude the class of the metric with classes`,
+        ]),
     ...(apps.length === 0
       ? []
       : [
-          `texts of ${apps.join(', ')} that no row reads (show_uncatalogued): perhaps personal data, ${served}`,
+          `string values of ${apps.join(', ')} that no catalogue row reads (show_uncatalogued): perhaps personal data, ${served}`,
         ]),
   ];
 }

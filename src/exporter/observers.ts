@@ -221,7 +221,7 @@ export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) =
         break;
       case 'served':
         if (event.outcome === 'cut')
-          log({ level: 'debug', message: `a response was cut after ${event.bytes} bytes` });
+          log({ level: 'debug', message: `a response was cut off after ${event.bytes} bytes` });
         if (skipped === 0 || event.outcome !== 'delivered') break;
         log({ level: 'info', message: `serving again: skipped ${skipped} snapshots` });
         skipped = 0;

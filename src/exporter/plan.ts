@@ -182,7 +182,7 @@ function readTexts(config: Config, problems: ConfigProblems) {
 /** The warning about an application that has no catalogue. Its name resembles the name of a known application. */
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const subject = config.subject([...path, 'app']);
-  return `${subject}: ${app} has no catalogue${guess}, so the descriptions of its publisher define its metrics`;
+  return `${subject}: ${app} has no catalogue${guess}, so the exporter derives its metrics from the published variables`;
 }
 
 /** The warning about path labels without effect, since the rows of a catalogue define their own labels. */

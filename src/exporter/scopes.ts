@@ -114,7 +114,7 @@ export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
     const scope = `metric scope ${JSON.stringify(name)}`;
     if (idle.every(Boolean)) {
       const near = patterns.map((pattern) => hint(pattern, names)).find((text) => text !== '');
-      return `${config.at(path)}: ${scope} selects nothing: no configured target has a metric that it names${near ?? ''}`;
+      return `${config.at(path)}: ${scope} selects nothing: no configured target has a metric that the scope names${near ?? ''}`;
     }
     return patterns.flatMap((pattern, item) =>
       idle[item] === true

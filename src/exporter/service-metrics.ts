@@ -52,7 +52,7 @@ export class ServiceMetrics {
     build(1, { version, revision, nodeversion: node });
     this.#expiry = metrics.gauge(
       'shm_exporter_license_expiry_timestamp_seconds',
-      'When the license expires or expired, as a Unix timestamp, without the grace period.',
+      'Expiry time of the license, as a Unix timestamp, without the grace period.',
     );
     this.#licenseState = metrics.gauge(
       'shm_exporter_license_state',
@@ -129,7 +129,7 @@ export function webConfigMetrics(
     if (tls === null) return;
     expiry ??= metrics.gauge(
       'shm_exporter_certificate_expiry_timestamp_seconds',
-      'When the first of the server certificates in use expires, as a Unix timestamp.',
+      'Earliest expiry time of the server certificates in use, as a Unix timestamp.',
     );
     expiry(tls.expiryMs / 1000);
   };

@@ -193,7 +193,7 @@ function mergedDocuments({
         ? { level: 'info', message: 'the merged document has the metrics of all targets again' }
         : {
             level: 'warning',
-            message: `the merged document leaves out ${pluralize(clashes.length, 'metric')} because of conflicts with metrics of other targets; ${clashes[0]}; give that metric another name, or the type of the other metric, in its catalogue or at its publisher`,
+            message: `the merged document leaves out ${pluralize(clashes.length, 'metric')} because of conflicts with metrics of other targets; ${clashes[0]}; rename the omitted metric, or give it the same type as the other metric, in its catalogue or at its publisher`,
           },
     );
   };

@@ -83,7 +83,7 @@ export const namesIn = (path: string): string[] => readNames(path).names;
 
 /** The warning about a directory with more names than the limit. */
 export const truncationWarning = (path: string): string =>
-  `${path} has more than ${MAX_NAMES} names, and only the first of them are read: remove unused files`;
+  `${path} has more than ${MAX_NAMES} files and folders; the others are not read: remove unused files`;
 
 /** The maximum number of directories that inotify watches. Further directories are only polled. */
 const MAX_WATCHES = 256;

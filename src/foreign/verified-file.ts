@@ -157,7 +157,7 @@ export const isForbidden = (error: unknown): boolean => ['EACCES', 'EPERM'].incl
 /** The reason why a file cannot be read, as text that follows the path in a sentence. */
 export function unreadableReason(error: unknown): string {
   if (error instanceof Fault) return error.message;
-  if (isForbidden(error)) return 'may not be read by this user';
+  if (isForbidden(error)) return 'cannot be read: the user of the exporter lacks permission';
   if (codeOf(error) === 'ELOOP') return 'is a link';
   return `cannot be read: ${messageOf(error)}`;
 }

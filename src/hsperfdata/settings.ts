@@ -29,13 +29,13 @@ export const HSPERFDATA_SETTINGS = {
     'users',
     [],
     words,
-    'Users whose JVMs are shown, as in hsperfdata_USER, with * for any text. An empty list shows all',
+    'Users whose JVMs are shown, as in hsperfdata_USER; * matches any characters. An empty list shows all',
   ),
   mainClasses: optional(
     'main_classes',
     [],
     words,
-    'Main classes or jar files of the JVMs that are shown, with * for any text. An empty list shows all',
+    'Main classes or jar files of the JVMs that are shown; * matches any characters. An empty list shows all',
   ),
 };
 

@@ -40,7 +40,7 @@ export function parseDocument(text: string, place: string): LicenseDocument {
     if (isFieldText(value)) return value;
     throw refusal(
       `${place} has ${nameOf(value)} in the field ${quoted(field)}, ` +
-        `where a text of 1 to ${MAX_FIELD_CHARACTERS} printable characters is needed`,
+        `where a string of 1 to ${MAX_FIELD_CHARACTERS} printable characters is needed`,
     );
   };
   const document = {

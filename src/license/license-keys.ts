@@ -129,7 +129,7 @@ function checkedId(id: string): string {
   if (KEY_ID.test(id)) return id;
   throw new Fault(
     'USAGE',
-    `Key id ${JSON.stringify(id)} is not 1 to 64 letters, digits, ".", "_" or "-" that start with a letter or digit`,
+    `Key id ${JSON.stringify(id)} is invalid, allowed: 1 to 64 letters, digits, ".", "_" or "-", starting with a letter or digit`,
   );
 }
 

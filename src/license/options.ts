@@ -19,7 +19,7 @@ const KEYS = {
     '--keys-dir <dir>',
     LICENSE_KEYS_DIR,
     line,
-    'Folder of more public keys; it may be missing',
+    'Folder of more public keys; it need not exist',
   ),
 };
 
@@ -75,7 +75,7 @@ export const VERIFY = {
 
 export const KEYGEN = {
   name: 'shm_license keygen',
-  purpose: 'Makes the secret key <name>.key.pem and the public key <name>.pub.pem to trust.',
+  purpose: 'Makes a key pair: <name>.key.pem is the private key, <name>.pub.pem the public key.',
   options: {
     outDir: requiredOption('--out-dir <dir>', word, 'Folder for both files; overwrites nothing'),
     name: defaultOption('--name <name>', 'vendor', word, 'Key id'),

@@ -146,7 +146,7 @@ function processMetrics(): Registry {
   let last = performance.eventLoopUtilization();
   new Gauge({
     name: 'nodejs_eventloop_utilization',
-    help: 'Share of the time since the last scrape in which the event loop was not idle.',
+    help: 'Share of the time since the last scrape during which the event loop was busy.',
     registers: [registry],
     collect() {
       const now = performance.eventLoopUtilization();

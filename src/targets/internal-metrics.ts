@@ -12,7 +12,7 @@ import type { TargetState } from '../streams/report.js';
 const HIGHLIGHTED = {
   name: 'shm_exporter_target_highlighted_value',
   type: 'gauge',
-  help: 'Value of the highlighted variable; for a text 1, with the text as a label.',
+  help: 'Value of the highlighted variable; 1 if it is a string, with the string as a label.',
   unit: '',
 } as const satisfies FamilyMetadata;
 
@@ -192,7 +192,7 @@ const ROWS: readonly InternalMetricRow[] = [
   ),
   gauge(
     'shm_exporter_target_catalogue_rows_unmatched',
-    'Catalogue rows whose variable is missing in all objects of their class; all rows until an object of any class appears.',
+    'Catalogue rows whose variable is missing in all objects of their class. Until the first object of a catalogue class appears, every row counts.',
     ({ state }) => state.view?.rowsWithoutVariable,
   ),
   gauge(

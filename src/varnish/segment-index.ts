@@ -193,7 +193,7 @@ export class IndexFile {
     const { stamp } = this.#file;
     if (stamp === this.#stamp) return false;
     const { size } = this.#file;
-    if (size < this.#bytes) throw new Fault('SEGMENT_CORRUPT', 'the index was cut');
+    if (size < this.#bytes) throw new Fault('SEGMENT_CORRUPT', 'the index was truncated');
     if (size > LIMITS.indexBytes) throw new Fault('SEGMENT_CORRUPT', `the index has ${size} bytes`);
     this.#checkStart();
     const added = Buffer.alloc(size - this.#bytes);

@@ -10,7 +10,7 @@ export const VARNISH_APP = 'varnish';
 
 const directory = text(
   /^(?=.{2,1024}$)(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/]+)+$/u,
-  'an absolute path without . and .. as parts',
+  'an absolute path without "." or ".." as a part',
 );
 
 export const VARNISH_SETTINGS = {
@@ -24,7 +24,7 @@ export const VARNISH_SETTINGS = {
     'names',
     'compat',
     oneOf('compat', 'clean'),
-    'Metric names: compat uses the names of prometheus_varnish_exporter, clean uses names as Prometheus recommends them',
+    'Metric names: compat uses the names of prometheus_varnish_exporter, clean uses names that follow the Prometheus conventions',
   ),
 };
 

@@ -59,7 +59,7 @@ export class VarnishManager {
     if (this.#startTicks === undefined) return this.#judgeByUptime(uptime());
     return startTicksOf(pid, this.#proc) === this.#startTicks
       ? { state: 'live', reason: `process ${pid} runs` }
-      : { state: 'dead', reason: `varnishd ended without tidying up: its process ${pid} is gone` };
+      : { state: 'dead', reason: `varnishd ended without cleaning up: its process ${pid} is gone` };
   }
 
   #judgeByUptime(uptime: bigint | undefined): Verdict {

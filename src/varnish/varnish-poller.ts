@@ -190,7 +190,7 @@ export class VarnishPoller implements Poller {
     const path = this.#path;
     if (isGone(error)) return { state: 'absent', reason: whyAbsent(path, this.#serverKey) };
     if (isForbidden(error)) {
-      const reason = `${path} may not be read by this user: add the user to the group of ${path}/${MANAGER}, usually varnish`;
+      const reason = `${path} cannot be read: add the user of the exporter to the group of ${path}/${MANAGER}, usually varnish`;
       return { state: 'absent', reason };
     }
     const reason = `${path}: ${unreadableReason(error)}`;

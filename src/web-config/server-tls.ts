@@ -151,7 +151,7 @@ function checkPair(
 ): void {
   if (first?.checkPrivateKey(object) !== false) return;
   if (others.some((each) => each.checkPrivateKey(object)))
-    throw refused('belongs to a certificate that must be the first one in');
+    throw refused('does not belong to the first certificate, but to a later one, in');
   throw refused('does not belong to the certificate in');
 }
 

@@ -370,7 +370,7 @@ describe('a catalogue file', () => {
       withRows(
         'name = "x_m", type = "stateset", help = "H", var = "v", states = ["a"], static = { x_m = "w" }',
       ),
-      'the name of the metric, which is reserved for the label of the states',
+      'gives a label the name of the metric; only the label of the states may have this name',
     ],
     [
       withRows('name = "x_i_info", type = "info", help = "H", labels_from = {}'),

@@ -71,7 +71,7 @@ describe('parseArguments', () => {
     expect(words).to.include('clears TOML targets (default: 82, 456, 999)');
     expect(words).to.include('Port of the HTTP listener (default: 9464)');
     expect(help.text).to.match(
-      /\n {2}4 {2}listener, shared memory or the output of --once cannot be used\n/,
+      /\n {2}4 {2}cannot listen, use shared memory or write the output of --once\n/,
     );
     for (const file of ['README.md', 'docs/configuration.md', 'examples/shm_exporter.toml']) {
       expect(words).to.include(file);

@@ -105,7 +105,7 @@ describe('shm_dump --catalogue', function () {
     );
     expect(before('paths = ["floor')).to.equal('# guessed: label till for "till1", "till2"');
     expect(before('type = "info"')).to.equal(
-      '  # guessed: texts that rarely change; personal, by their names; the help',
+      '  # guessed: string values that rarely change; personal data, as their names suggest; the help',
     );
     expect(before('var = "wait"')).to.equal('  # guessed: seconds, converted from ms, as declared');
     expect(stdout).to.match(/\n# Left out: 2 objects and variables that /);

@@ -126,10 +126,10 @@ describe('shm_exporter', function () {
       status: 0,
       stderr: '',
       lines: [
-        `warning: ${place('name = "typed"', 1)}: metric scope "typed" selects nothing: no configured target has a metric that it names (did you mean "shm_exporter_internal_target_ready"?)`,
+        `warning: ${place('name = "typed"', 1)}: metric scope "typed" selects nothing: no configured target has a metric that the scope names (did you mean "shm_exporter_internal_target_ready"?)`,
         `warning: ${place('"ads_*","shm_')}: no configured target has a metric that matches "ads_*" of metric scope "partly"`,
         `warning: ${place('"atx_*"')}: no configured target has a metric that matches "atx_*" of metric scope "partly"`,
-        `warning: ${place('name = "idle"', 1)}: metric scope "idle" selects nothing: no configured target has a metric that it names`,
+        `warning: ${place('name = "idle"', 1)}: metric scope "idle" selects nothing: no configured target has a metric that the scope names`,
         'configuration is valid',
       ],
     });

@@ -41,7 +41,8 @@ describe('an exporter of Varnish', function () {
 
   async function deadReply(url: string): Promise<Reply | undefined> {
     const reply = await scrape(url);
-    const isDead = reply.status === 503 && reply.body.includes('varnishd ended without tidying up');
+    const isDead =
+      reply.status === 503 && reply.body.includes('varnishd ended without cleaning up');
     return isDead ? reply : undefined;
   }
 

@@ -242,7 +242,7 @@ describe('an exporter with web_config_file', function () {
       );
     expect([await isLetIn('client'), await isLetIn('other')]).to.deep.equal([true, false]);
     await started.exporter.line(
-      /warning refuses connections from 127\.0\.0\.1: client_ca_file trusts no authority of its/,
+      /warning refuses connections from 127\.0\.0\.1: client_ca_file has no authority that signed its/,
     );
     await change(started, named('[example.com]'));
     expect(await isLetIn('client')).to.equal(false);

@@ -29,7 +29,7 @@ describe('the check of labels', () => {
     ...['app', 'server_key', 'root', 'hint', 'twin'].map((each) => [each, OF_TARGET]),
     ['cluster', 'is often an external label of the Prometheus server; rename it'],
     ['prometheus', 'is often an external label of the Prometheus server; rename it'],
-    ['severity', 'is also a label of alerts, which replace it; rename it'],
+    ['severity', 'is also a label of alerts; the label of an alert replaces it; rename it'],
     [
       'exported_service',
       'begins with exported_, the prefix that Prometheus gives to labels that clash; rename it',

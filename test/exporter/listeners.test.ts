@@ -228,7 +228,7 @@ describe('warnings about exposed metrics', () => {
     const [first, second, ...rest] = warnings({ showUncatalogued: true });
     expect(first).to.contain('ads_mount_info: personal data');
     expect(second).to.match(
-      /^texts of ads that no row reads \(show_uncatalogued\): perhaps personal/,
+      /^string values of ads that no catalogue row reads \(show_uncatalogued\): perhaps personal/,
     );
     expect(rest).to.deep.equal([]);
     expect(warnings({ showUncatalogued: true, metricsBindAddress: '127.0.0.1' })).to.deep.equal([]);

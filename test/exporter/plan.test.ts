@@ -73,10 +73,10 @@ describe('the target check', () => {
   it('rejects path labels that no pattern can give, each with its position', () => {
     const head = '[[targets]]\napp = "mine"\nserver_key = "1"\n';
     expect(refusal(`${head}path_labels = ["{a}", "b"]\n`)).to.deep.equal([
-      'c.toml:4:23: targets[0].path_labels[1]: "b" has no {label}, allowed: names separated by dots, of which at least one is a {label}',
+      'c.toml:4:23: targets[0].path_labels[1]: "b" has no {label}, allowed: names separated by dots, at least one of them a {label}',
     ]);
     expect(refusal('path_labels = ["{object}"]\n')).to.deep.equal([
-      'c.toml:1:16: path_labels[0]: the labels object and value are reserved: series without a row have them',
+      'c.toml:1:16: path_labels[0]: the labels object and value are reserved for series without a catalogue row',
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('the target check', () => {
           'format_settings = { directory = "/var/../lib", names = "cleen" }\n',
       ),
     ).to.deep.equal([
-      'c.toml:5:33: targets[0].format_settings.directory: found "/var/../lib", allowed: an absolute path without . and .. as parts',
+      'c.toml:5:33: targets[0].format_settings.directory: found "/var/../lib", allowed: an absolute path without "." or ".." as a part',
       'c.toml:5:56: targets[0].format_settings.names: found "cleen" (did you mean "clean"?), allowed: "compat" or "clean"',
     ]));
 
@@ -191,7 +191,7 @@ describe('the target check', () => {
 
   it('rejects filter groups for an application without a catalogue', () =>
     expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
-      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue that defines a filter group, allowed: class ids as published, and seed_paths (did you mean "ads"?)',
+      'c.toml:2:21: seed_path_groups[0]: found "server", but no catalogue defines a filter group for the application, allowed: published class ids, and seed_paths (did you mean "ads"?)',
     ]));
 
   const near = [
@@ -204,7 +204,7 @@ describe('the target check', () => {
       folder.write('own.toml', OWN);
       const plan = planTargets(load(`app = "${app}"\ncatalogue_files = ["own.toml"]`));
       expect(plan[0]?.warnings.map(folder.bare)).to.deep.equal([
-        `${found} has no catalogue (did you mean "${nearest}"?), so the descriptions of its publisher define its metrics`,
+        `${found} has no catalogue (did you mean "${nearest}"?), so the exporter derives its metrics from the published variables`,
       ]);
     });
 

@@ -82,7 +82,7 @@ describe('the selected sink', () => {
         message:
           'the merged document leaves out 1 metric because of conflicts with metrics of other targets; ' +
           `${gauge.metadata.name}{app="b",server_key="82"} is left out: the same metric already has the type gauge; ` +
-          'give that metric another name, or the type of the other metric, in its catalogue or at its publisher',
+          'rename the omitted metric, or give it the same type as the other metric, in its catalogue or at its publisher',
       },
       { level: 'info', message: 'the merged document has the metrics of all targets again' },
     ]);

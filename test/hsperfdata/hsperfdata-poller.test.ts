@@ -540,7 +540,7 @@ describe('A JVM poller', () => {
       expect(warnings)
         .to.match(/has 1025 directories of counter files, and only 1024 are read/)
         .and.to.match(
-          /hsperfdata_shop has more than 65536 names, and only the first of them are read/,
+          /hsperfdata_shop has more than 65536 files and folders; the others are not read/,
         );
       const chosen = pollAll(openPoller({ users: ['u1000'] }));
       expect(chosen.warnings, 'of users who are not wanted').to.deep.equal([]);

@@ -61,12 +61,12 @@ describe('issueLicense', () => {
     [
       'an empty licensee',
       { licensee: '' },
-      'The license has "" in the field "licensee", where a text of 1 to 256 printable characters is needed',
+      'The license has "" in the field "licensee", where a string of 1 to 256 printable characters is needed',
     ],
     [
       'a licensee with half a surrogate pair',
       { licensee: '\ud800' },
-      'The license has "\\ud800" in the field "licensee", where a text of 1 to 256 printable characters is needed',
+      'The license has "\\ud800" in the field "licensee", where a string of 1 to 256 printable characters is needed',
     ],
     ['an invalid time', { issuedAt: new Date(NaN) }, 'Invalid time value'],
     [

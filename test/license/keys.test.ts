@@ -122,7 +122,7 @@ describe('The license keys', () => {
     it(`cannot have the id ${id.length > 64 ? 'of 65 letters' : JSON.stringify(id)}`, () =>
       expect(faultOf(() => makeKeyPair(inFolder('.'), id))).to.deep.equal({
         code: 'USAGE',
-        message: `Key id "${id}" is not 1 to 64 letters, digits, ".", "_" or "-" that start with a letter or digit`,
+        message: `Key id "${id}" is invalid, allowed: 1 to 64 letters, digits, ".", "_" or "-", starting with a letter or digit`,
       }));
 
   const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 });

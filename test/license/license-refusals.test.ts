@@ -9,7 +9,8 @@ import { FIELDS, signedLicense } from './signed-license.js';
 const untrusted = generateKeyPairSync('ed25519');
 
 describe('A license is refused if its text', () => {
-  const text = ' in the field "licensee", where a text of 1 to 256 printable characters is needed';
+  const text =
+    ' in the field "licensee", where a string of 1 to 256 printable characters is needed';
   const known =
     'the fields of a license are license_id, licensee, product, issued_at, expires_at, key_id, signature';
   const changed =

@@ -21,7 +21,7 @@ describe('shm_simulator', function () {
   it('warns of an application without a built-in tree, but not if a scenario is given', async () => {
     const misspelled = await programs.simulator('--app', 'adz', '--server-key', '2');
     expect(misspelled.stderr).to.equal(
-      'warning: no tree of adz is built in (did you mean "ads"?); a general one is published\nready\n',
+      'warning: there is no built-in tree of adz (did you mean "ads"?); the simulator publishes a general tree\nready\n',
     );
     const played = await programs.simulatorOf({ objects: [] }, '--app', 'adz', '--server-key', '4');
     expect(played.stderr).to.equal('ready\n');

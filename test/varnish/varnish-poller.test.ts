@@ -237,7 +237,7 @@ describe('A Varnish poller', () => {
       expect(seen.source).to.equal(undefined);
       expect(seen.publisher).to.deep.equal({
         state: 'dead',
-        reason: 'varnishd ended without tidying up: its process 4711 is gone',
+        reason: 'varnishd ended without cleaning up: its process 4711 is gone',
       });
       folder.process(PID + 5);
       folder.instance('shop', PID + 5);
@@ -346,7 +346,7 @@ describe('A Varnish poller', () => {
         chmodSync(folder.path('..'), 0o755);
         expect(asOrdinaryUser(() => verdict(folder.poller()))).to.deep.equal({
           state: 'absent',
-          reason: `${folder.path('shop')} may not be read by this user: add the user to the group of ${folder.path('shop')}/_.vsm_mgt, usually varnish`,
+          reason: `${folder.path('shop')} cannot be read: add the user of the exporter to the group of ${folder.path('shop')}/_.vsm_mgt, usually varnish`,
         });
       });
 

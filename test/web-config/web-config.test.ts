@@ -277,7 +277,7 @@ describe('readWebConfig', () => {
     const pem = (name: string) => readFileSync(tlsPath(`${name}.cert.pem`), 'utf8');
     folder.write('chain.pem', pem('other') + pem('component'));
     expect(refused(tls().replace(tlsPath('component.cert.pem'), 'chain.pem'))).to.match(
-      /component\.key\.pem belongs to a certificate that must be the first one in \S+chain\.pem$/,
+      /component\.key\.pem does not belong to the first certificate, but to a later one, in \S+chain\.pem$/,
     );
   });
 });

@@ -107,7 +107,7 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
     }),
     stat('none', {
       title: 'Publisher',
-      description: 'The process that keeps the segment, as the exporter sees it.',
+      description: 'State of the publisher, as the exporter sees it.',
       queries: { [ofTarget]: publisher },
       mappings: stateMappings(PUBLISHER_STATES),
     }),

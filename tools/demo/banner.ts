@@ -37,6 +37,6 @@ export function bannerLines(port: number): readonly string[] {
     '',
     ...tries.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`]),
     '',
-    'Ctrl-C ends it and leaves nothing behind.',
+    'Ctrl-C ends the demo and leaves nothing behind.',
   ];
 }

@@ -30,7 +30,7 @@ prints addresses to try. Ctrl-C ends all of them and leaves nothing behind.`,
     0: 'normal end',
     1: 'unexpected failure, or not ready in time',
     2: 'wrong usage',
-    4: 'listener or shared memory cannot be used',
+    4: 'cannot listen or use shared memory',
   },
   reference: 'In the folder of the package, README.md says what to try.',
 };

@@ -40,7 +40,9 @@ const planOf = ({ app, objects }: SimulatorOptions): readonly PlannedInstance[] 
   const catalogue = catalogues.get(app);
   if (catalogue !== undefined) return planTree(catalogue, objects);
   const guess = hint(app, catalogues.keys());
-  complain(`warning: no tree of ${app} is built in${guess}; a general one is published`);
+  complain(
+    `warning: there is no built-in tree of ${app}${guess}; the simulator publishes a general tree`,
+  );
   return planPlainTree(objects);
 };
 

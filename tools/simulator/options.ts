@@ -24,7 +24,7 @@ const JSON_OPTIONS = {
   securityKey: valueOption(
     '--security-key <key>',
     securityKey,
-    'Key that the header Security-Key of each request must have',
+    'Key that each request must send in the header Security-Key',
     RARE_JSON,
   ),
   tlsCert: valueOption(
@@ -108,7 +108,7 @@ until a signal.`,
     0: 'success, or ended by a signal',
     1: 'unexpected failure',
     2: 'wrong usage, or an invalid scenario',
-    4: 'listener or shared memory cannot be used',
+    4: 'cannot listen or use shared memory',
   },
   reference: 'In the folder of the package, README.md is the place to start.',
 };
@@ -130,7 +130,7 @@ function checkTogether(options: SimulatorOptions): void {
     if (jsonPort === undefined && values.get(key) !== undefined)
       throw new Fault('USAGE', `${nameOf(option)} needs --json-port`);
   if ((tlsCert === undefined) !== (tlsKey === undefined))
-    throw new Fault('USAGE', '--tls-cert and --tls-key need each other');
+    throw new Fault('USAGE', '--tls-cert and --tls-key must be given together');
   if (jsonPort === undefined && serverKey === undefined && scenario === undefined)
     throw new Fault('USAGE', '--server-key: found nothing, needed: --server-key <key>');
 }

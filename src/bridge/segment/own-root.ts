@@ -38,7 +38,9 @@ export const OWN_VARIABLES = {
   isStale: flag('1 while the published objects are older than stale_after intervals.'),
   polls: total('Polls of the component, successful and failed ones.'),
   skippedPolls: total('Polls skipped because the previous one was still running.'),
-  lastSuccessTimestampSeconds: amount('Unix timestamp of the last successful poll; 0 for none.'),
+  lastSuccessTimestampSeconds: amount(
+    'Unix timestamp of the last successful poll; 0 before the first one.',
+  ),
   lastPollDurationSeconds: amount('Duration of the last poll, from the request to the tree.'),
   pollDurationSeconds: amount('Total duration of all polls.', 'counter'),
   lastStoreDurationSeconds: amount('Time to store the changes of the last tree.'),

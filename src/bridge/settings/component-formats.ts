@@ -32,7 +32,7 @@ const judged = (
 
 /** The base address of a component, to which `treeUrlOf` adds the path of the tree. */
 export const baseAddress = judged(
-  'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
+  'an address such as "http://127.0.0.1:8080", without a user name, "?" or "#"',
   (raw) => {
     // Do not quote an address with one of these characters: a password may precede the "@", and a key may follow the
     // "?" or "#".

@@ -91,13 +91,13 @@ export const COMPONENT = {
     'request_timeout_ms',
     2000,
     integer(100, 600_000),
-    'Milliseconds from the request to the last byte of the answer',
+    'Maximum milliseconds from the request to the last byte of the answer',
   ),
   connectTimeoutMs: optional(
     'connect_timeout_ms',
     1000,
     integer(100, 600_000),
-    'Milliseconds to connect, including name look-up and TLS handshake',
+    'Maximum milliseconds to connect, including name look-up and TLS handshake',
   ),
   maxBackOffMs: optional(
     'max_back_off_ms',

@@ -18,7 +18,7 @@ const takenByStates =
   (name: string) =>
   (labels: readonly string[]): string | undefined =>
     labels.includes(name)
-      ? 'gives a label the name of the metric, which is reserved for the label of the states'
+      ? 'gives a label the name of the metric; only the label of the states may have this name'
       : undefined;
 
 /** The value of the key `var` in a row that shows the state of the object. */

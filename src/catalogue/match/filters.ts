@@ -163,7 +163,7 @@ function unknownIn(
 ): (name: string) => string {
   if (catalogue === undefined)
     return (name) =>
-      `found ${quoted(name)}, but the application has no catalogue that defines a ${what}, allowed: class ids as published, and seed_paths`;
+      `found ${quoted(name)}, but no catalogue defines a ${what} for the application, allowed: published class ids, and seed_paths`;
   const all = known.length === 0 ? 'none' : known.join(', ');
   const allowed = `, allowed for the application ${catalogue.app}: ${all}`;
   return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;
@@ -245,13 +245,13 @@ function labelPattern(text: string): PathPattern {
   if (pattern.labelNames.length === 0)
     throw new Fault(
       'CONFIG_INVALID',
-      `${quoted(text)} has no {label}, allowed: names separated by dots, of which at least one is a {label}`,
+      `${quoted(text)} has no {label}, allowed: names separated by dots, at least one of them a {label}`,
     );
   const taken = pattern.labelNames.find((label) => TAKEN.includes(label));
   if (taken !== undefined)
     throw new Fault(
       'CONFIG_INVALID',
-      `the labels ${TAKEN.join(' and ')} are reserved: series without a row have them`,
+      `the labels ${TAKEN.join(' and ')} are reserved for series without a catalogue row`,
     );
   return pattern;
 }

@@ -19,7 +19,7 @@ function compileRestriction(source: string): (text: string) => boolean {
     throw new Fault(
       'CONFIG_INVALID',
       `${JSON.stringify(source)} is not a valid expression for a label, allowed: letters, ` +
-        `digits, _, - and classes such as [0-9], with at most ${MAX_QUANTIFIERS} of + * ?`,
+        `digits, _, - and character classes such as [0-9], with at most ${MAX_QUANTIFIERS} of + * ?`,
     );
   const shape = expression(source);
   return (text) => text.length <= LONGEST_TEXT && shape.test(text);

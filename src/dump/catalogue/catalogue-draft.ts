@@ -41,7 +41,7 @@ export function* catalogueDraft(
   const isGuessed = app !== origin.application;
   const more = origin.moreRoots > 0 ? ` and ${pluralize(origin.moreRoots, 'more root')}` : '';
   yield `# A catalogue that shm_dump drafted for ${nameText(origin.root)}${more} in segment ${origin.segment}.`;
-  yield '# A comment above a line names the guesses in it. Check them before you use the file.';
+  yield '# A comment above a line lists the guesses in that line. Check the guesses before you use the file.';
   yield `app = ${tomlText(app)}${isGuessed ? '  # guessed: the published name is not a valid application' : ''}`;
   const taken: Taken = { aliases: new Set(), metrics: new Set() };
   let bytes = 0;

@@ -142,13 +142,13 @@ export class RowDrafts {
     for (const { name } of texts)
       labels[freeLabel([name], [...this.#labels, ...Object.keys(labels)])] = name;
     const { name, type } = this.#free((number) => this.#plain('', 'info', number));
-    const help = `Texts of ${this.#seen.className}; always 1.`;
+    const help = `String variables of ${this.#seen.className}, as labels; always 1.`;
     const isPersonal = texts.some((text) => PERSONAL.test(text.name));
     return {
       keys: { name, type, help, labels_from: labels, ...(isPersonal && { personal: true }) },
       guesses: [
-        'texts that rarely change',
-        ...(isPersonal ? ['personal, by their names'] : []),
+        'string values that rarely change',
+        ...(isPersonal ? ['personal data, as their names suggest'] : []),
         'the help',
       ],
     };

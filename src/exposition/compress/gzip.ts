@@ -25,7 +25,7 @@ const MAX_STORED = 0xffff;
 
 const limited = limitConcurrency(MAX_TASKS, { maxWaitMs: MAX_WAIT_MS });
 const NOTHING = new Uint8Array();
-const TOO_LATE = throwError(() => new Error('too many pages are compressed at once'));
+const TOO_LATE = throwError(() => new Error('too many pages are being compressed at once'));
 
 /**
  * Compresses buffers in other threads. Large buffers are not copied. No buffer may change until the promise settles.

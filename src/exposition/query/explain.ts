@@ -122,7 +122,7 @@ export class MetricExplainer {
       const types = input?.types ?? [];
       if (input !== undefined && !types.includes(node.type)) return wrongType(node.type, types);
       if (isFramed(node.type) && row.isComputed && frames.of(node) === undefined)
-        return 'no consistent copy could be made of it';
+        return 'its value changed during every attempt to copy it';
       if (row.linesOf(node) > MAX_LINES_A_ROW)
         return `a row shows at most ${MAX_LINES_A_ROW} series of a value`;
     }

@@ -181,7 +181,8 @@ export class SegmentSource implements Source {
   #apply(record: DirectoryRecord): StructureChange | undefined {
     if (record.kind === 'tombstone') return this.#tree.remove(record.id);
     const { id } = record;
-    if (id <= this.#lastId) throw corrupt(`id ${id} comes after id ${this.#lastId}`);
+    if (id <= this.#lastId)
+      throw corrupt(`id ${id} follows id ${this.#lastId}, but ids must ascend`);
     this.#lastId = id;
     // After a switch, the directory repeats known items.
     if (this.#tree.mark(id)) return undefined;

@@ -8,9 +8,9 @@ import type { TLSSocket } from 'node:tls';
  */
 export const HANDSHAKE_ERRORS = {
   no_certificate: 'it sent no certificate',
-  untrusted_certificate: 'client_ca_file trusts no authority of its certificate',
+  untrusted_certificate: 'client_ca_file has no authority that signed its certificate',
   expired_certificate:
-    'its certificate, or a certificate of an authority, is not valid at this time',
+    'its certificate, or the certificate of an authority that signed it, is not valid at this time',
   invalid_certificate: 'its certificate is not for clients, or breaks another rule',
   name_not_allowed: 'its certificate has none of the names in client_allowed_sans',
   rejected_by_client: 'it rejects the certificate of the exporter',

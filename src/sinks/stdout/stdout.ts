@@ -67,7 +67,7 @@ interface StdoutOptions {
 const skippedTicks = (value: number): InternalMetric => ({
   name: 'shm_exporter_stdout_skipped_ticks_total',
   type: 'counter',
-  help: 'Ticks of stdout mode that printed no snapshot, because the reader was too slow.',
+  help: 'Intervals of stdout mode without a snapshot, because the reader of stdout was too slow.',
   value,
 });
 

@@ -42,7 +42,7 @@ const MERGED: readonly CleanRow[] = [
   merged(
     ['main', 'client_bad_requests', 'status'],
     /^client_req_(?<of>4\d\d)$/,
-    'Requests of clients that were answered with an error of this status before they were processed.',
+    'Client requests that Varnish rejected before processing, by status of the response.',
   ),
   merged(
     ['main', 'session_accept_failures', 'reason'],
@@ -67,7 +67,7 @@ const MERGED: readonly CleanRow[] = [
   merged(
     ['main', 'backend_connection_events', 'event'],
     /^backend_(?<of>conn|unhealthy|busy|fail|reuse|recycle|retry)$/,
-    'What happened to connections to all backends.',
+    'Connections to all backends, by event.',
   ),
   merged(
     ['main', 'workspace_overflows', 'workspace'],
@@ -77,7 +77,7 @@ const MERGED: readonly CleanRow[] = [
   merged(
     ['mgt', 'child_exits', 'reason'],
     /^child_(?<of>exit|stop|died|dump|panic)$/,
-    'Ends of the child process. One end may be counted under several reasons.',
+    'Exits of the child process, by reason. One exit may be counted under several reasons.',
   ),
   merged(
     ['vbe', 'backend_connection_failures', 'reason'],
@@ -226,7 +226,7 @@ const sentence = (help: string): string => (/[.!?]$/.test(help) || help === '' ?
 
 const start = (process: string) => ({
   name: `varnish_${process}_start_time_seconds`,
-  help: `When the ${process} process of Varnish began, in Unix seconds.`,
+  help: `Start time of the ${process} process of Varnish, as a Unix timestamp.`,
   labels: {},
 });
 
@@ -239,7 +239,7 @@ export const CLEAN_NAMES: Naming = {
     childStart: start('child'),
     backendUp: (ident) => ({
       name: 'varnish_backend_up',
-      help: 'Whether the last probe of the backend succeeded; only for backends that a probe has found healthy.',
+      help: 'Whether the last probe of the backend succeeded; only for backends that a probe found healthy at least once.',
       labels: labelsOf('vbe', ident),
     }),
   },

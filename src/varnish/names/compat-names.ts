@@ -138,7 +138,7 @@ export const COMPAT_NAMES: Naming = {
   own: {
     up: {
       name: 'varnish_up',
-      help: 'Whether Varnish runs; always 1, since there is no page without it.',
+      help: 'Whether Varnish runs; always 1, since the target has no metrics while Varnish does not run.',
       labels: NONE,
     },
     managerStart: undefined,

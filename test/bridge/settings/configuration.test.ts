@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 import { COMPONENT, KEYS, load } from './bridge-files.js';
 
 const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
-const ADDRESS = 'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"';
+const ADDRESS = 'an address such as "http://127.0.0.1:8080", without a user name, "?" or "#"';
 const SOURCE = '"file:" and a path, or "env:" and the name of an environment variable';
 const ITEM = 'a string of 1 to 1024 characters in one line';
 const LIST = 'an array of 1 to 64 different items, each a [[components]] table';
@@ -336,7 +336,7 @@ describe('The configuration of the bridge', () => {
           `c.toml:5:20: components[0].seed_paths[1]: found "", allowed: ${ITEM}`,
           'c.toml:5:24: components[0].seed_paths[2]: "@rot" is not a seed path, did you mean @root?',
           'c.toml:5:32: components[0].seed_paths[3]: "{c" has a stray brace, allowed: a name, {label} or {label~expression}',
-          'c.toml:5:40: components[0].seed_paths[4]: "(" is not a valid expression for a label, allowed: letters, digits, _, - and classes such as [0-9], with at most 2 of + * ?',
+          'c.toml:5:40: components[0].seed_paths[4]: "(" is not a valid expression for a label, allowed: letters, digits, _, - and character classes such as [0-9], with at most 2 of + * ?',
         ],
       ],
       [
@@ -413,7 +413,7 @@ describe('The configuration of the bridge', () => {
         'c.toml:5:16: components[0].security_key: the environment has no variable NO',
         'c.toml:10:11: components[1].deflate: found 1, allowed: "auto" or "always" or "never"',
         'c.toml:11:11: components[1].ca_file: no.pem: cannot be read: no such file or folder',
-        'c.toml:12:1: components[2].url: found nothing, needed: an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
+        'c.toml:12:1: components[2].url: found nothing, needed: an address such as "http://127.0.0.1:8080", without a user name, "?" or "#"',
         'c.toml:12:1: components[2].server_key: found nothing, needed: a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
       ]);
     });

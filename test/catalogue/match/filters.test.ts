@@ -201,7 +201,7 @@ describe('invalid filters', () => {
     expect(
       complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
     ).to.deep.equal([
-      'seed_path_groups[0]: found "health", but the application has no catalogue that defines a filter group, allowed: class ids as published, and seed_paths',
+      'seed_path_groups[0]: found "health", but no catalogue defines a filter group for the application, allowed: published class ids, and seed_paths',
     ]));
 
   it('cause an exception if the caller passes no error handler', () =>
@@ -247,14 +247,14 @@ describe('path_labels', () => {
   const refused: readonly (readonly [string, string])[] = [
     [
       'floor',
-      '"floor" has no {label}, allowed: names separated by dots, of which at least one is a {label}',
+      '"floor" has no {label}, allowed: names separated by dots, at least one of them a {label}',
     ],
     [
       '@root',
-      '"@root" has no {label}, allowed: names separated by dots, of which at least one is a {label}',
+      '"@root" has no {label}, allowed: names separated by dots, at least one of them a {label}',
     ],
-    ['{object}', 'the labels object and value are reserved: series without a row have them'],
-    ['{value}', 'the labels object and value are reserved: series without a row have them'],
+    ['{object}', 'the labels object and value are reserved for series without a catalogue row'],
+    ['{value}', 'the labels object and value are reserved for series without a catalogue row'],
     ['{job}', '"job" is a reserved label, as are instance, job, le, quantile'],
     ['{a-b}', '"a-b" is not a label name, allowed: letters, digits and _'],
     ['{a}.{a}', '"{a}.{a}" gives the same label twice'],

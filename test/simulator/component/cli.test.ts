@@ -110,7 +110,7 @@ describe('shm_simulator as a component', function () {
     [
       '--tls-cert without --tls-key',
       ['--json-port', '0', '--tls-cert', 'a.pem'],
-      '--tls-cert and --tls-key need each other',
+      '--tls-cert and --tls-key must be given together',
     ],
     [
       '--json-base without --json-port',

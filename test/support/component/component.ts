@@ -112,7 +112,7 @@ export class Component {
     if (securityKey !== undefined && request.headers['security-key'] !== securityKey)
       return plainAnswer(refusalStatus, 'Security-Key is missing or wrong\n');
     if (request.method !== 'GET')
-      return plainAnswer(405, 'Only GET is known\n', {
+      return plainAnswer(405, 'Only GET is allowed\n', {
         'Content-Type': 'text/plain',
         Allow: 'GET',
       });
@@ -124,7 +124,7 @@ export class Component {
   #show(url: string, roots: readonly VendorObject[]): HttpAnswer {
     const { base, contentType } = this.options;
     const [path = ''] = url.split('?');
-    if (path !== `${base}/sharedmem`) return plainAnswer(404, 'There is nothing here\n');
+    if (path !== `${base}/sharedmem`) return plainAnswer(404, 'No tree at this path\n');
     return plainAnswer(200, this.text(roots), { 'Content-Type': contentType });
   }
 }

@@ -87,7 +87,7 @@ export const losses: readonly Drawing[] = [
     queries: byTarget('target_dropped_objects', 'target_dropped_variables'),
   }),
   timeSeries('short', {
-    title: 'Left out beyond a limit',
+    title: 'Omitted because of a limit',
     description: 'Missing from the page now.',
     queries: byTarget(
       'target_omitted_series',
@@ -119,7 +119,8 @@ export const losses: readonly Drawing[] = [
   }),
   timeSeries('cps', {
     title: 'Clients',
-    description: 'Cut responses, replaced connections and failed TLS handshakes, per second.',
+    description:
+      'Responses that were cut off, idle connections that were closed for new ones, and failed TLS handshakes, per second.',
     queries: {
       'cut {{instance}}': rate(own('http_cut_responses_total')),
       'replaced {{instance}}': rate(own('http_dropped_connections_total')),
@@ -160,7 +161,7 @@ export const bridge: readonly Drawing[] = [
   timeSeries('short', {
     title: 'Objects and variables',
     description:
-      'Objects and variables of the last tree, and those for which the segment had no room.',
+      'Objects and variables of the last tree, and how many of them had no room in the segment.',
     queries: {
       'objects {{server_key}}': component('objects'),
       'variables {{server_key}}': component('variables'),

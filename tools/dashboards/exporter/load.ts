@@ -39,7 +39,7 @@ const wordsOf = (name: string): string =>
 export const scrapes: readonly Drawing[] = [
   timeSeries('reqps', {
     title: 'Responses by status',
-    description: '503: a target is not ready, or too many scrapes at once.',
+    description: '503 means that a target is not ready, or that too many scrapes ran at once.',
     queries: { '{{code}}': `sum by (code) (${rate(own('http_responses_total'))})` },
   }),
   timeSeries('s', {
@@ -74,7 +74,8 @@ export const scrapes: readonly Drawing[] = [
   }),
   timeSeries('percentunit', {
     title: 'Scrapes from the render cache',
-    description: 'Share of the scrapes before which nothing had changed since the last render.',
+    description:
+      'Share of the scrapes that needed no render, because nothing had changed since the last one.',
     queries: { [OF_TARGET]: share('internal_scrape_render_cache') },
   }),
   timeSeries('percentunit', {
@@ -112,7 +113,7 @@ export const partitions: readonly Drawing[] = [
   }),
   timeSeries('short', {
     title: 'Highlighted variables',
-    description: 'The variables that the setting variable selects.',
+    description: 'Values of the variables that targets highlight.',
     queries: { '{{app}} {{server_key}} {{path}}': target('target_highlighted_value') },
   }),
 ];
@@ -126,7 +127,7 @@ export const resources: readonly Drawing[] = [
   }),
   timeSeries('percentunit', {
     title: 'Event loop',
-    description: 'Share of the time in which the main thread was not idle.',
+    description: 'Share of the time during which the event loop of the main thread was busy.',
     queries: { [OF_EXPORTER]: `nodejs_eventloop_utilization{${OWN}}` },
   }),
   timeSeries('bytes', {
@@ -179,29 +180,31 @@ export const targets: readonly Drawing[] = [
   }),
   stateTimeline(stateMappings(PUBLISHER_STATES), {
     title: 'Publishers',
-    description: 'The processes that keep the segments.',
+    description: 'State of the publisher of each target.',
     queries: { [OF_TARGET]: publisher },
     w: 12,
   }),
   timeSeries('short', {
     title: 'Items that wait for a first value',
-    description: 'Above 0 at a start; a target is ready once it is 0.',
+    description:
+      'Objects and variables without a first value. A target becomes ready when it has none.',
     queries: byTarget('internal_target_pending_sync_items'),
   }),
   timeSeries('s', {
     title: 'Age of the heartbeat',
-    description: 'If it is older than five periods and three seconds, the publisher is stalled.',
+    description:
+      'A publisher is stalled if its last heartbeat is older than five heartbeat periods and older than three seconds.',
     queries: byTarget('target_heartbeat_age_seconds'),
   }),
   timeSeries('s', {
     title: 'Age of the last notification',
     description:
-      'Only of publishers that have notified. A publisher may notify only when its values change.',
+      'Only for publishers that have notified at least once. A publisher may notify only when its values change.',
     queries: byTarget('target_notification_age_seconds'),
   }),
   timeSeries('s', {
     title: 'Age of the values',
-    description: 'Only of publishers that state it, such as the bridge.',
+    description: 'Only for publishers that state the time of their values, such as the bridge.',
     queries: byTarget('target_as_of_age_seconds'),
   }),
   timeSeries('short', {

@@ -78,10 +78,10 @@ export class ComponentServer {
       return void refuse(401, 'Security-Key is missing or wrong');
     if (method !== 'GET') {
       response.setHeader('Allow', 'GET');
-      return void refuse(405, 'Only GET is known');
+      return void refuse(405, 'Only GET is allowed');
     }
     if (url.split('?')[0] !== `${this.#base}/sharedmem`)
-      return void refuse(404, 'There is nothing here');
+      return void refuse(404, 'No tree at this path');
     const text = Buffer.from(vendorJson(Array.from(this.#tree.roots, vendorObject)));
     const isDeflated = acceptsDeflate(headers['accept-encoding']);
     const body = isDeflated ? deflateSync(text) : text;

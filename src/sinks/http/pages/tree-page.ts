@@ -38,11 +38,13 @@ export function readParameters(
     NAMES.map((name) => query.get(name) ?? undefined);
   const field = TREE_FIELDS.find((each) => each === (wantedField || 'any'));
   if (field === undefined)
-    return { problem: `parameter in is ${shown(wantedField)}, allowed: ${TREE_FIELDS.join(', ')}` };
+    return {
+      problem: `parameter "in": found ${shown(wantedField)}, allowed: ${TREE_FIELDS.join(', ')}`,
+    };
   const choice = TREE_CHOICES.find((each) => each === (wantedChoice || 'all'));
   if (choice === undefined)
     return {
-      problem: `parameter show is ${shown(wantedChoice)}, allowed: ${TREE_CHOICES.join(', ')}`,
+      problem: `parameter "show": found ${shown(wantedChoice)}, allowed: ${TREE_CHOICES.join(', ')}`,
     };
   if (Math.max(object.length, q.length) > MAX_TEXT)
     return { problem: `parameters object and q have at most ${MAX_TEXT} characters` };
@@ -50,7 +52,7 @@ export function readParameters(
   const isTrail = /^\d{1,10}(\.\d{1,10})*$/.test(from || '0') && Math.max(...trail) <= MAX_POSITION;
   if (!isTrail)
     return {
-      problem: `parameter from is ${shown(from)}, allowed: a position, which is at least 0`,
+      problem: `parameter "from": found ${shown(from)}, allowed: a position, which is at least 0`,
     };
   return { object, q, field, choice, trail: trail.slice(-MAX_TRAIL), isLive: live === '1' };
 }
@@ -192,7 +194,7 @@ function lastValues(target: Target, { dumpCommand }: TreePageOptions): Html | un
 
 /** The time of the query and the age of the newest value. */
 const freshness = (target: Target, nowMs: number): Html =>
-  markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${newestOf(target)}. No publisher states when a single value changed.</p>`;
+  markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${newestOf(target)}. Publishers do not state when a single value changed.</p>`;
 
 function newestOf(target: Target): string {
   const { newest } = target.times();

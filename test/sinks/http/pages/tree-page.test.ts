@@ -58,7 +58,7 @@ describe('the tree page', () => {
 
   it('shows the time of the query, and the age of the newest value', async () => {
     const target = showing([object()]);
-    const last = 'No publisher states when a single value changed.';
+    const last = 'Publishers do not state when a single value changed.';
     expect(textOf((await ask(target)).text)).to.contain(
       `Values as read at 2026-01-05 08:00:00Z; the publisher has not notified. ${last}`,
     );
@@ -254,25 +254,25 @@ describe('the tree page', () => {
         'an unknown value of in',
         'server_key=82&in=x',
         400,
-        'parameter in is "x", allowed: any, object, class, variable, metric, value',
+        'parameter "in": found "x", allowed: any, object, class, variable, metric, value',
       ],
       [
         'an unknown value of show',
         'server_key=82&show=x',
         400,
-        'parameter show is "x", allowed: all, metrics, left-out, unsynced',
+        'parameter "show": found "x", allowed: all, metrics, left-out, unsynced',
       ],
       [
         'a negative position',
         'server_key=82&from=-1',
         400,
-        'parameter from is "-1", allowed: a position, which is at least 0',
+        'parameter "from": found "-1", allowed: a position, which is at least 0',
       ],
       [
         'a position of more than ten digits',
         'server_key=82&from=99999999999',
         400,
-        'parameter from is "99999999999"',
+        'parameter "from": found "99999999999"',
       ],
       [
         'a search of more than 1024 characters',
