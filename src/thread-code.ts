@@ -8,7 +8,7 @@ export type StartThread = (options?: WorkerOptions) => Worker;
 
 /** The remedy when the system refuses to start a thread. */
 export const MORE_THREADS =
-  'raise the limit of processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)';
+  'raise the limit on processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)';
 
 /**
  * Reads the code of a thread and returns a function that starts it. Bundled code needs no other file; code that

@@ -19,7 +19,7 @@ describe('startThread', () => {
       .to.be.instanceOf(Fault)
       .with.property(
         'message',
-        'Worker initialization failure: EAGAIN: raise the limit of processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)',
+        'Worker initialization failure: EAGAIN: raise the limit on processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)',
       ));
 
   it('rethrows an error of Node.js that is not about a system limit', () => {

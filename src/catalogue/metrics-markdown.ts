@@ -25,7 +25,7 @@ export function metricsMarkdown(): string {
       '[Catalogues](catalogue.md#what-a-target-tracks) explains these filters.',
     'Each section starts with the class ids that the objects have, and the paths of the objects. ' +
       'Names in braces in a path, such as `{transport}`, are labels of all metrics below; ' +
-      'the braces of a metric contain its other labels, with their values if these are fixed. ' +
+      'the braces after a metric contain its other labels; if a label of a metric never changes, the braces also contain its value. ' +
       'Names that end in `_total` belong to counters, and names that end in `_info` to info metrics; any other metric is a gauge unless its type follows.',
   ];
   const applications = [...loadCatalogues().values()].flatMap((catalogue) =>

@@ -67,7 +67,7 @@ export function nameProblems({ name, type, unit }: NamedMetric, app: string): re
     problems.push(`${text} has type ${type} and cannot have a unit`);
   else if (unit !== '' && !name.replace(/_total$/, '').endsWith(`_${unit}`))
     problems.push(
-      `the unit ${JSON.stringify(unit)} must be the last word of ${text}, before any _total`,
+      `the unit ${JSON.stringify(unit)} must be the last word of ${text}, apart from _total`,
     );
   return problems;
 }

@@ -257,7 +257,7 @@ export class JvmTracker {
     try {
       const { identity } = file;
       if (!isTrusted(identity.uid))
-        throw refused(`belongs to user ${identity.uid}, who is not trusted`);
+        throw refused(`belongs to user ${identity.uid}, who is not in trusted_owners`);
       if (this.#isOpen(identity.key)) return undefined;
       if (startTicks === undefined) return this.#unowned(key, file);
       const data = PerfData.of(file, this.#scratch);

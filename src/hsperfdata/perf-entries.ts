@@ -65,7 +65,7 @@ export function readPerfHeader(bytes: Uint8Array, size: number): PerfHeader | un
   if (MAGIC.some((byte, index) => bytes[index] !== byte))
     throw corrupt('does not begin with cafec0c0');
   const order = bytes[HEADER.byteOrder] ?? 0;
-  if (order > 1) throw corrupt(`has the byte order ${order}`);
+  if (order > 1) throw corrupt(`has the byte order ${order}, allowed: 0 or 1`);
   const major = bytes[HEADER.major] ?? 0;
   if (major !== MAJOR)
     throw new Fault('SEGMENT_INCOMPATIBLE', `has version ${major} of the format, known: ${MAJOR}`);
@@ -89,8 +89,11 @@ function check({ used, entryOffset, entries }: PerfHeader, size: number): void {
   if (used < HEADER.bytes || used > Math.min(size, LIMITS.bytes))
     throw corrupt(`says that ${used} of its ${size} bytes are used`);
   if (entryOffset < HEADER.bytes || entryOffset > used || entryOffset % 4 !== 0)
-    throw corrupt(`says that its entries begin at byte ${entryOffset}`);
-  if (entries < 0 || entries > LIMITS.entries) throw corrupt(`says that it has ${entries} entries`);
+    throw corrupt(
+      `says that its entries begin at byte ${entryOffset}, allowed: multiples of 4 from ${HEADER.bytes} to ${used}`,
+    );
+  if (entries < 0 || entries > LIMITS.entries)
+    throw corrupt(`says that it has ${entries} entries, allowed: at most ${LIMITS.entries}`);
 }
 
 /** Whether the magic is still zero, as in a file that a JVM has just created. */

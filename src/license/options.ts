@@ -28,15 +28,19 @@ export const ISSUE = {
   purpose: 'Writes a signed license.',
   options: {
     licensee: requiredOption('--licensee <name>', line, 'Who the license is for'),
-    out: requiredOption('--out <file>', word, 'Where to write it; replaces an older license'),
-    days: valueOption('--days <n>', days, 'How many days it lasts'),
+    out: requiredOption(
+      '--out <file>',
+      word,
+      'File for the license; an older license in it is replaced',
+    ),
+    days: valueOption('--days <n>', days, 'Number of days until the license expires'),
     issuedAt: valueOption('--issued-at <time>', utcTime, 'When it begins', {
       shownDefault: 'now',
     }),
     expiresAt: valueOption(
       '--expires-at <time>',
       utcTime,
-      'When it ends; overrides --days; one of the two is required',
+      'Time at which the license expires; overrides --days; one of the two is required',
     ),
     key: valueOption('--key <file>', word, 'Private key <key id>.key.pem', {
       shownDefault: 'the evaluation key, for at most 31 days',

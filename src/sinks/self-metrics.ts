@@ -18,7 +18,7 @@ const PUBLISHERS: InternalFamily = {
 const TARGETS: InternalFamily = {
   name: 'shm_exporter_target_info',
   type: 'gauge',
-  help: 'What a target shows and where it runs; always 1.',
+  help: 'Root and partition of a target; always 1.',
 };
 
 /** A metric, with the value of each series by the text of the series' labels. */

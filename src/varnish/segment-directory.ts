@@ -121,7 +121,10 @@ export class SegmentDirectory {
   /** Fills `into` with the first bytes of a segment; false if the file is too short. @throws Fault or Error */
   read(entry: IndexEntry, into: Uint8Array): boolean {
     if (entry.offset % 8 !== 0 || entry.length < into.length)
-      throw new Fault('SEGMENT_CORRUPT', `has a segment of ${entry.length} bytes`);
+      throw new Fault(
+        'SEGMENT_CORRUPT',
+        `has a segment of ${entry.length} bytes at byte ${entry.offset}, allowed: at least ${into.length} bytes, at multiples of 8`,
+      );
     return this.#file(entry.file).read(into, entry.offset) === into.length;
   }
 
@@ -146,7 +149,7 @@ export class SegmentDirectory {
   #openIndex(former?: SegmentIndex): IndexFile {
     const file = withDirectory(this.#path, ({ path, uid }) => {
       if (!this.#isTrusted(uid))
-        throw new Fault('NATIVE_FAILED', `belongs to user ${uid}, who is not trusted`);
+        throw new Fault('NATIVE_FAILED', `belongs to user ${uid}, who is not in trusted_owners`);
       return new IndexFile(`${path}/${INDEX}`, uid, former);
     });
     try {
@@ -190,7 +193,7 @@ export class SegmentDirectory {
     const known = this.#files.get(name);
     if (known !== undefined) return known;
     if (this.#files.size >= LIMITS.files)
-      throw new Fault('NATIVE_FAILED', `is in more than ${LIMITS.files} files`);
+      throw new Fault('NATIVE_FAILED', `has segments in more than ${LIMITS.files} files`);
     const file = withDirectory(
       this.#path,
       ({ path, uid }) => new VerifiedFile(`${path}/${name}`, uid, LIMITS.fileBytes),
@@ -234,7 +237,7 @@ export class SegmentDirectory {
     if (schemaId !== id) throw refuse('has different ids in its file and in the index');
     if (entry.length > LIMITS.schemaBytes) throw refuse(`has ${entry.length} bytes`);
     if (bodyOffset < HEADER.bytes || bodyOffset >= entry.length)
-      throw refuse(`begins at byte ${bodyOffset}`);
+      throw refuse(`begins at byte ${bodyOffset}, allowed: ${HEADER.bytes} to ${entry.length - 1}`);
     const bytes = Buffer.alloc(entry.length);
     if (!this.read(entry, bytes)) throw refuse('is cut');
     const end = bytes.indexOf(0, bodyOffset);

@@ -202,7 +202,7 @@ export class VarnishPoller implements Poller {
   }
 }
 
-const untrusted = (uid: number): string => `belongs to user ${uid}, who is not trusted`;
+const untrusted = (uid: number): string => `belongs to user ${uid}, who is not in trusted_owners`;
 
 function stateOf(error: unknown): Verdict['state'] {
   if (!(error instanceof Fault)) return 'absent';

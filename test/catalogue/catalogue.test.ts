@@ -251,7 +251,7 @@ describe('a catalogue file', () => {
     ],
     [withRows(gauge('x-m', 'var = "v"')), '"x-m" is not a metric name'],
     [withRows(gauge('y_m', 'var = "v"')), '"y_m" must begin with x_'],
-    [withRows(gauge('x_m_total', 'var = "v"')), 'only type counter ends in _total'],
+    [withRows(gauge('x_m_total', 'var = "v"')), 'only metrics of type counter may end in _total'],
     [withRows(gauge('x_m_count', 'var = "v"')), 'must not end in _count'],
     [withRows('name = "x_m", type = "counter", help = "H", var = "v"'), 'must end in _total'],
     [
@@ -279,11 +279,11 @@ describe('a catalogue file', () => {
     [withRows(gauge('x_m', '')), 'metrics[0].var: found nothing, needed: the name of a variable'],
     [
       withRows(gauge('x_m', 'var = "v", buckets = [1]')),
-      'buckets: is not allowed for x_m, whose row uses var',
+      'buckets: is not allowed for x_m, because its row has var',
     ],
     [
       withRows(gauge('x_m', 'var = "v", sum_var = "s", count_var = "c"')),
-      'its keys are for type summary',
+      'the keys of its row are for type summary',
     ],
     [
       withRows(gauge('x_m', 'var = ""')),

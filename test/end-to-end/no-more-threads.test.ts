@@ -54,7 +54,7 @@ inBothModes('an exporter with a process limit', function (mode) {
     const exporter = start(['prlimit', `--nproc=${ownThreads() + 2}`]);
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
-      /^shm_exporter: the system refuses 4 more threads \(EAGAIN\): raise the limit of processes .*\n$/,
+      /^shm_exporter: the system refuses 4 more threads \(EAGAIN\): raise the limit on processes .*\n$/,
     );
   });
 

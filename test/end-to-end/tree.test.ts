@@ -147,7 +147,8 @@ server_key = "91"
   });
 
   describe('with texts that no catalogue row reads', () => {
-    const hidden = 'unread text string (hidden: no row reads this text) no metric: no row reads it';
+    const hidden =
+      'unread text string (hidden: no catalogue row reads this string) no metric: no row reads it';
     const textRow = async (url: string, headers: Record<string, string> = {}) => {
       const answer = await fetch(`${url}/tree?server_key=91&q=unread+text`, { headers });
       return { status: answer.status, row: rowsOf(await answer.text())[1] };

@@ -362,7 +362,7 @@ describe('A Varnish poller', () => {
         expect([shown([]), shown([4321]), shown([1234])]).to.deep.equal([true, true, false]);
         chownSync(folder.path('shop'), 4321, 0);
         expect(verdict(folder.poller({}, { trustedOwners: [1234] })).reason).to.contain(
-          'belongs to user 4321, who is not trusted',
+          'belongs to user 4321, who is not in trusted_owners',
         );
       });
     }

@@ -132,7 +132,7 @@ export class RowParser {
     if (!types.includes(type))
       table.problems.add(
         table.path,
-        `${name} has type ${type}, but its keys are for type ${types.join(' or ')}`,
+        `${name} has type ${type}, but the keys of its row are for type ${types.join(' or ')}`,
       );
     table.needs(must);
     const allowed = [...COMMON, ...keysOf(kind)];
@@ -140,7 +140,7 @@ export class RowParser {
       if (this.#known.includes(key) && !allowed.includes(key))
         table.problems.add(
           table.at(key),
-          `is not allowed for ${name}, whose row uses ${Object.keys(must).join(', ')}`,
+          `is not allowed for ${name}, because its row has ${Object.keys(must).join(', ')}`,
         );
     if (table.has('at') !== table.has('class_id'))
       table.problems.add(table.path, '"at" and "class_id" must be given together');

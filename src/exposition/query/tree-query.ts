@@ -204,7 +204,7 @@ export class TreeQueryEvaluator {
 }
 
 const NOT_READ = noValue('not read', false);
-const HIDDEN = noValue('hidden: no row reads this text', true);
+const HIDDEN = noValue('hidden: no catalogue row reads this string', true);
 
 /** The value of a node, and its metrics or the reason why it has none. */
 function outcome(

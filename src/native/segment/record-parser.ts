@@ -156,7 +156,7 @@ export class RecordParser {
     if (kind === RECORD_KIND.object) return this.#object();
     if (kind === RECORD_KIND.tombstone)
       return { kind: 'tombstone', id: this.#id(words, at + OWNER) };
-    throw this.#fail(`its kind is ${kind}`);
+    throw this.#fail(`its kind is ${kind}, allowed: 1 to ${Object.keys(RECORD_KIND).length}`);
   }
 
   #object(): ObjectRecord {
@@ -229,7 +229,7 @@ export class RecordParser {
       schemaOf(type) === 'quantiles' &&
       declaration.schema.some((quantile) => quantile < 0 || quantile > 1)
     )
-      throw this.#fail('its quantiles are not from 0 to 1');
+      throw this.#fail('its quantiles are not between 0 and 1');
     return declaration;
   }
 

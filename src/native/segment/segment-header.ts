@@ -60,7 +60,10 @@ export function readHeader(file: SegmentFile): SegmentHeader {
     throw incompatible(`its magic is ${bytes.toString('hex', 0, 8)}, not ${MAGIC.toString('hex')}`);
   if (read < HEADER.size) throw corrupt(`the header has ${read} of ${HEADER.size} bytes`);
   const order = bytes.readUInt32LE(HEADER.byteOrder);
-  if (order !== BYTE_ORDER) throw incompatible(`its byte order mark is 0x${order.toString(16)}`);
+  if (order !== BYTE_ORDER)
+    throw incompatible(
+      `its byte order mark is 0x${order.toString(16)}, allowed: 0x${BYTE_ORDER.toString(16)}`,
+    );
   const major = bytes.readUInt16LE(HEADER.major);
   if (major !== MAJOR) throw incompatible(`its version is ${major}, allowed: ${MAJOR}`);
   const stated = bytes.readUInt32LE(HEADER.crc);
@@ -71,7 +74,8 @@ export function readHeader(file: SegmentFile): SegmentHeader {
   if (unknown !== 0n)
     throw incompatible(`it requires the unknown features 0x${unknown.toString(16)}`);
   const recordSize = bytes.readUInt32LE(HEADER.recordSize);
-  if (recordSize !== RECORD_SIZE) throw incompatible(`its records have ${recordSize} bytes`);
+  if (recordSize !== RECORD_SIZE)
+    throw incompatible(`its records have ${recordSize} bytes, allowed: ${RECORD_SIZE}`);
   return regions(bytes, file.size());
 }
 

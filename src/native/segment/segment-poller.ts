@@ -243,10 +243,10 @@ export class SegmentPoller implements Poller {
   #checkOwnership({ ownership: { uid, isWritableByAll } }: SegmentFile): void {
     const { trusted } = this.#options;
     if (trusted === undefined) return;
-    const refuse = (why: string) =>
-      new Fault('NATIVE_FAILED', `Segment ${this.#name} ${why}, and trusted_owners is set`);
-    if (!trusted.includes(uid)) throw refuse(`belongs to user ${uid}, who is not trusted`);
-    if (isWritableByAll) throw refuse('may be written by everybody');
+    const refuse = (why: string) => new Fault('NATIVE_FAILED', `Segment ${this.#name} ${why}`);
+    if (!trusted.includes(uid))
+      throw refuse(`belongs to user ${uid}, who is not in trusted_owners`);
+    if (isWritableByAll) throw refuse('is writable by all users, although trusted_owners is set');
   }
 
   #check(opened: OpenedSegment, nowNs: bigint, words: MutableFields): void {

@@ -340,7 +340,10 @@ describe('a tree query', () => {
       );
       const hides = { showsUnreadTexts: false };
       const [text, number] = variablesOf(part(hides));
-      expect(text?.value).to.deep.equal({ kind: 'none', reason: 'hidden: no row reads this text' });
+      expect(text?.value).to.deep.equal({
+        kind: 'none',
+        reason: 'hidden: no catalogue row reads this string',
+      });
       expect(number?.value).to.deep.equal({ kind: 'plain', text: '1' });
       const search = { words: ['secret'], field: 'value' } as const;
       expect(names(part(search))).to.deep.equal([ROOT, 'v']);

@@ -117,7 +117,7 @@ describe('an added row kind', () => {
   });
 
   const wrong: [string, string][] = [
-    [DOORS.replace('"gauge"', '"stateset"'), 'its keys are for type gauge'],
+    [DOORS.replace('"gauge"', '"stateset"'), 'the keys of its row are for type gauge'],
     [DOORS.replace(' var = "doors",', ''), 'metrics[0].var: found nothing, needed'],
     [DOORS.replace('bits', 'scale = 2, bits'), 'scale: is not allowed for'],
     [DOORS.replace('bits', 'static = { bit = "x" }, bits'), 'gives the label "bit" twice'],

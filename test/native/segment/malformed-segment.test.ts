@@ -43,7 +43,7 @@ const INCOMPATIBLE: readonly Damage[] = [
   [
     'another byte order',
     (bytes) => void bytes.writeUInt32BE(0x01020304, HEADER.byteOrder),
-    'its byte order mark is 0x4030201',
+    'its byte order mark is 0x4030201, allowed: 0x1020304',
   ],
   [
     'another major version, whatever bytes follow it',
@@ -58,7 +58,7 @@ const INCOMPATIBLE: readonly Damage[] = [
   [
     'records of another size',
     (bytes) => alterHeader(bytes, (header) => void header.writeUInt32LE(128, HEADER.recordSize)),
-    'its records have 128 bytes',
+    'its records have 128 bytes, allowed: 64',
   ],
 ];
 
@@ -162,11 +162,15 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a record of unknown kind',
     inRecord(child, (record) => void record.writeUInt8(4, RECORD.recordKind)),
-    'record 1: its kind is 4',
+    'record 1: its kind is 4, allowed: 1 to 3',
   ],
-  ['a repeated id', field64(text, RECORD.id, 3n), 'id 3 comes after id 3'],
-  ['ids that do not ascend', field64(text, RECORD.id, 1n), 'id 1 comes after id 3'],
-  ['an id of 0', field64(root, RECORD.id, 0n), 'id 0 comes after id 0'],
+  ['a repeated id', field64(text, RECORD.id, 3n), 'id 3 follows id 3, but ids must ascend'],
+  [
+    'ids that do not ascend',
+    field64(text, RECORD.id, 1n),
+    'id 1 follows id 3, but ids must ascend',
+  ],
+  ['an id of 0', field64(root, RECORD.id, 0n), 'id 0 follows id 0, but ids must ascend'],
   [
     'an id of 2^53',
     field64(counter, RECORD.id, 1n << 53n),
@@ -285,7 +289,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a quantile beyond 1',
     (bytes) => stateSchema(bytes, summary, [0.5, 1.5]),
-    'record 5: its quantiles are not from 0 to 1',
+    'record 5: its quantiles are not between 0 and 1',
   ],
 ];
 

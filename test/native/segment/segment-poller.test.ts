@@ -321,8 +321,8 @@ describe('A segment poller', () => {
   it('reads neither segments of untrusted owners nor segments that all users may write, if trusted owners are configured', () => {
     const table = [
       [1000, false, 'live', ''],
-      [1001, false, 'absent', 'Segment c.p.82 belongs to user 1001, who is not trusted'],
-      [1000, true, 'absent', 'Segment c.p.82 may be written by everybody'],
+      [1001, false, 'absent', 'Segment c.p.82 belongs to user 1001, who is not in trusted_owners'],
+      [1000, true, 'absent', 'Segment c.p.82 is writable by all users'],
     ] as const;
     for (const [uid, isWritableByAll, state, reason] of table) {
       const memory = new HeapMemory();

@@ -88,7 +88,7 @@ const FIELDS: Readonly<Record<TreeField, string>> = {
 const CHOICES: Readonly<Record<TreeChoice, string>> = {
   all: 'everything',
   metrics: 'what becomes metrics',
-  'left-out': 'what becomes none',
+  'left-out': 'what becomes no metric',
   unsynced: 'what is not synced',
 };
 
