@@ -38,7 +38,7 @@ describe('the command line', function () {
     });
 
     shows('1.1', () => {
-      it('the path comes from the defaults, the address from the file, and the target from the options', async () => {
+      it('the path of the URL comes from the defaults, its address from the file, and the target from the options', async () => {
         expect(await exporter.url()).to.equal(`http://127.0.0.1:${port}/metrics`);
         expect(targetOf(page)).to.include({ app: 'shop', server_key: '1', root: 'h.1.shop' });
       });
@@ -56,7 +56,7 @@ describe('the command line', function () {
     });
 
     shows('CLI --config', () => {
-      it('the exporter binds to the address in the file', () =>
+      it('the exporter listens on the address in the file', () =>
         expect(listening(exporter.pid)).to.deep.equal([`127.0.0.1:${port}`]));
     });
 
@@ -68,12 +68,12 @@ describe('the command line', function () {
     });
 
     shows('CLI --server-key', () => {
-      it('a page has a root of the server key, although the file has targets', () =>
+      it('a page has the root on the server key of the option, although the file has targets', () =>
         expect(targetOf(page)).to.include({ server_key: '1', root: 'h.1.shop' }));
     });
 
     shows('CLI --enable-metrics-http', () => {
-      it('the exporter serves metrics and prints none, although metrics_http_enabled is false', () => {
+      it('the exporter serves metrics and prints none, although the file has metrics_http_enabled = false', () => {
         expect(listening(exporter.pid)).to.have.lengthOf(1);
         expect(exporter.stdout).to.equal('');
       });
@@ -85,7 +85,7 @@ describe('the command line', function () {
     });
 
     shows('CLI --debug', () => {
-      it('the exporter logs debug messages, although debug is false', async () => {
+      it('the exporter logs debug messages, although the file has debug = false', async () => {
         await exporter.line(/ debug target shop on 1 rendered 3 series, /);
       });
     });
@@ -107,7 +107,7 @@ describe('the command line', function () {
     });
 
     shows('CLI --instance', () => {
-      it('a page has the root that the hint names', () =>
+      it('a page has the root with the instance number of the option', () =>
         expect(targetOf(page)).to.include({ app: 'shop', root: 'h.2.shop' }));
     });
 

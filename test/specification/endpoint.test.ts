@@ -48,7 +48,7 @@ describe('the listener', function () {
   });
 
   shows('4.1', () => {
-    it('a page has the text of one target', async () => {
+    it('a page has the metrics of only one target', async () => {
       const page = await pageOf('?server_key=1');
       expect(application(page)).to.deep.equal(shopSeries('shop', 1));
       expect(new Set(samplesOf(page).map(({ name }) => name.split('_')[0]))).to.deep.equal(
@@ -88,7 +88,7 @@ describe('the listener', function () {
   });
 
   shows(['4.3', '7 200'], () => {
-    it('a ready target returns its exposition text, with its internal metrics', async () => {
+    it('a scrape of a ready target gets its application metrics and its internal metrics', async () => {
       const { status, headers, body } = await scrape(`${url}?server_key=1`);
       expect(status).to.equal(200);
       expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/);
@@ -131,7 +131,7 @@ describe('the listener', function () {
   });
 
   shows('7 503', () => {
-    it('a target without a root answers 503, with counts of 0', async () => {
+    it('a scrape of a target without a root gets 503, with 0 objects and 0 variables', async () => {
       const { body } = await unready(`${url}?server_key=4`, /no segment/);
       expect(body).to.match(
         /^scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on .*no segment .*\n$/,
@@ -140,7 +140,7 @@ describe('the listener', function () {
   });
 
   shows('7.3', () => {
-    it('a page has only internal metrics if the app has no metrics for the objects', async () => {
+    it('a page has only internal metrics if the catalogue has no metrics for the objects of the target', async () => {
       const page = await pageOf('?server_key=5');
       expect(targetOf(page)['root']).to.equal('far.host.5.ats');
       expect(application(page)).to.deep.equal({});

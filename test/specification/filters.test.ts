@@ -118,7 +118,7 @@ describe('a filter on a recorded tree', function () {
           });
         });
 
-        it('the target reads only memory pages with its slots', () => {
+        it('the target reads only memory pages with slots of the class', () => {
           const { reads } = follow(alias).memory;
           const chosen = chosenOf(seedPaths);
           const wanted = pagesFor(chosen);

@@ -54,7 +54,7 @@ describe('the license at startup', function () {
       isRefused(start(expired('over.json', 36.5)), /its grace period of 36 h ended at/));
   });
 
-  it('makes the start fail with its own status if the clock is earlier than the issue date', async () => {
+  it('makes the start fail with status 6 if the clock shows a time before the issue date', async () => {
     const exporter = programs.exporter({ license_file: programs.issue('early.json', 1, 47) });
     expect(await exporter.ended).to.deep.equal({ status: 6, signal: null });
     expect(exporter.stderr).to.match(
@@ -75,7 +75,7 @@ describe('the license at startup', function () {
   });
 
   shows('7.2', () => {
-    it('a refused start opens no shared memory, as a trace of system calls shows', async function () {
+    it('an exporter without a valid license opens no shared memory, as a trace of system calls shows', async function () {
       needsPrograms(this, 'strace');
       const traced = (name: string, license: string) => {
         const under = [

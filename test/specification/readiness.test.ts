@@ -47,7 +47,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('3.1', () => {
-    it('before the initial sync, a scrape gets 503 with the message, and target_ready is 0 at /-/metrics', () => {
+    it('before the initial sync, a scrape gets 503 and "scrape not ready", and target_ready is 0 at /-/metrics', () => {
       expect(before503.status).to.equal(503);
       expect(before503.body).to.match(/^scrape not ready: /);
       for (const metric of [READY, COMPLETE])
@@ -56,7 +56,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('7 503', () => {
-    it('the message has the numbers of synced and of all items, and names an unsynced item', () => {
+    it('the message states how many of the items are synced, and names an unsynced item', () => {
       expect(before503.status).to.equal(503);
       expect(before503.headers['content-type']).to.match(/^text\/plain/);
       expect(before503.body).to.match(

@@ -180,7 +180,7 @@ describe('the settings', function () {
   });
 
   shows('1.3.2', () => {
-    it('while no server key has a root, the message names every server key', async () => {
+    it('while no server key has a root, the answer to a scrape names every server key', async () => {
       for (const key of ['5', '7'])
         expect(await elsewhere()).to.contain(`no segment elsewhere.pool.${key} `);
     });

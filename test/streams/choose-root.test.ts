@@ -23,7 +23,7 @@ describe('choose', () => {
   const table: readonly (readonly [string, string, readonly (readonly string[])[], string])[] = [
     ['selects the root whose full id is the hint', 'H.2.ads', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'selects the root whose full id is the hint, even if another root has fewer segments',
+      'selects the root whose full id is the hint, even if the id of another root has fewer parts',
       'a.b.2.ads',
       [['H.1.ads', 'a.b.2.ads']],
       'a.b.2.ads',
@@ -62,7 +62,7 @@ describe('choose', () => {
     ['selects no root whose instance differs from the hint', '3', [['H.1.ads', 'H.2.ads']], 'none'],
     ['selects no root whose id differs from the hint', 'H.3.ads', [['H.1.ads']], 'none'],
     [
-      'compares the application with the whole last segment',
+      'compares the application with the whole last part of an id',
       '',
       [['H.1.xads', 'H.1.ads2']],
       'none',
@@ -73,9 +73,9 @@ describe('choose', () => {
       [['H.1.ads.1.sourceThread', 'H.9.ads']],
       'H.9.ads',
     ],
-    ['prefers the root with the fewest segments', '', [['a.b.1.ads', 'H.2.ads']], 'H.2.ads'],
+    ['prefers the root whose id has the fewest parts', '', [['a.b.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'prefers a root with fewer segments, even on a later server key',
+      'prefers a root whose id has fewer parts, even on a later server key',
       '',
       [['a.b.1.ads'], ['H.2.ads']],
       'H.2.ads',
@@ -145,7 +145,7 @@ describe('choose', () => {
     expect(nameOf(choose([reading, polled('456', 'H.1.ads')], ADS))).to.equal('none');
   });
 
-  it('does not wait for an unstable directory', () => {
+  it('does not wait for a directory that changes faster than polls can read it', () => {
     const restless = { ...polled('82'), hasMore: true, isUnstable: true };
     expect(nameOf(choose([restless, polled('456', 'H.1.ads')], ADS))).to.equal('H.1.ads');
   });
@@ -215,7 +215,7 @@ describe('choose', () => {
       expect(choose(seen, { app: 'ads', hint })).to.deep.include({ kind: 'none', reason });
     });
 
-  it('reports, of the publishers of all server keys, the one in the best state', () => {
+  it('reports the publisher with the best state among those on all server keys', () => {
     const absent = unseen('absent', 'no segment', '82');
     const dead = unseen('dead', 'publisher died', '456');
     expect(choose([absent, dead], ADS)).to.have.nested.property('publisher.state', 'dead');

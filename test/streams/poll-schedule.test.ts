@@ -38,7 +38,7 @@ describe('a poll schedule', () => {
       'p 499ms p 499ms s',
     ],
     ['polls often after a notification', '             a 1099ms b 899ms b', 'p 1099ms p 899ms p'],
-    ['polls an idle segment seldom', '      a 1999ms a', '      p 1999ms s'],
+    ['polls an idle segment rarely', '      a 1999ms a', '      p 1999ms s'],
     ['polls often once an idle segment changes', '           a 1999ms b', '      p 1999ms p'],
     ['polls at once while memory is being freed', '       a 1999ms t', '      p 1999ms f'],
     [
@@ -46,7 +46,11 @@ describe('a poll schedule', () => {
       '              a 1999ms m',
       '      p 1999ms o',
     ],
-    ['polls an unstable directory often', '            a 1999ms r 499ms r', '  p 1999ms p 499ms p'],
+    [
+      'polls often while a directory changes faster than polls can read it',
+      '            a 1999ms r 499ms r',
+      '  p 1999ms p 499ms p',
+    ],
     ['does not wait on the futex of an absent segment', 'x 1999ms x', '      p 1999ms n'],
   ] as const;
   for (const [title, pollResults, expected] of pictures)
@@ -71,7 +75,7 @@ describe('a poll schedule', () => {
     expect(waits).to.deep.equal([100, 70, 60, 110, 70]);
   });
 
-  it('polls a segment seldom if no change is urgent', () => {
+  it('polls a segment rarely while it has no urgent subscriber', () => {
     let now = 0;
     const schedule = new PollSchedule(() => now);
     const next = (at: number, isUrgent: boolean) => {
@@ -120,7 +124,7 @@ describe('the comparison of two poll results', () => {
     ['only the second has directory changes', a, pollResult({ source, changes: [added()] })],
     ['only the second has changes left to read', a, pollResult({ source, hasMore: true })],
     [
-      'only the second has an unstable directory',
+      'only the second has a directory that changes faster than polls can read it',
       pollResult({ source, hasMore: true }),
       pollResult({ source, hasMore: true, isUnstable: true }),
     ],

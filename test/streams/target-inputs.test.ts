@@ -86,7 +86,7 @@ describe('the input processor', () => {
   );
 
   it(
-    'merges the poll results that wait into the last of them, with the changes of all in order',
+    'merges queued poll results: the last one gets the changes of all, in order',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      ----|      ');
       const input$ = hot('      -(bcde)---|', inputs);

@@ -182,7 +182,7 @@ describe('a view refresher', () => {
     expect(ready).to.deep.equal([false, true, true, true]);
   });
 
-  it('reports an incomplete page while a ready target has more changes, but not if the directory is unstable', () => {
+  it('reports an incomplete page while a ready target has more changes, unless polls cannot follow its directory', () => {
     const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const partial: boolean[] = [];
     for (const input of [
@@ -197,7 +197,7 @@ describe('a view refresher', () => {
     expect(partial).to.deep.equal([false, false, true, false]);
   });
 
-  it('reports an incomplete page again once its directory is no longer unstable', () => {
+  it('reports an incomplete page again once polls can follow the changes of its directory', () => {
     const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const unstable = change({ hasMore: true, isUnstable: true });
     const partial = [inputs.c, unstable, inputs.m].map((input) => {
@@ -225,7 +225,7 @@ describe('a view refresher', () => {
     expect(isReady(second)).to.equal(true);
   });
 
-  it('does not count a partial poll as the further poll after which it becomes ready', () => {
+  it('is not ready after a further poll that left changes unread', () => {
     const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
     const isReady = [false, true, false].map((hasMore) => {
       const input = refresher.pollInput(pollResult({ hasMore }));

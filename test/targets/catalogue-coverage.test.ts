@@ -5,10 +5,10 @@ import { freshServed } from '../support/served.js';
 
 const NAMES = ['catalogue_rows_unmatched', 'catalogue_rows_mistyped', 'variables_without_row'];
 
-describe('a target whose catalogue does not fit', () => {
+describe('a target whose catalogue does not fit its tree', () => {
   const { publishers, serve } = freshServed();
 
-  it('counts the mismatches in its metrics, and updates the counts when variables are added or removed', () => {
+  it('has metrics with the numbers of mismatches, and updates them when variables are added or removed', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.addVariable(root, 'lag', 'string').set('slow');

@@ -106,7 +106,7 @@ function serve(
 }
 
 describe('a target on a tree that changes during its tasks', () => {
-  it('shows the page that a new view of the tree shows', () => {
+  it('shows the same page as a new view of the changed tree', () => {
     let compared = 0;
     fc.assert(
       fc.property(scripts, ({ steps, start, isReady, ...given }) => {

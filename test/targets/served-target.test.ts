@@ -52,7 +52,7 @@ describe('a served target', () => {
       expect(target.series()).to.deep.equal(['demo_part_x{object="c"} 1']);
     });
 
-    it('answers demands and reports without a walk over its tree', () => {
+    it('answers demands, and reports its state, without a walk over its tree', () => {
       const publisher = publishers.make('82', { capacity: { records: 1 << 15, slots: 1 << 15 } });
       const root = publisher.addRoot('H.1.demo', 'Root');
       for (let i = 0; i < 4000; i++) {

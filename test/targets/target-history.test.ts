@@ -108,7 +108,7 @@ describe('the history of a target', () => {
       undefined,
     ],
     [
-      'compares the numbers of notifications of two roots of one publisher',
+      'keeps the time of the last notification when another root of the publisher is selected',
       [
         [ready, 3000],
         [{ ...ready, ...notified(8) }, 4000],
@@ -136,7 +136,7 @@ describe('the history of a target', () => {
       undefined,
     ],
     [
-      'prefers the timestamp of the publisher, which is on the system clock',
+      'prefers the timestamp that the publisher states to the time of a notification',
       [
         [ready, 3000],
         [{ ...ready, ...notified(8), view: { ...view, asOfNs: 102_500_000_000n } }, 4000],

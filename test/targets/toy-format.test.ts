@@ -124,7 +124,7 @@ describe('a target of a second format', () => {
     subscription.unsubscribe();
   });
 
-  it('fails if its format is not listed', () =>
+  it('fails if the list of formats does not contain its format', () =>
     expect(() => pollerPools(new Map([['toy', () => toy]]), {})('native')).to.throw(
       'no format native',
     ));

@@ -8,8 +8,7 @@ describe('the corpus of damaged segments', () => {
   const sample = sampleSegment();
   const corpus = Corpus.read();
 
-  it('has segments with more than fifty different messages', () =>
-    expect(corpus.size).to.be.above(50));
+  it('causes more than fifty different messages', () => expect(corpus.size).to.be.above(50));
 
   for (const { sentence, seed, index } of corpus)
     it(`has a segment with the verdict "${sentence.replace(/N[xd]N(dNa)?/, 'N')}" (seed ${seed}, draw ${index})`, () => {

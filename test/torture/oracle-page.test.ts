@@ -102,7 +102,7 @@ describe('the checker of pages with known values', () => {
     expect(scalar.faults.join()).to.match(/^o0 has 11 series/);
   });
 
-  it('rejects a value lower than on an earlier page', () => {
+  it('rejects a value that is lower than on an earlier page', () => {
     const { faults } = checkPage(page(lines), 2, new Map([[0, 8]]));
     expect(faults).to.deep.equal(['back: o0 to 7']);
   });

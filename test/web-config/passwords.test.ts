@@ -63,7 +63,7 @@ describe('Passwords', () => {
     expect(compared).to.deep.equal(['x']);
   });
 
-  it('compares the password of an unknown name at the highest cost of all users', () => {
+  it('gives the dummy hash for unknown names the highest cost among the hashes of the users', () => {
     const hashes: string[] = [];
     const passwords = new Passwords((_password, hash) => {
       hashes.push(hash);

@@ -205,7 +205,7 @@ describe('a client_ca_file', function () {
       }
     });
 
-  it('works together with client_allowed_sans, in which IPv6 addresses have their usual form', async () => {
+  it('works together with client_allowed_sans, even for an IPv6 address in its short form', async () => {
     const served = async (san: string) => {
       const allowed = `  client_allowed_sans: ["${san}"]\n`;
       return isLetIn(await serve(['lone'], allowed), optionsOf(['v6-client']));

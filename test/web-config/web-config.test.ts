@@ -114,7 +114,7 @@ describe('readWebConfig', () => {
       .and.include('ECDHE-RSA-CHACHA20-POLY1305');
   });
 
-  it("resolves paths from the file's folder, and reports the position of an unreadable path", () =>
+  it('resolves paths from the folder of the web configuration, and reports the position of an unreadable path', () =>
     expect(refused('tls_server_config:\n  cert_file: gone.pem\n  key_file: gone.key')).to.equal(
       `web.yml:2:14: tls_server_config.cert_file: ${folder.path('gone.pem')}: cannot be read: no such file or folder`,
     ));
@@ -227,7 +227,7 @@ describe('readWebConfig', () => {
       expect(read_?.options.honorCipherOrder).to.equal(isTrue);
     });
 
-  it('accepts numbers and booleans in place of texts, as other exporters do', () => {
+  it('accepts numbers and booleans in place of strings, as other exporters do', () => {
     for (const [value, is] of [
       ['0', '0'],
       ['1.5', '1.5'],

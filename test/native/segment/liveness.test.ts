@@ -63,19 +63,19 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
     'segment was replaced by a newer one',
   ],
   [
-    'the state is superseded, and no file has its name any more',
+    'the state is superseded, and no file has the name of the segment',
     { state: 3, nameHolder: 'none', isLocked: false },
     'superseded',
     'segment was replaced by a newer one',
   ],
   [
-    'no file has its name any more',
+    'no file has the name of the segment',
     { nameHolder: 'none' },
     'absent',
     'segment was removed from shared memory',
   ],
   [
-    'no file has its name any more and nobody holds the lock',
+    'no file has the name of the segment, and nobody holds the lock',
     { nameHolder: 'none', isLocked: false },
     'absent',
     'segment was removed from shared memory',

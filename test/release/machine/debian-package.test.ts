@@ -32,7 +32,7 @@ const SCRAPE = `
   scrape ${NODE} 'http://127.0.0.1:9500/-/metrics'
 `;
 
-describe('the .deb, on a machine without Node.js, compiler and network', function () {
+describe('the .deb, on a machine without Node.js, a compiler or a network', function () {
   this.timeout(240_000).slow(60_000);
   let machine: Machine;
   let installation = 0;

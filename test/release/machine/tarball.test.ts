@@ -3,7 +3,7 @@ import { Machine, TARBALL, VERSION, skipWithout } from './machine.js';
 
 const FOLDER = `/opt/shm_exporter-${VERSION}-linux-x64`;
 
-describe('the tarball, on a machine without Node.js, compiler and network', function () {
+describe('the tarball, on a machine without Node.js, a compiler or a network', function () {
   this.timeout(180_000).slow(60_000);
   let machine: Machine;
 

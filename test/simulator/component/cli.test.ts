@@ -24,7 +24,7 @@ describe('shm_simulator as a component', function () {
     programs.write(`${Math.random()}.json`, JSON.stringify({ ...ODD_SCENARIO, ...more }));
   const read = async (url: string) => readComponent((await ask(`${url}/sharedmem`)).text);
 
-  it('serves a scenario without a segment, and exits with status 0', async () => {
+  it('serves a scenario without a segment, and exits with status 0 at SIGTERM', async () => {
     const running = start(['--context-id', programs.contextId, '--scenario', scenario()]);
     const url = await urlOf(running);
     expect(await read(url)).to.deep.equal(expectedObjects(treeOf(ODD_SCENARIO)));

@@ -23,7 +23,7 @@ const count = (pattern: RegExp, ...oddities: readonly OddityName[]): number =>
 
 describe('the irregularity', () => {
   for (const name of ODDITY_NAMES) {
-    it(`"${name}" changes the text, but not the objects that a reader returns`, () => {
+    it(`"${name}" changes the text of an answer, but not the objects that a reader finds in it`, () => {
       const plain = text(odd);
       const changed = text(odd, name);
       expect(changed).not.to.equal(plain);
@@ -41,7 +41,7 @@ describe('the irregularity', () => {
     });
   }
 
-  it('of any kind can be combined with other kinds', () => {
+  it('of any kind changes no objects, even together with other kinds', () => {
     fc.assert(
       fc.property(anyTree, fc.subarray([...ODDITY_NAMES]), (plan, names) => {
         const tree = served(plan);
@@ -106,7 +106,7 @@ describe('the irregularity', () => {
   for (const [name, what, pattern] of effects)
     it(`"${name}" adds ${what}`, () => expect(count(pattern, name)).to.be.above(count(pattern)));
 
-  describe('of every kind', () => {
+  describe('together with all other kinds', () => {
     const serve = freshComponents();
 
     it('can occur in one answer of a component', async () => {

@@ -198,7 +198,7 @@ describe('a target that moves to another partition', () => {
     expect(target.series()).to.deep.equal([x(1)]);
   });
 
-  it('counts observed values from 0 again in the new partition', () => {
+  it('restarts the count of observed values at 0 in the new partition', () => {
     const { set, publisher } = publish({ lag: 1 });
     const target = serve({ catalogue: observing(), renderMinIntervalMs: 1 });
     const observe = (value: number) => {
@@ -324,7 +324,7 @@ describe('a target that moves to another partition', () => {
     expect(target.target.status().partition).to.equal(1);
   });
 
-  it('accepts further moves during a move, even back or to the same partition', () => {
+  it('accepts further moves during a move, even a move back or to the same partition', () => {
     publish();
     const target = serve();
     const home = target.target.assignment.partition;

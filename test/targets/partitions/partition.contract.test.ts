@@ -214,7 +214,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('target_refresh_total')).to.be.above(refreshes);
     });
 
-    it('keeps the counters of a target that moves to this partition, counts no condition again, and counts new events', async () => {
+    it('keeps the counters of a target that moves to this partition, and adds only new conditions and events', async () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(root, 'X', 'u64').set(2);
       publisher.addVariable(root, 'y', 'u64').set(3);

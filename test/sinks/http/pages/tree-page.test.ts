@@ -136,7 +136,7 @@ describe('the tree page', () => {
       expect(maxMs).to.equal(1500);
     });
 
-    it('for texts without a row only if the client may see them', async () => {
+    it('for string values without a row only if the client may see them', async () => {
       const target = showing([]);
       await ask(target, 'server_key=82', { showsUnreadTexts: () => false });
       expect(target.queries[0]?.showsUnreadTexts).to.equal(false);
