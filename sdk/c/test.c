@@ -109,9 +109,9 @@ static bool fails(reader *r, const char *what) {
 /* Copies the first 63 bytes of the text at an offset in the string region. */
 static bool text_at(reader *r, uint32_t at, uint32_t most, char *out) {
   uint16_t length;
-  if (at + 2u > r->string_bytes) return fails(r, "a string begins beyond the strings");
+  if (at + 2u > r->string_bytes) return fails(r, "a string begins outside the string region");
   memcpy(&length, r->strings + at, 2);
-  if (at + 2u + length > r->string_bytes) return fails(r, "a string ends beyond the strings");
+  if (at + 2u + length > r->string_bytes) return fails(r, "a string ends outside the string region");
   if (length > most || (at == 0) != (length == 0)) return fails(r, "a string's length");
   memset(out, 0, 64);
   memcpy(out, r->strings + at + 2, length < 63 ? length : 63);
@@ -120,7 +120,7 @@ static bool text_at(reader *r, uint32_t at, uint32_t most, char *out) {
 
 static bool schema_at(reader *r, uint32_t at, entry *e) {
   uint16_t length;
-  if (at + 2u > r->string_bytes) return fails(r, "a schema begins beyond the strings");
+  if (at + 2u > r->string_bytes) return fails(r, "a schema begins outside the string region");
   memcpy(&length, r->strings + at, 2);
   if (at + 2u + length > r->string_bytes || length % 8 != 0 || length > sizeof e->schema)
     return fails(r, "a schema's length");

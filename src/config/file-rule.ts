@@ -49,7 +49,7 @@ const pattern = text(
 
 /** The keys of a `[[metric_scopes]]` table. */
 export const SCOPE = {
-  name: required('name', scopeName, 'Name of the scope in URLs. Each scope needs its own'),
+  name: required('name', scopeName, 'Name of the scope in URLs. Each scope needs a different name'),
   metrics: required(
     'metrics',
     list(pattern, { min: 1, max: 1024 }),

@@ -93,7 +93,7 @@ export const SETTINGS = {
     'instance',
     '',
     line,
-    'Hint for the choice of the root: a full root id, or its instance number. An empty hint accepts any root of the application',
+    'Hint for the choice of the root: a full root id, or the instance number of the root. An empty hint accepts any root of the application',
   ),
   variable: reloaded('variable', '', line, 'Path of a variable to highlight'),
   classes: reloaded(

@@ -62,7 +62,7 @@ function verifySignature(document: LicenseDocument, place: string, keys: Trusted
     throw refusal(`${place} has a bad signature: it is not ${SIGNATURE_BYTES} bytes in base64`);
   if (!verify(null, signedBytes(fields), key, bytes))
     throw refusal(
-      `${place} has a bad signature: it was changed after it was issued, ` +
+      `${place} has a bad signature: the license was changed after it was issued, ` +
         `or the key ${quoted(fields.key_id)} did not sign it`,
     );
 }
@@ -95,7 +95,7 @@ const PLAIN_PATH = /^[\w./-]+$/;
 
 /** The remedy for a license file that exists but cannot be read. */
 const GIVE_ACCESS =
-  'let the user that runs the exporter read it and enter its folders: see docs/license.md of the package';
+  'let the user that runs the exporter read the file and enter its folders: see docs/license.md of the package';
 
 /**
  * The remedy for a license file that is missing or cannot be read: how to get a license, or who needs access to the

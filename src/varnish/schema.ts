@@ -70,7 +70,7 @@ function fieldOf(key: string, raw: unknown): SchemaField {
   if (typeof oneliner !== 'string') throw corrupt(`has no description of ${key}`);
   if (!isOffset(at))
     throw corrupt(
-      `has ${key} at an offset that is not a multiple of ${VALUE_BYTES} within a segment`,
+      `has ${key} at an offset that is not a multiple of ${VALUE_BYTES}, or is outside of a segment`,
     );
   return { name: key, kind, unit, help: oneliner.slice(0, MAX_HELP), at };
 }

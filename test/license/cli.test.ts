@@ -100,7 +100,7 @@ describe('shm_license', function () {
       status: 3,
       stdout: '',
       stderr:
-        `shm_license: License file ${file()} has a bad signature: it was changed after it was issued, ` +
+        `shm_license: License file ${file()} has a bad signature: the license was changed after it was issued, ` +
         'or the key "evaluation" did not sign it\n',
     });
   });

@@ -40,7 +40,7 @@ describe('The advice for a missing license', () => {
   it('names only the missing permission if the license exists', () => {
     const denied = Object.assign(new Error('EACCES'), { code: 'EACCES' });
     expect(licenseRemedy('l.json', loadTrustedKeys(), denied)).to.equal(
-      'let the user that runs the exporter read it and enter its folders: see docs/license.md of the package',
+      'let the user that runs the exporter read the file and enter its folders: see docs/license.md of the package',
     );
     const missing = () => loadLicense(inFolder('none.json'));
     expect(missing).to.throw(Fault).with.nested.property('cause.code', 'ENOENT');

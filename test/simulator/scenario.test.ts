@@ -96,7 +96,10 @@ describe('A scenario', () => {
       histogram([2, 1], [0, 0, 0]),
       `${AT}.value.bounds: do not ascend, allowed: numbers, each greater than the one before`,
     ],
-    [summary({ 2: 0 }), `${AT}.value.quantiles: found another key, allowed: numbers from 0 to 1`],
+    [
+      summary({ 2: 0 }),
+      `${AT}.value.quantiles: found a key that is not a quantile, allowed: numbers from 0 to 1`,
+    ],
     [
       summary({ '0.5': 0, '.5': 0 }),
       `${AT}.value.quantiles: a quantile is given twice, allowed: each once`,

@@ -62,22 +62,22 @@ describe('A schema of Varnish', () => {
     [
       'has a value at offset 12',
       withField({ index: 12 }),
-      'has b at an offset that is not a multiple of 8 within a segment',
+      'has b at an offset that is not a multiple of 8, or is outside of a segment',
     ],
     [
       'has a value at offset -8',
       withField({ index: -8 }),
-      'has b at an offset that is not a multiple of 8 within a segment',
+      'has b at an offset that is not a multiple of 8, or is outside of a segment',
     ],
     [
       'has a value at offset 2^40',
       withField({ index: 2 ** 40 }),
-      'has b at an offset that is not a multiple of 8 within a segment',
+      'has b at an offset that is not a multiple of 8, or is outside of a segment',
     ],
     [
       'has an offset that is a text',
       withField({ index: '8' }),
-      'has b at an offset that is not a multiple of 8 within a segment',
+      'has b at an offset that is not a multiple of 8, or is outside of a segment',
     ],
     [
       'describes a value under another name',

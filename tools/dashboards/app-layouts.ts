@@ -209,7 +209,7 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
         {
           title: 'Share of time in collections (highest 10)',
           description:
-            'Time for which each collector paused its JVM, divided by the elapsed time. Above a tenth, the heap is too small or something leaks. (jvm_gc_collection_seconds)',
+            'Time for which each collector paused its JVM, divided by the elapsed time. Above 0.1, the heap is too small, or the application leaks memory. (jvm_gc_collection_seconds)',
           expr: 'topk(10, rate(jvm_gc_collection_seconds_sum{$selector}[$__rate_interval]))',
           legend: '{{root}} {{pid}} {{gc}} {{main_class}}',
         },

@@ -83,7 +83,7 @@ const quantiles: Rule<readonly (readonly [quantile: number, value: number])[]> =
     const pairs = entries(float).read(raw, path, report) ?? [];
     const isQuantile = (key: string) => /^\d*\.?\d+(e-\d+)?$/.test(key) && Number(key) <= 1;
     if (!pairs.every(([key]) => isQuantile(key)))
-      report(path, 'found another key, allowed: numbers from 0 to 1');
+      report(path, 'found a key that is not a quantile, allowed: numbers from 0 to 1');
     if (new Set(pairs.map(([key]) => Number(key))).size < pairs.length)
       report(path, 'a quantile is given twice, allowed: each once');
     // JSON.parse puts the key "1" before "0.5".

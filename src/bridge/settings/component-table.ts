@@ -64,7 +64,11 @@ const HOUR_MS = 3_600_000;
 
 /** The keys of a `[[components]]` table. */
 export const COMPONENT = {
-  name: required('name', name, 'Name of the component in the log. Each component needs its own'),
+  name: required(
+    'name',
+    name,
+    'Name of the component in the log. Each component needs a different name',
+  ),
   url: required(
     'url',
     baseAddress,
@@ -73,7 +77,7 @@ export const COMPONENT = {
   serverKey: required(
     'server_key',
     name,
-    'Server key of the segment. Each component needs its own',
+    'Server key of the segment. Each component needs a different key',
   ),
   securityKey: optional(
     'security_key',

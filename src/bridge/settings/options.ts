@@ -39,7 +39,7 @@ export const PROGRAM = {
 managed objects in shared memory, where shm_exporter reads them.`,
   options: OPTIONS,
   remarks: `--once prints a scenario for each component that answers;
-shm_simulator --scenario FILE can publish it.`,
+shm_simulator --scenario FILE can publish the scenario.`,
   examples: [
     ['Check a configuration file', 'shm_bridge --config shm_bridge.toml --check-config'],
     [

@@ -45,7 +45,7 @@ export const state: RowKind = {
 // A variable whose value is the name of a state, as one series for each possible state.
 export const stateset: RowKind = {
   types: ['stateset'],
-  must: { ...VAR, states: 'an array of the names of states' },
+  must: { ...VAR, states: 'an array of state names' },
   matches: (_table, type) => type === 'stateset',
   read(table, fields) {
     const { name } = fields.family;

@@ -203,7 +203,9 @@ export class DirectoryReader {
 
   #endOf(offset: number, maxBytes: number): number {
     if (offset + 2 > this.#stringBytes)
-      throw corrupt(`a string at ${offset} lies outside of ${this.#stringBytes} valid bytes`);
+      throw corrupt(
+        `a string at ${offset} lies outside the ${this.#stringBytes} valid string bytes`,
+      );
     const length = this.#strings.readUInt16LE(offset);
     const end = offset + 2 + length;
     if (end > this.#stringBytes || length > maxBytes)
@@ -227,7 +229,8 @@ export class DirectoryReader {
     const records = new Uint8Array(count * RECORD_SIZE);
     const at = (this.#header.directories[active] ?? 0) + this.#next * RECORD_SIZE;
     const read = this.#file.read(records, records.length, at);
-    if (read < records.length) throw corrupt(`the file ends within the directory, at ${at + read}`);
+    if (read < records.length)
+      throw corrupt(`the file ends within the directory, at byte ${at + read}`);
     return new Uint32Array(records.buffer);
   }
 
@@ -243,7 +246,7 @@ export class DirectoryReader {
     const tail = this.#strings.subarray(this.#stringBytes, end);
     const at = (this.#header.strings[active] ?? 0) + this.#stringBytes;
     const read = this.#file.read(tail, tail.length, at);
-    if (read < tail.length) throw corrupt(`the file ends within the strings, at ${at + read}`);
+    if (read < tail.length) throw corrupt(`the file ends within the strings, at byte ${at + read}`);
     this.#stringBytes = end;
     return end === bytes;
   }

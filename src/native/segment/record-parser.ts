@@ -243,7 +243,9 @@ export class RecordParser {
       throw this.#fail(`its frame has ${words} units, allowed: ${least} to ${most}`);
     const offset = this.#u32(RECORD.text4);
     if ((offset + words) * 8 > this.#header.frameCapacity)
-      throw this.#fail(`its frame at ${offset * 8} ends beyond ${this.#header.frameCapacity}`);
+      throw this.#fail(
+        `its frame at ${offset * 8} ends beyond the frame region of ${this.#header.frameCapacity} bytes`,
+      );
     return words;
   }
 
@@ -263,7 +265,7 @@ export class RecordParser {
   #slot(words: Uint32Array, at: number): number {
     const slot = words[at] ?? 0;
     if (slot >= this.#header.slotCapacity)
-      throw this.#fail(`its slot ${slot} is beyond ${this.#header.slotCapacity}`);
+      throw this.#fail(`its slot is ${slot}, allowed: less than ${this.#header.slotCapacity}`);
     return slot;
   }
 

@@ -133,7 +133,7 @@ const CORRUPT_WORDS: readonly Damage[] = [
   [
     'a string region with fewer bytes than are used',
     (bytes) => alterWord(bytes, 'stringBytesA', 2n),
-    'a string at 2 lies outside of 2 valid bytes',
+    'a string at 2 lies outside the 2 valid string bytes',
   ],
   [
     'a switch to a directory that has no valid records',
@@ -209,12 +209,12 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a slot beyond the slot capacity',
     field32(counter, RECORD.slot, 24),
-    'record 2: its slot 24 is beyond 24',
+    'record 2: its slot is 24, allowed: less than 24',
   ],
   [
     'a slot for the as-of time beyond the slot capacity',
     field32(root, RECORD.extra1, 0xfffffffe),
-    'record 0: its slot 4294967294 is beyond 24',
+    'record 0: its slot is 4294967294, allowed: less than 24',
   ],
   [
     'a value type of 0',
@@ -234,12 +234,12 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a frame that ends beyond its region',
     field32(text, RECORD.text4, 251),
-    'record 3: its frame at 2008 ends beyond 2048',
+    'record 3: its frame at 2008 ends beyond the frame region of 2048 bytes',
   ],
   [
     'a frame whose end overflows',
     field32(text, RECORD.text4, 0xffffffff),
-    'record 3: its frame at 34359738360 ends beyond 2048',
+    'record 3: its frame at 34359738360 ends beyond the frame region of 2048 bytes',
   ],
   [
     'a text frame without space for its length',
@@ -259,7 +259,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a string beyond its region',
     field32(counter, RECORD.name, 0xfffffff0),
-    /^a string at 4294967280 lies outside of \d+ valid bytes$/,
+    /^a string at 4294967280 lies outside the \d+ valid string bytes$/,
   ],
   [
     'a schema whose size is not a multiple of the size of a float',

@@ -44,7 +44,7 @@ export const scrapes: readonly Drawing[] = [
   }),
   timeSeries('s', {
     title: 'Duration of scrapes',
-    description: 'As Prometheus sees it, for all jobs that scrape this exporter.',
+    description: 'Measured by Prometheus, for all jobs that scrape this exporter.',
     queries: {
       '{{job}} {{app}} {{server_key}}': `scrape_duration_seconds{instance=~"$instance"} and on (instance) ${own('build_info')}`,
     },
