@@ -172,7 +172,7 @@ describe('A real JVM', function () {
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
 
-  it('in another PID namespace with the same /tmp is shown with its PID on the host, or omitted', async function () {
+  it('in another PID namespace with the same /tmp is shown, with its PID on the host, only if containers = true', async function () {
     needsPrograms(this, 'java', 'unshare');
     const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child'];
     const probe = spawnSync('unshare', [...namespaces, 'true']);

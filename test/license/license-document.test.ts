@@ -82,12 +82,12 @@ describe('The term of a new license', () => {
 describe('The signed bytes of a license', () => {
   const fields = { license_id: '1', licensee: 'a', product: 'b', issued_at: 'c', expires_at: 'd' };
 
-  it('have keys in the order of UTF-16 code units, and no blanks', () =>
+  it('contain the keys in the order of their UTF-16 code units, and no blanks', () =>
     expect(String(signedBytes({ key_id: 'e', ...fields }))).to.equal(
       '{"expires_at":"d","issued_at":"c","key_id":"e","license_id":"1","licensee":"a","product":"b"}',
     ));
 
-  it('have strings in the form of RFC 8785', () =>
+  it('contain strings in the form that RFC 8785 requires', () =>
     expect(String(signedBytes({ ...fields, key_id: '\u20ac$\u000f\nA\'B"\\\\"/' }))).to.contain(
       '"key_id":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"',
     ));

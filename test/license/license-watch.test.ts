@@ -270,7 +270,7 @@ describe('The license at startup', () => {
           `${place()}: ${sentence}`,
         ));
 
-    it('is loaded at any date if its signature is valid', () => {
+    it('is loaded without a check of its term if its signature is valid', () => {
       writeFileSync(inFolder('license.json'), signedLicense());
       expect(loadLicense(inFolder('license.json')).id).to.equal('L-1');
     });

@@ -14,7 +14,7 @@ import {
 import { loadLicense } from '#app/license/license-watch.js';
 import { temporaryFolder } from './temporary-folder.js';
 
-describe('The advice for a missing license', () => {
+describe('The advice when a license is missing or unreadable', () => {
   const inFolder = temporaryFolder();
   const forGood = 'for permanent use: docs/license.md of the package says who issues licenses';
   const issue = 'for evaluation: shm_license issue --licensee NAME --days 30 --out';

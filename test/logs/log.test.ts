@@ -53,7 +53,7 @@ describe('logger', () => {
       expect(logged({ level: logLevel }, { level, message })).to.equal(line);
     });
 
-  it('states how many lines a slow reader has lost, before the next line', () => {
+  it('writes how many lines were dropped for a slow reader, and then the next line', () => {
     let lines = '';
     let isSlow = false;
     const write = (line: string) => {

@@ -16,7 +16,7 @@ describe('npm test', function () {
   this.slow(5000);
   const folder = temporaryFolder();
 
-  it('ends its report with the reasons of skipped tests, the errors of failed tests, and counts', () => {
+  it('ends its report with the reasons of skipped tests, the errors of failed tests, and the numbers of tests', () => {
     const file = folder.write('till.test.mjs', TESTS);
     const { stdout, status } = spawnSync(process.execPath, ['scripts/test.js', file], {
       encoding: 'utf8',

@@ -158,7 +158,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
     });
 
     shows(['2.3 last paragraph', `2.5 shm_exporter_${MISSES}`], () => {
-      it('each scope is built once, and again only after a change of the scope', async () => {
+      it('each scope is built once, and again only after a reload changes its metrics', async () => {
         expect(await added('other', 'other', 'small')).to.deep.equal(['0 1', '1 0', '1 0']);
         const misses = async () => internal((await scoped('other')).body, MISSES);
         const before = await misses();

@@ -48,7 +48,7 @@ describe('A schema of Varnish', () => {
       'describes b with a type other than counter, gauge or bitmap',
     ],
     [
-      'has a type named after a property of objects',
+      'has a type named like a property of every JavaScript object',
       withField({ type: 'constructor' }),
       'describes b with a type other than counter, gauge or bitmap',
     ],

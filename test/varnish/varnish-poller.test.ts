@@ -377,7 +377,7 @@ describe('A Varnish poller', () => {
       expect(folderOf('shop', folder.path(''), 'host')).to.equal('shop');
     });
 
-    it('reads the folder named after the host for the key "default", or the folder "varnishd" if only that exists', () => {
+    it('takes the key "default" for the folder named after the host, or for "varnishd" if only this folder exists', () => {
       const folderNow = () => folderOf('default', folder.path(''), 'host');
       expect(folderNow()).to.equal('host');
       folder.instance('varnishd');
@@ -393,7 +393,7 @@ describe('A Varnish poller', () => {
       folder.process(PID);
     });
 
-    it('omits only the segments of an unsupported schema', () => {
+    it('omits only the segments whose schema is unsupported', () => {
       const { child } = folder.instance();
       child.schema(0x77n, VBE.replace('uint64_t', 'double'));
       child.values('VBE.boot.a', 0x77n, [0n, 1n]);

@@ -220,7 +220,7 @@ describe('readWebConfig', () => {
     ...(['y', 'Yes', 'YES', 'on', 'On', 'true'] as const).map((each) => [each, true] as const),
     ...(['n', 'no', 'NO', 'off', 'Off', 'false'] as const).map((each) => [each, false] as const),
   ])
-    it(`accepts ${JSON.stringify(text)} for ${isTrue}, as other exporters do`, () => {
+    it(`reads ${JSON.stringify(text)} as ${isTrue}, as other exporters do`, () => {
       const { tls: read_ } = read(
         `http_server_config: {http2: ${text}}\n${tls(`  prefer_server_cipher_suites: ${text}\n`)}`,
       );

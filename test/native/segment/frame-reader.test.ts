@@ -54,7 +54,7 @@ describe('A frame reader', () => {
     expect(readerOf(frames).read(...HISTOGRAM)).to.equal(undefined);
   });
 
-  it('copies at most the bytes and steps of its budget', () => {
+  it('reads no more bytes, and takes no more steps, than its budget allows', () => {
     const size = UNITS * 8;
     const changing = Array.from({ length: 100 }, (_, n) => [n + 1, n, n, n, n + 1]);
     const table = [

@@ -108,7 +108,7 @@ describe('the HTTP responder with limits', () => {
       expect(target.demands, 'what waited is never asked').to.equal(2);
     });
 
-    it('answers queued requests in order, and rejects more than 64 requests', async () => {
+    it('answers queued requests in order, and rejects each request beyond 64', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target]);
       const { text } = http.send(GET('/metrics').repeat(100) + GET('/-/healthy'));
