@@ -282,7 +282,7 @@ describe('hostingPipeline', () => {
     expect(kernel.arena.used).to.equal(without);
   });
 
-  it('releases its refreshes, its segment and its memory on unsubscription', () => {
+  it('closes its segment, frees its memory and answers no further refresh on unsubscription', () => {
     publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
     const before = kernel.arena.used;

@@ -74,7 +74,7 @@ describe('shm_license', function () {
     expect(run('show', file()).stdout).to.match(new RegExp(`\nstate {7}grace: ${warning}\n$`));
   });
 
-  it('issues a license that has already expired with a warning; "verify" refuses it with status 3, and "show" prints it', () => {
+  it('warns when it issues an expired license, which "verify" refuses with status 3 and "show" prints', () => {
     const issued = issue('--issued-at', hoursAgo(100), '--expires-at', hoursAgo(37));
     const { license_id, expires_at } = fields();
     expect(issued).to.deep.equal({

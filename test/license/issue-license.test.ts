@@ -21,7 +21,7 @@ const expiresAt = new Date('2026-02-01T00:00:00Z');
 describe('issueLicense', () => {
   const inFolder = temporaryFolder();
 
-  it('issues a license that is valid at startup, whatever printable characters name the licensee', () =>
+  it('issues a license that is valid at startup, for any licensee of printable characters', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }), (licensee) => {
         fc.pre(licensee.trim() !== '' && licensee.length <= 256);

@@ -33,7 +33,7 @@ describe('The license keys', () => {
     expect(trusted?.equals(createPublicKey(EVALUATION_KEY))).to.equal(true);
   });
 
-  it('are trusted under the names of their files, and files with other names are ignored', () => {
+  it('are trusted under the names of their .pub.pem files, and other files are ignored', () => {
     makeKeyPair(inFolder('.'), 'acme-2026');
     makeKeyPair(inFolder('.'), 'acme.2027');
     writeFileSync(inFolder('README'), 'keys');

@@ -249,7 +249,7 @@ describe('The license at startup', () => {
       it(`is ${state === 'grace' ? 'in its grace period' : state} at ${now}${warning && ` with the warning: ${warning}`}`, () =>
         expect(read(signedLicense(), new Date(now))).to.include({ state, warning }));
 
-    it('is refused before its term with an exit status of its own (6), because a wrong clock may be the cause', () => {
+    it('is refused before its term with the special exit status 6, because the clock may be wrong', () => {
       const early = faultOf(() => read(signedLicense(), new Date('2025-12-31T23:59:59.999Z')));
       expect(early.code).to.equal('LICENSE_EARLY');
       expect(early.message).to.equal(

@@ -56,7 +56,7 @@ describe('a program that imports the publisher', function () {
   };
   const DONE = { status: 0, errors: '' };
 
-  it('compiles as shop.mts and as shop.cts with nodenext, without @types/node, and runs', () => {
+  it('compiles as shop.mts and as shop.cts with the module setting nodenext and without @types/node, and runs', () => {
     const text = IMPORT + PROGRAM + WRONG;
     expect(compiled(['shop.mts', 'shop.cts'], text, '--module', 'nodenext')).to.equal('');
     for (const output of ['shop.mjs', 'shop.cjs']) expect(ran(output)).to.deep.equal(DONE);

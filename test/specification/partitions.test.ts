@@ -68,7 +68,7 @@ describe('partitions', function () {
     it('by default, five targets have five partitions', async () =>
       expect(await places(5, even)).to.deep.equal([0, 1, 2, 3, 4]));
 
-    it(`more than ${CAP} targets have ${CAP} partitions`, async () => {
+    it(`by default, more than ${CAP} targets share ${CAP} partitions`, async () => {
       const found = sizes(await places(apps.length, { ...even, target_workers: 0 }));
       expect(found).to.deep.equal(
         Array.from({ length: CAP }, (_, place) => (place < apps.length - CAP ? 2 : 1)),
@@ -90,7 +90,7 @@ describe('partitions', function () {
   });
 
   shows('2.1 worker_assignment_mode', () => {
-    it('with the default "hash", a target has the same partition in each run, whatever targets follow', async () => {
+    it('with the default "hash", a target has the same partition in each run, whatever targets are added after it', async () => {
       const all = await places(16, { target_workers: 3, worker_assignment_mode: 'hash' });
       expect(await places(7, { target_workers: 3 })).to.deep.equal(all.slice(0, 7));
       expect(new Set(all)).to.deep.equal(new Set([0, 1, 2]));

@@ -162,7 +162,7 @@ describe('the settings', function () {
       await exporters.get('ads')?.line(/ ready: 3 objects, /);
     });
 
-    it('the default is empty and limits nothing', async () => {
+    it('by default, classes is empty and limits nothing', async () => {
       expect(prefixesOf('adh')).to.include.members(['adh_process', 'adh_server', 'adh_service']);
       const [, tracked = ''] = (await exporters.get('adh')?.line(/ ready: (\d+) objects, /)) ?? [];
       expect(Number(tracked)).to.be.above(20);

@@ -50,7 +50,7 @@ describe('an Output', () => {
     return reader;
   };
 
-  it('drops lines while one mebibyte waits, and accepts lines again when the reader continues', async () => {
+  it('drops lines while one mebibyte is unwritten, and accepts lines again when the reader continues', async () => {
     const reader = pipe();
     const output = new Output(reader.fd);
     const line = `${'x'.repeat(999)}\n`;

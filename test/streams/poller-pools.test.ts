@@ -30,7 +30,7 @@ describe('the set of poller pools', () => {
     expect(pools('toy')).to.equal(pools('toy'));
   });
 
-  it('polls each format with the poller of this format', () => {
+  it('polls the segments of each format with the poller of the format', () => {
     const pools = fresh();
     const numbers = ['segment', 'toy'].map((format) => {
       const { seen, subscription } = follow(pools(format).pollResult$('82'));

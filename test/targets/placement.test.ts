@@ -36,7 +36,7 @@ describe('placement by hash', () => {
     it(`puts the key '${key}' in partition ${place} of ${partitions}`, () =>
       expect(hashPartition(key, partitions)).to.equal(place));
 
-  it('moves keys only to a partition that is added', () =>
+  it('moves keys only to the new partition when a partition is added', () =>
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 1, max: 64 }), (key, partitions) => {
         const [before, after] = [

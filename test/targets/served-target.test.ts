@@ -443,7 +443,7 @@ describe('a served target', () => {
       expect(after(few)).to.equal('8 2 4 4');
     });
 
-    it('shows the metrics of the application and the internal metrics that a scope selects', () => {
+    it('shows only the application metrics and the internal metrics that a scope selects', () => {
       showing(1);
       const target = serve();
       const shown = (...metrics: readonly string[]) => {

@@ -77,7 +77,7 @@ describe('An index of Varnish segments', () => {
     );
   });
 
-  it('states the process that writes it once its first line is complete', () => {
+  it('names the process that writes the index as soon as the first line is complete', () => {
     expect(indexOf('# 4711 17954').writer).to.equal(undefined);
     expect(indexOf('# 4711 17954\n').writer).to.deep.equal({ pid: 4711, birth: 17_954 });
   });

@@ -335,7 +335,7 @@ describe('A segment poller', () => {
     }
   });
 
-  it('reports why it cannot open a segment, and opens it as soon as possible', () => {
+  it('reports why it cannot open a segment, and opens the segment once this is possible', () => {
     const { memory, poller, state, pass, begin } = polledMemory();
     begin();
     memory.refuse('c.p.82', 'EACCES: permission denied');

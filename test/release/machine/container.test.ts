@@ -92,7 +92,7 @@ describe('the container image', function () {
     if (status !== 0) skip(this, `the kernel does not let podman build: ${stderr.trim()}`);
   });
 
-  it('serves the metrics of another container, and is healthy without write access and privileges', function () {
+  it('serves the metrics of another container, and is healthy without write access or privileges', function () {
     writeFileSync(folder('license.json'), signedLicense(lasting(20)));
     writeFileSync(
       folder('exporter.toml'),

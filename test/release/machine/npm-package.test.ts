@@ -51,7 +51,7 @@ describe('the npm package', function () {
     expect(status, `${stdout}${stderr}`).to.equal(0);
   });
 
-  it('has no dependencies and no install scripts, because package managers differ in how they treat these', () => {
+  it('has no dependencies and no install scripts, because package managers treat both differently', () => {
     const manifest = JSON.parse(readFileSync(join(root(), 'package.json'), 'utf8')) as object;
     expect(manifest).not.to.have.any.keys(
       'dependencies',

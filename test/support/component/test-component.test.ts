@@ -9,7 +9,7 @@ import { freshComponents } from './components.js';
 describe('TestComponent', () => {
   const serve = freshComponents();
 
-  it('answers a request that lacks the key with the status in the option refusalStatus', async () => {
+  it('refuses a request without the key, with the status in the option refusalStatus', async () => {
     const server = await serve({ securityKey: 'open sesame', refusalStatus: 403 });
     expect((await ask(`${server.url}/sharedmem`)).status).to.equal(403);
   });

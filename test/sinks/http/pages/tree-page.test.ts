@@ -103,7 +103,7 @@ describe('the tree page', () => {
   });
 
   for (const [what, value, wanted] of [
-    ['that a value is not synced', { kind: 'none', reason: 'not synced' }, '(not synced)'],
+    ['that it is not synced', { kind: 'none', reason: 'not synced' }, '(not synced)'],
     ['a number', { kind: 'plain', text: '-1.5' }, '-1.5'],
     [
       'a text in quotes and with escapes',
@@ -116,7 +116,7 @@ describe('the tree page', () => {
       '"abc"… (3,000 characters)',
     ],
   ] as const)
-    it(`shows ${what}`, async () => {
+    it(what, async () => {
       const { text } = await ask(showing([object(), variable({ value })]));
       expect(rowsOf(text)[1]).to.contain(` items ${wanted}`);
     });
