@@ -937,7 +937,7 @@ def keys_of_other_users():
         return subprocess.run([sys.executable, "-c", code, HERE, CTX], capture_output=True, text=True)
     if os.getuid():
         return
-    for mode, why in ((0o644, "whose publisher has ended"), (0o666, "whose publisher has ended"),
+    for mode, why in ((0o644, "and its publisher has ended"), (0o666, "and its publisher has ended"),
                       (0o600, "and this program may not read it")):
         p = shm.Publisher("foreign", CTX, mode=mode)
         p.publish()

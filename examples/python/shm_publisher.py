@@ -819,7 +819,7 @@ class Publisher:
                     return self._busy(fd)
             finally:
                 os.close(fd)
-            why = "whose publisher has ended"
+            why = "and its publisher has ended"
         try:
             uid = os.lstat(self.path).st_uid
         except OSError:

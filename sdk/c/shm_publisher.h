@@ -1395,7 +1395,7 @@ static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *
   } else if ((code == -EACCES || code == -EPERM) && is_there && facts.st_uid != geteuid()) {
     shm_say(line, "%s belongs to %s", p->path, facts.st_uid == 0 ? "root" : "user ");
     if (facts.st_uid != 0) shm_write_number(line, facts.st_uid);
-    shm_write(line, fd >= 0 ? ", whose publisher has ended: remove it as that user"
+    shm_write(line, fd >= 0 ? ", and its publisher has ended: remove it as that user"
                             : ", and this program may not read it: remove it as that user");
   } else {
     const char *text = shm_code_text(code);

@@ -1799,7 +1799,7 @@ static void take_foreign_key(void) {
   path_of(path, sizeof path, "foreign");
   bool is_readable = (foreign_mode & 4) != 0;
   snprintf(expected, sizeof expected, "shm_publisher_place: %s belongs to root, %s: remove it as that user", path,
-           is_readable ? "whose publisher has ended" : "and this program may not read it");
+           is_readable ? "and its publisher has ended" : "and this program may not read it");
   options.fail_if_busy = true;
   if (setgid(65534) != 0 || setuid(65534) != 0) _exit(1);
   CHECK(shm_publisher_open(&p, &options) == 0);

@@ -45,7 +45,7 @@ export function startedUnixMs(startTicks: number, proc = '/proc'): number {
 export function hidingOption(proc = '/proc'): string | undefined {
   // Every PID namespace has a process 1. It is hidden whenever any process is hidden.
   if (startTicksOf(1, proc) !== undefined) return undefined;
-  return optionIn(textOf(`${proc}/self/mountinfo`), proc) ?? 'an option of its mount';
+  return optionIn(textOf(`${proc}/self/mountinfo`), proc) ?? 'a mount option';
 }
 
 function optionIn(mounts: string, proc: string): string | undefined {

@@ -72,12 +72,12 @@ export class VerifiedFile {
     const stat = fstatSync(this.#fd, { bigint: true });
     const uid = Number(stat.uid);
     if (!stat.isFile()) throw refused('is not a regular file');
-    if (stat.nlink !== 1n) throw refused(`has ${stat.nlink} hard links`);
+    if (stat.nlink !== 1n) throw refused(`has ${stat.nlink} hard links, allowed: 1`);
     if (uid !== directoryUid)
       throw refused(`belongs to user ${uid}, but its directory to user ${directoryUid}`);
     if ((Number(stat.mode) & GROUP_OR_OTHERS_WRITE) !== 0)
       throw refused('is writable by other users');
-    if (stat.size > maxBytes) throw refused(`has ${stat.size} bytes`);
+    if (stat.size > maxBytes) throw refused(`has ${stat.size} bytes, allowed: at most ${maxBytes}`);
     const { type } = statfsSync(`/proc/self/fd/${this.#fd}`);
     const device = TYPES_WITHOUT_DEVICE.has(type) ? undefined : deviceText(stat.dev);
     return { key: `${stat.dev}:${stat.ino}`, device, inode: stat.ino, uid };

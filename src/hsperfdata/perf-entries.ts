@@ -63,12 +63,15 @@ export interface PerfHeader {
 export function readPerfHeader(bytes: Uint8Array, size: number): PerfHeader | undefined {
   if (bytes.length < HEADER.bytes || isBlank(bytes)) return undefined;
   if (MAGIC.some((byte, index) => bytes[index] !== byte))
-    throw corrupt('does not begin with cafec0c0');
+    throw corrupt('does not begin with the bytes cafec0c0');
   const order = bytes[HEADER.byteOrder] ?? 0;
   if (order > 1) throw corrupt(`has the byte order ${order}, allowed: 0 or 1`);
   const major = bytes[HEADER.major] ?? 0;
   if (major !== MAJOR)
-    throw new Fault('SEGMENT_INCOMPATIBLE', `has version ${major} of the format, known: ${MAJOR}`);
+    throw new Fault(
+      'SEGMENT_INCOMPATIBLE',
+      `has version ${major} of the format, allowed: ${MAJOR}`,
+    );
   if (bytes[HEADER.accessible] !== 1) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER.bytes);
   const isLittleEndian = order === 1;

@@ -17,13 +17,13 @@ export const HSPERFDATA_SETTINGS = {
     'directories',
     ['/tmp/hsperfdata_*'],
     list(directory, { min: 1, max: 64, different: { by: String } }),
-    'Directories of the counter files of JVMs, one for each user',
+    'Directories with counter files of JVMs, one for each user',
   ),
   containers: optional(
     'containers',
     false,
     flag,
-    'Also shows JVMs in containers, through /proc. The exporter needs the permissions to read their processes',
+    'Also shows JVMs in containers, through /proc. The exporter needs permission to read the processes in containers',
   ),
   users: optional(
     'users',

@@ -59,7 +59,9 @@ function verifySignature(document: LicenseDocument, place: string, keys: Trusted
   const bytes = Buffer.from(signature, 'base64');
   // Base64 that differs only in ignored bits or characters decodes to the same bytes; accept only the canonical text.
   if (bytes.length !== SIGNATURE_BYTES || bytes.toString('base64') !== signature)
-    throw refusal(`${place} has a bad signature: it is not ${SIGNATURE_BYTES} bytes in base64`);
+    throw refusal(
+      `${place} has a bad signature: the signature is not ${SIGNATURE_BYTES} bytes in base64`,
+    );
   if (!verify(null, signedBytes(fields), key, bytes))
     throw refusal(
       `${place} has a bad signature: the license was changed after it was issued, ` +

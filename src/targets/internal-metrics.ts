@@ -114,7 +114,7 @@ const ROWS: readonly InternalMetricRow[] = [
   ),
   counter(
     `${PREFIX}scrape_scope_cache_misses_total`,
-    'Scoped scrapes that were not in the scope cache.',
+    'Scoped scrapes that the scope cache could not serve.',
     ({ counts }) => counts.scopeMisses,
   ),
   gauge(

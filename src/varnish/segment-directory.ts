@@ -235,11 +235,12 @@ export class SegmentDirectory {
   #json(entry: IndexEntry, { bodyOffset, schemaId }: VarnishSegmentHeader, id: bigint): string {
     const refuse = (what: string) => new Fault('SEGMENT_CORRUPT', what);
     if (schemaId !== id) throw refuse('has different ids in its file and in the index');
-    if (entry.length > LIMITS.schemaBytes) throw refuse(`has ${entry.length} bytes`);
+    if (entry.length > LIMITS.schemaBytes)
+      throw refuse(`has ${entry.length} bytes, allowed: at most ${LIMITS.schemaBytes}`);
     if (bodyOffset < HEADER.bytes || bodyOffset >= entry.length)
       throw refuse(`begins at byte ${bodyOffset}, allowed: ${HEADER.bytes} to ${entry.length - 1}`);
     const bytes = Buffer.alloc(entry.length);
-    if (!this.read(entry, bytes)) throw refuse('is cut');
+    if (!this.read(entry, bytes)) throw refuse('is truncated');
     const end = bytes.indexOf(0, bodyOffset);
     return bytes.toString('utf8', bodyOffset, end < 0 ? bytes.length : end);
   }

@@ -194,7 +194,11 @@ export class IndexFile {
     if (stamp === this.#stamp) return false;
     const { size } = this.#file;
     if (size < this.#bytes) throw new Fault('SEGMENT_CORRUPT', 'the index was truncated');
-    if (size > LIMITS.indexBytes) throw new Fault('SEGMENT_CORRUPT', `the index has ${size} bytes`);
+    if (size > LIMITS.indexBytes)
+      throw new Fault(
+        'SEGMENT_CORRUPT',
+        `the index has ${size} bytes, allowed: at most ${LIMITS.indexBytes}`,
+      );
     this.#checkStart();
     const added = Buffer.alloc(size - this.#bytes);
     const bytes = added.subarray(0, this.#file.read(added, this.#bytes));

@@ -50,11 +50,11 @@ describe('A file of another program', () => {
     mkdirSync(folder.path('folder'));
     expect(refusal('folder')).to.equal('is not a regular file');
     linkSync(folder.write('a', ''), folder.path('b'));
-    expect(refusal('a')).to.equal('has 2 hard links');
+    expect(refusal('a')).to.equal('has 2 hard links, allowed: 1');
     symlinkSync('a', folder.path('link'));
     expect(refusal('link')).to.equal('is a link');
     folder.write('large', 'x'.repeat(101));
-    expect(refusal('large')).to.equal('has 101 bytes');
+    expect(refusal('large')).to.equal('has 101 bytes, allowed: at most 100');
     chmodSync(folder.write('shared', ''), 0o620);
     expect(refusal('shared')).to.equal('is writable by other users');
     folder.write('own', '');

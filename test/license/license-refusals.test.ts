@@ -15,7 +15,7 @@ describe('A license is refused if its text', () => {
     'the fields of a license are license_id, licensee, product, issued_at, expires_at, key_id, signature';
   const changed =
     'has a bad signature: the license was changed after it was issued, or the key "evaluation" did not sign it';
-  const shape = 'has a bad signature: it is not 64 bytes in base64';
+  const shape = 'has a bad signature: the signature is not 64 bytes in base64';
   const iso = 'where a time in ISO 8601 and UTC such as 2026-01-31T00:00:00Z is needed';
   const replaced = (from: string | RegExp, to: string) => signedLicense().replace(from, to);
   const keys = loadTrustedKeys();

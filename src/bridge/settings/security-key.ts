@@ -49,7 +49,7 @@ function faultOf(key: string): string | undefined {
 
 function fromEnvironment(name: string, { environment }: KeyReader): string {
   const value = environment[name];
-  if (value === undefined) throw invalid(`the environment has no variable ${name}`);
+  if (value === undefined) throw invalid(`the environment variable ${name} is not set`);
   return value;
 }
 
@@ -72,7 +72,7 @@ function fromFile(path: string, reader: KeyReader): string {
     // Check the owner too, since the owner of a file can read it and replace the key.
     if (userId !== undefined && uid !== userId && uid !== ROOT)
       throw invalid(
-        `${path}: belongs to user ${uid}, allowed: ${userId === ROOT ? 'root' : `root or user ${userId}`}, which runs the bridge`,
+        `${path}: belongs to user ${uid}, allowed: ${userId === ROOT ? 'root' : `root or user ${userId}`}, who runs the bridge`,
       );
   };
   return readRegularFile(path, { maxBytes: MAX_FILE_BYTES, inspect }).toString('latin1');

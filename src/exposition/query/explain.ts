@@ -162,7 +162,7 @@ export class MetricExplainer {
     if (this.#rowsOf(node).length > 0) return '';
     return this.#parts.objects.boundOf(node.object)?.declared === undefined
       ? 'no row reads it'
-      : 'all rows that read it are of classes that the target excludes';
+      : 'the target excludes the classes of all rows that read it';
   }
 
   /** Why no row reads the variables of an object; empty if a row may read them. */

@@ -168,7 +168,7 @@ export class PublisherFile {
       attempt(cannot, () => {
         ftruncateSync(fd, this.#size);
       });
-      if (!tryLock(fd)) throw new Fault('NATIVE_FAILED', `${cannot}: it cannot be locked`);
+      if (!tryLock(fd)) throw new Fault('NATIVE_FAILED', `${cannot}: the file cannot be locked`);
       return fd;
     } catch (error) {
       closeSync(fd);
@@ -259,7 +259,7 @@ export class PublisherFile {
       renameSync(this.#temporary, this.#path);
     } catch (error) {
       unlinkSync(this.#temporary);
-      throw notReplaced(this.#path, error, 'whose publisher has ended');
+      throw notReplaced(this.#path, error, 'and its publisher has ended');
     }
   }
 
@@ -303,7 +303,7 @@ function whyNotOpened(path: string, error: unknown): Fault {
   try {
     fd = openIfExists(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (fd !== undefined && isLocked(fd)) return busy(path, fd);
-    return notReplaced(path, error, 'whose publisher has ended');
+    return notReplaced(path, error, 'and its publisher has ended');
   } catch {
     return notReplaced(path, error, 'and this process may not read it');
   } finally {

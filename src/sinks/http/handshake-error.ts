@@ -11,7 +11,7 @@ export const HANDSHAKE_ERRORS = {
   untrusted_certificate: 'client_ca_file has no authority that signed its certificate',
   expired_certificate:
     'its certificate, or the certificate of an authority that signed it, is not valid at this time',
-  invalid_certificate: 'its certificate is not for clients, or breaks another rule',
+  invalid_certificate: 'its certificate is not valid for clients, or is invalid for another reason',
   name_not_allowed: 'its certificate has none of the names in client_allowed_sans',
   rejected_by_client: 'it rejects the certificate of the exporter',
   plain_http: 'it sent a request without TLS',

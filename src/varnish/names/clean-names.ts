@@ -52,7 +52,7 @@ const MERGED: readonly CleanRow[] = [
   merged(
     ['main', 'sessions', 'type'],
     /^sess_(?<of>.+)$/,
-    'Outcomes of sessions. One session may be counted under several types.',
+    'Sessions, by type of outcome. One session may be counted under several types.',
   ),
   merged(
     ['main', 'session_closures', 'reason'],

@@ -402,7 +402,7 @@ describe('The configuration of the bridge', () => {
       expect(complaint(toml)).to.deep.equal([
         'c.toml:5:16: components[0].security_key: k: has mode 0644, allowed: access for its owner only, as after chmod 600',
         'c.toml:6:11: components[0].ca_file: ca.pem: holds nothing in PEM, needed: a certificate in PEM ("-----BEGIN CERTIFICATE-----")',
-        'c.toml:11:16: components[1].security_key: the environment has no variable NO',
+        'c.toml:11:16: components[1].security_key: the environment variable NO is not set',
         'c.toml:12:11: components[1].ca_file: no.pem: cannot be read: no such file or folder',
       ]);
     });
@@ -410,7 +410,7 @@ describe('The configuration of the bridge', () => {
     it('reports the mistakes together with those in the configuration file itself', () => {
       const toml = `${other('a', 'https://a', '1')}security_key = "env:NO"\n${other('b', 'https://b', '2')}deflate = 1\nca_file = "no.pem"\n[[components]]\nname = "c"`;
       expect(complaint(toml)).to.deep.equal([
-        'c.toml:5:16: components[0].security_key: the environment has no variable NO',
+        'c.toml:5:16: components[0].security_key: the environment variable NO is not set',
         'c.toml:10:11: components[1].deflate: found 1, allowed: "auto" or "always" or "never"',
         'c.toml:11:11: components[1].ca_file: no.pem: cannot be read: no such file or folder',
         'c.toml:12:1: components[2].url: found nothing, needed: an address such as "http://127.0.0.1:8080", without a user name, "?" or "#"',

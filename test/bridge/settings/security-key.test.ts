@@ -97,7 +97,7 @@ describe('The reader of security keys', () => {
     ));
 
   it('refuses a variable that does not exist', () =>
-    expect(complaint('env:K')).to.equal('the environment has no variable K'));
+    expect(complaint('env:K')).to.equal('the environment variable K is not set'));
 
   for (const mode of [0o600, 0o400, 0o700])
     it(`accepts a file of mode ${mode.toString(8)}`, () =>
@@ -147,10 +147,10 @@ describe('The reader of security keys', () => {
 
     it('refuses the file, even if only its owner can read it', () => {
       expect(complaint(`file:${folder.path('k')}`)).to.equal(
-        `k: belongs to user ${OWNER}, allowed: root, which runs the bridge`,
+        `k: belongs to user ${OWNER}, allowed: root, who runs the bridge`,
       );
       expect(complaint(`file:${folder.path('k')}`, { ...KEYS, userId: 7 })).to.equal(
-        `k: belongs to user ${OWNER}, allowed: root or user 7, which runs the bridge`,
+        `k: belongs to user ${OWNER}, allowed: root or user 7, who runs the bridge`,
       );
     });
 

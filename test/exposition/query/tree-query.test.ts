@@ -199,7 +199,7 @@ describe('a tree query', () => {
       const both = { ...base, classes: [...base.classes, ...other] };
       const { part } = shown({ catalogue: both, filters: { classes: ['shop'] } });
       expect(metricsOf(part())).to.equal(
-        'all rows that read it are of classes that the target excludes',
+        'the target excludes the classes of all rows that read it',
       );
     });
   });

@@ -181,7 +181,7 @@ describe('A publisher whose segment file belongs to another user', () => {
     expect(placeAsOrdinaryUser()).to.throw(
       Fault,
       new RegExp(
-        `^Cannot replace ${segments.path('82')}: EACCES.*It belongs to user 0, whose publisher has ended: remove it as that user or root$`,
+        `^Cannot replace ${segments.path('82')}: EACCES.*It belongs to user 0, and its publisher has ended: remove it as that user or root$`,
       ),
     );
   });

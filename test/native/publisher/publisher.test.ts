@@ -176,7 +176,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     };
     expect(() => {
       asOrdinaryUser(place);
-    }).to.throw(Fault, /^Cannot replace .*: EPERM.*user 0, whose publisher has ended: remove it/);
+    }).to.throw(Fault, /^Cannot replace .*: EPERM.*user 0, and its publisher has ended: remove it/);
     expect(segments.files()).to.deep.equal([segments.name('82')]);
   });
 

@@ -129,7 +129,7 @@ export const losses: readonly Drawing[] = [
   }),
   timeSeries('short', {
     title: 'Scopes that select nothing',
-    description: 'Their pages answer 404.',
+    description: 'The pages of these scopes answer 404.',
     queries: { [OF_EXPORTER]: own('scopes_unmatched') },
   }),
 ];
