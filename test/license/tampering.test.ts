@@ -27,7 +27,7 @@ describe('A license that is modified', () => {
   const edits = [
     ['by the replacement of a character', 1, anyCharacter],
     [
-      'by the replacement of a character by an ASCII character',
+      'by the replacement of a character with an ASCII character',
       1,
       fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
     ],

@@ -34,14 +34,14 @@ describe('logger', () => {
     ],
     ['omits a debug event at log level info', 'debug', 'info', 'detail', ''],
     [
-      'replaces line breaks by blanks',
+      'replaces line breaks with blanks',
       'info',
       'info',
       'one\n  two\r\nthree',
       '1970-01-01T00:00:00.000Z info one two three\n',
     ],
     [
-      'replaces control characters by blanks',
+      'replaces control characters with blanks',
       'info',
       'info',
       'a\u001b[2Jb\rc\0d\u2028e\u202ef',

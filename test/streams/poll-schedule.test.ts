@@ -33,13 +33,13 @@ describe('a poll schedule', () => {
   /** Marble diagrams of poll results, and of waits. Only at `s` may the pool wait on the futex. */
   const pictures = [
     [
-      'polls often a segment that changed within the last second',
+      'polls often within a second after a change of the segment',
       'a 499ms a 499ms a',
       'p 499ms p 499ms s',
     ],
     ['polls often after a notification', '             a 1099ms b 899ms b', 'p 1099ms p 899ms p'],
     ['polls an idle segment rarely', '      a 1999ms a', '      p 1999ms s'],
-    ['polls often once an idle segment changes', '           a 1999ms b', '      p 1999ms p'],
+    ['polls often after an idle segment changes', '           a 1999ms b', '      p 1999ms p'],
     ['polls at once while memory is being freed', '       a 1999ms t', '      p 1999ms f'],
     [
       'polls at once while the source has more changes',

@@ -29,7 +29,7 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     title:
-      'of an intermediate authority, with or without their chain, but no other clients of its root',
+      'of an intermediate authority, whether or not they send their chain, but no other clients of its root',
     anchors: ['int'],
     admits: [['client'], ['client', 'int'], ['client', 'int', 'root']],
     refuses: [['root-client'], ['other-client', 'other'], ['other-client', 'other', 'root']],
@@ -47,7 +47,7 @@ const CASES: readonly Case[] = [
     refuses: [['client'], ['lone-client']],
   },
   {
-    title: 'of each authority in the file, even if the file has some of them twice',
+    title: 'of each authority in the file, even if the file has some authorities twice',
     anchors: ['lone', 'int', 'int', 'root', 'lone'],
     admits: [['client'], ['root-client'], ['lone-client'], ['other-client', 'other']],
     refuses: [['other-client']],
@@ -102,7 +102,7 @@ const CASES: readonly Case[] = [
     refuses: [['constrained-other']],
   },
   {
-    title: 'only if a CA certificate signed theirs',
+    title: 'only if a CA certificate signed their certificate',
     anchors: ['own-client', 'no-signer', 'no-authority'],
     admits: [['own-client']],
     refuses: [['no-signer-client'], ['no-authority-client'], ['signed-by-client']],

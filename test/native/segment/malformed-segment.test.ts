@@ -36,7 +36,7 @@ const INCOMPATIBLE: readonly Damage[] = [
     'its magic is 53484d4558500a0a, not 53484d4558500d0a',
   ],
   [
-    'a magic of zero bytes',
+    'a magic whose bytes are all 0',
     (bytes) => void bytes.fill(0, 0, 8),
     'its magic is 0000000000000000, not 53484d4558500d0a',
   ],
@@ -74,12 +74,12 @@ const CORRUPT_HEADER: readonly Damage[] = [
     /^the header's CRC is [0-9a-f]+, but its bytes give [0-9a-f]+$/,
   ],
   [
-    'a region beyond the end',
+    'a region that begins beyond the end of the file',
     u64(HEADER.frames, 40_960),
     `frames is 40960, allowed: at most ${SAMPLE_BYTES}`,
   ],
   [
-    'a region that reaches beyond the end',
+    'a region that ends beyond the end of the file',
     u64(HEADER.slots, SAMPLE_BYTES),
     'slots at 32768 has 192 bytes, but the file has 32768',
   ],
@@ -131,7 +131,7 @@ const CORRUPT_WORDS: readonly Damage[] = [
     'the directory states 2049 string bytes, but the region has 2048',
   ],
   [
-    'a string region with fewer bytes than are used',
+    'a string region with fewer valid bytes than its strings need',
     (bytes) => alterWord(bytes, 'stringBytesA', 2n),
     'a string at 2 lies outside the 2 valid string bytes',
   ],
@@ -222,7 +222,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     `record 2: its value type is 0, allowed: 1 to ${TYPES}`,
   ],
   [
-    'a value type above the known ones',
+    'a value type above the highest known type',
     inRecord(counter, (record) => void record.writeUInt8(1 + TYPES, RECORD.type)),
     `record 2: its value type is ${1 + TYPES}, allowed: 1 to ${TYPES}`,
   ],
