@@ -148,13 +148,13 @@ export const SETTINGS = {
     'render_min_interval_ms',
     250,
     integer(0, MAX_TIMER_MS),
-    'Minimum time between two renders of one target. 0 renders at every update',
+    'Minimum milliseconds between two renders of one target. 0 renders at every update',
   ),
   targetMaxObjects: reloaded(
     'target_max_objects',
     1_000_000,
     integer(1, 1_000_000),
-    'Maximum number of objects that one target tracks. The exporter omits and counts objects beyond it, and logs the first one',
+    'Maximum number of objects that one target tracks. The exporter omits and counts further objects, and logs the first of them',
   ),
   targetMaxVariables: reloaded(
     'target_max_variables',
@@ -172,7 +172,7 @@ export const SETTINGS = {
     'target_max_text_bytes',
     2 ** 29,
     integer(1024, 2 ** 29),
-    'Maximum bytes of names and labels that one target shows, and of texts, histograms and summaries that it reads',
+    'Maximum bytes of names and labels that one target shows, and of strings, histograms and summaries that it reads',
   ),
   targetWorkers: optional(
     'target_workers',
@@ -196,7 +196,7 @@ export const SETTINGS = {
     'worker_rebalance_enabled',
     false,
     flag,
-    'Moves targets between partitions from time to time to balance their load',
+    'Moves targets between partitions from time to time to balance the load of the partitions',
   ),
   debug: optional('debug', false, flag, 'Logs in detail, as log_level = "debug" does'),
   logLevel: optional('log_level', 'info', logLevel, 'Lowest level that is logged'),

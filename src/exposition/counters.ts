@@ -34,7 +34,7 @@ export const COUNTERS = {
   staleFrames: {
     kind: 'event',
     metric: 'shm_exporter_target_stale_frames_total',
-    help: 'Failed copies of texts, histograms and summaries that changed during every attempt.',
+    help: 'Copies of strings, histograms and summaries that failed because the value changed during every attempt.',
   },
 } as const satisfies Readonly<Record<string, CounterRow>>;
 

@@ -27,14 +27,14 @@ export const ISSUE = {
   name: 'shm_license issue',
   purpose: 'Writes a signed license.',
   options: {
-    licensee: requiredOption('--licensee <name>', line, 'Who the license is for'),
+    licensee: requiredOption('--licensee <name>', line, 'Name of the licensee'),
     out: requiredOption(
       '--out <file>',
       word,
       'File for the license; an older license in it is replaced',
     ),
     days: valueOption('--days <n>', days, 'Number of days until the license expires'),
-    issuedAt: valueOption('--issued-at <time>', utcTime, 'When it begins', {
+    issuedAt: valueOption('--issued-at <time>', utcTime, 'Time at which the license begins', {
       shownDefault: 'now',
     }),
     expiresAt: valueOption(

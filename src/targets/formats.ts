@@ -80,7 +80,7 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
     ),
     hsperfdata: targetFormat(
       {
-        certainty: 'numbers are proven exact, texts are best effort',
+        certainty: 'numbers are proven exact, strings are best effort',
         app: HSPERFDATA_APP,
         notifies: false,
       },

@@ -35,7 +35,11 @@ export class SegmentValues {
     const bytes = bodyOffset + bodyBytes;
     if (bodyOffset < HEADER.bytes || bodyOffset % VALUE_BYTES !== 0 || !(bytes <= entry.length))
       throw new Fault('SEGMENT_CORRUPT', 'has no room for the values of its schema');
-    if (bytes > LIMITS.bodyBytes) throw new Fault('SEGMENT_CORRUPT', `has ${bytes} bytes`);
+    if (bytes > LIMITS.bodyBytes)
+      throw new Fault(
+        'SEGMENT_CORRUPT',
+        `has ${bytes} bytes, allowed: at most ${LIMITS.bodyBytes}`,
+      );
     this.#directory = directory;
     this.#entry = entry;
     this.#header = header;

@@ -68,7 +68,7 @@ export class VarnishManager {
       this.#changedMs = nowMs;
     this.#uptime = uptime ?? this.#uptime;
     if (nowMs - (this.#changedMs ?? -Infinity) <= UPTIME_TIMEOUT_MS)
-      return { state: 'live', reason: 'its uptime moves' };
+      return { state: 'live', reason: 'its uptime increases' };
     if (this.#changedMs === undefined && nowMs - this.#firstMs <= UPTIME_TIMEOUT_MS)
       return { state: 'building', reason: 'its uptime has not increased yet' };
     const { pid } = this.#writer;

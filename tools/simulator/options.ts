@@ -30,7 +30,7 @@ const JSON_OPTIONS = {
   tlsCert: valueOption(
     '--tls-cert <file>',
     word,
-    'PEM file of the certificate: serves HTTPS',
+    'PEM file of the certificate for HTTPS',
     RARE_JSON,
   ),
   tlsKey: valueOption(

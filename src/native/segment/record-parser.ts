@@ -150,7 +150,7 @@ export class RecordParser {
     if (stated !== actual)
       throw this.#fail(`its CRC is ${crcText(stated)}, but its bytes give ${crcText(actual)}`);
     const own = words[at + INDEX] ?? 0;
-    if (own !== index) throw this.#fail(`it states the record number ${own}`);
+    if (own !== index) throw this.#fail(`it states the record number ${own}, allowed: ${index}`);
     const kind = (words[at + KINDS] ?? 0) & BYTE;
     if (kind === RECORD_KIND.variable) return this.#variable(words, at);
     if (kind === RECORD_KIND.object) return this.#object();

@@ -128,7 +128,7 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
  */
 export function checkSize(file: SegmentFile, { end }: SegmentHeader): void {
   const size = file.size();
-  if (size < end) throw corrupt(`the file was cut to ${size} of ${end} bytes`);
+  if (size < end) throw corrupt(`the file was truncated to ${size} of ${end} bytes`);
 }
 
 /**

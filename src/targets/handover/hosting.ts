@@ -40,7 +40,7 @@ export const PARTITION_RETRY_MS = 5000;
 
 const NOT_RUNNING: TreeAnswer = {
   kind: 'no-tree',
-  reason: 'the worker partition of this target does not run it at the moment',
+  reason: 'the worker partition does not run this target at the moment',
 };
 
 export class Hosting implements Assignment {

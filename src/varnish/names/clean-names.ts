@@ -62,7 +62,7 @@ const MERGED: readonly CleanRow[] = [
   merged(
     ['main', 'fetch_results', 'result'],
     /^fetch_(?<of>.+)$/,
-    'Fetches from backends, by the kind of body or the failure.',
+    'Fetches from backends, by kind of body or kind of failure.',
   ),
   merged(
     ['main', 'backend_connection_events', 'event'],

@@ -157,7 +157,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a record with the index of another record',
     field32(child, RECORD.index, 5),
-    'record 1: it states the record number 5',
+    'record 1: it states the record number 5, allowed: 1',
   ],
   [
     'a record of unknown kind',

@@ -277,7 +277,7 @@ describe('A segment poller', () => {
     pass(500);
     expect(poller.poll().publisher).to.deep.equal({
       state: 'corrupt',
-      reason: 'Segment is corrupt: the file was cut to 4096 of 30720 bytes',
+      reason: 'Segment is corrupt: the file was truncated to 4096 of 30720 bytes',
     });
     segment.bytes = Buffer.from(sample);
     pass(1000);

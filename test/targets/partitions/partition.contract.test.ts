@@ -413,7 +413,7 @@ describe('a partition whose thread has ended', () => {
       await eventually('the query is answered', () => asked.subscription.closed);
       const none = {
         kind: 'no-tree',
-        reason: 'the worker partition of this target does not run it at the moment',
+        reason: 'the worker partition does not run this target at the moment',
       };
       expect(asked.seen).to.have.lengthOf(1);
       expect(await queryTree(target)).to.deep.equal(none);

@@ -214,7 +214,7 @@ export const targets: readonly Drawing[] = [
   }),
   labelTable(['job'], {
     title: 'Targets',
-    description: 'What each target shows, and in which partition it runs.',
+    description: 'Root and partition of each target.',
     queries: { '': target('target_info') },
   }),
 ];

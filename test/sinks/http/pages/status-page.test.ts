@@ -130,10 +130,10 @@ describe('the status page', () => {
     it('its format with a note on which values are proven, unless the format proves all values', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
-      const certainty = 'numbers are proven exact, texts are best effort';
+      const certainty = 'numbers are proven exact, strings are best effort';
       target.format = { name: 'other', certainty, notifies: false };
       expect(rows(html([target]))[0]).to.contain(
-        'format other: numbers are proven exact, texts are best effort',
+        'format other: numbers are proven exact, strings are best effort',
       );
     });
 
