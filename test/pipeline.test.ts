@@ -282,7 +282,7 @@ describe('hostingPipeline', () => {
     expect(kernel.arena.used).to.equal(without);
   });
 
-  it('closes its segment, frees its memory and answers no further refresh on unsubscription', () => {
+  it('closes its segment, frees its memory and stops answering refreshes when it is unsubscribed', () => {
     publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
     const before = kernel.arena.used;

@@ -34,7 +34,7 @@ describe('shm_license', function () {
   };
   const fields = () => parseDocument(readFileSync(file(), 'utf8'), 'It');
 
-  it('issues an evaluation license, which its commands "verify" and "show" accept', () => {
+  it('issues an evaluation license, which the commands "verify" and "show" accept', () => {
     const issued = issue('--days', '31');
     const { license_id: id, issued_at, expires_at, signature, ...rest } = fields();
     expect(issued).to.deep.equal({

@@ -46,7 +46,7 @@ describe('issueLicense', () => {
     expect(new Set(ids)).to.have.property('size', 2);
   });
 
-  it('signs a license of several years with a vendor key, and stores the file name of the key as its id', () => {
+  it('signs a license of several years with a vendor key, and takes the key id from the name of the key file', () => {
     const [keyFile] = makeKeyPair(inFolder('keys'), 'acme-2026');
     const late = new Date('2036-01-01T00:00:00Z');
     writeFileSync(

@@ -124,7 +124,7 @@ describe('the manual pages and shell completions of a release', function () {
     [['shm_license', 'verify', 'READ'], ['README.md']],
     [['shm_license', 'verify', '--keys-dir', 'scri'], ['scripts']],
   ] as const;
-  it('complete, in zsh and fish, the words that an option allows if it allows only certain words', () => {
+  it('complete, in zsh and fish, the value of every option that allows only certain words', () => {
     for (const { name, options } of PROGRAMS)
       for (const { flags, choices } of Object.values(options)) {
         if (choices.length === 0) continue;

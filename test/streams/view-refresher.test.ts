@@ -182,7 +182,7 @@ describe('a view refresher', () => {
     expect(ready).to.deep.equal([false, true, true, true]);
   });
 
-  it('reports an incomplete page while a ready target has more changes, unless polls cannot follow its directory', () => {
+  it('reports an incomplete page while a ready target has more changes, except while its directory changes too fast', () => {
     const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const partial: boolean[] = [];
     for (const input of [
@@ -197,7 +197,7 @@ describe('a view refresher', () => {
     expect(partial).to.deep.equal([false, false, true, false]);
   });
 
-  it('reports an incomplete page again once polls can follow the changes of its directory', () => {
+  it('reports an incomplete page again once its directory no longer changes too fast for polls', () => {
     const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const unstable = change({ hasMore: true, isUnstable: true });
     const partial = [inputs.c, unstable, inputs.m].map((input) => {

@@ -8,7 +8,7 @@ const NAMES = ['catalogue_rows_unmatched', 'catalogue_rows_mistyped', 'variables
 describe('a target whose catalogue does not fit its tree', () => {
   const { publishers, serve } = freshServed();
 
-  it('has metrics with the numbers of mismatches, and updates them when variables are added or removed', () => {
+  it('shows the numbers of mismatches in metrics, and updates the numbers when variables are added or removed', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.addVariable(root, 'lag', 'string').set('slow');

@@ -136,7 +136,7 @@ describe('the history of a target', () => {
       undefined,
     ],
     [
-      'prefers the timestamp that the publisher states to the time of a notification',
+      'takes the age of the newest value from the timestamp of the publisher, not from its notifications',
       [
         [ready, 3000],
         [{ ...ready, ...notified(8), view: { ...view, asOfNs: 102_500_000_000n } }, 4000],

@@ -97,7 +97,7 @@ describe('A segment poller', () => {
     expect(again.changes).to.deep.equal([]);
   });
 
-  it("counts the age of a heartbeat from the first poll that reads it if the publisher's clock is ahead", () => {
+  it("counts a heartbeat's age from the first poll that reads the heartbeat if the publisher's clock is ahead", () => {
     const { poller, state, pass, memory } = polledMemory();
     const segment = memory.put('c.p.82', beating(1_000_000n));
     expect(state()).to.equal('live');
@@ -111,7 +111,7 @@ describe('A segment poller', () => {
     expect(state()).to.equal('live');
   });
 
-  it("counts the age of a heartbeat from the first poll that reads it if the publisher's clock is behind", () => {
+  it("counts a heartbeat's age from the first poll that reads the heartbeat if the publisher's clock is behind", () => {
     const { poller, state, pass, memory } = polledMemory(60n * SECOND);
     pass(700_000);
     const segment = memory.put('c.p.82', beating(100n));

@@ -82,7 +82,7 @@ describe('a guard', () => {
     expect((await http.ask('/metrics')).status).to.equal(200);
   });
 
-  it('that admits a request late routes it to the targets that exist at that time', async () => {
+  it('that admits a request late also delays the choice of the target', async () => {
     const targets = [new FakeTarget('ads', ['82'])];
     const asked$ = new Subject<undefined>();
     const refusal = () => asked$.pipe(take(1));
@@ -98,7 +98,7 @@ describe('a guard', () => {
 describe('a guard that has not admitted a request when the exporter ends', () => {
   const serve = freshServing();
 
-  it('does not delay the answer 503', async () => {
+  it('does not delay the answer, which has status 503', async () => {
     const asked$ = new Subject<undefined>();
     const guard = { ...NO_GUARD, refusal: () => asked$ };
     const http = await serve([new FakeTarget()], { guard });

@@ -164,7 +164,7 @@ describe('service discovery at /-/targets', () => {
 describe('the status page at /', () => {
   const serve = freshServing();
 
-  it('links the page and scopes of each target, unless no parameters select only this target', async () => {
+  it('links the page and scopes of each target that routing parameters can distinguish from all others', async () => {
     const targets = [
       new FakeTarget('ads', ['82'], 'H.1.ads'),
       new FakeTarget('ads', ['7'], 'H.1.ads'),

@@ -9,7 +9,7 @@ import { freshComponents } from './components.js';
 describe('TestComponent', () => {
   const serve = freshComponents();
 
-  it('refuses a request without the key, with the status in the option refusalStatus', async () => {
+  it('sends the status of the option refusalStatus to a client without the key', async () => {
     const server = await serve({ securityKey: 'open sesame', refusalStatus: 403 });
     expect((await ask(`${server.url}/sharedmem`)).status).to.equal(403);
   });

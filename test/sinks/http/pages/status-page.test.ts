@@ -81,7 +81,7 @@ describe('the status page', () => {
         else expect(row).to.contain(reason);
       });
 
-    it('the name of each state that its publisher can have', () => {
+    it('the state name of its publisher, for every state', () => {
       for (const state of PUBLISHER_STATES)
         expect(rows(html([as(ready(), state)]))[0], state).to.contain(state);
     });
@@ -127,7 +127,7 @@ describe('the status page', () => {
       expect(cell()).to.equal('not stated');
     });
 
-    it('its format with a note on which values are proven, unless the format proves all values', () => {
+    it('its format and how exact its values are, unless all values are proven exact', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
       const certainty = 'numbers are proven exact, strings are best effort';
