@@ -243,7 +243,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('restarts after an unexpected failure, and reports the reason until then', () => {
+  it('restarts after an unexpected failure, and reports the reason of the failure first', () => {
     publishers.withRoot('82', 'H.1.demo');
     let failures = 1;
     const { clock, seen, refresh, subscription } = run(new Kernel(), (view) => {

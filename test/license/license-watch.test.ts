@@ -89,7 +89,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'emits no further warning while the file is missing, even after the last license expires',
+    'emits no further warning while the file is missing, even when the license read before expires',
     marbles(({ expectObservable }) => {
       const reports = '     v 59s 999ms w';
       const unsubscribed = '1000m !';

@@ -66,7 +66,7 @@ describe('a page of a snapshot', () => {
     page.release();
   });
 
-  it('has the same text when it is compressed, even while values change', async () => {
+  it('has the same text with and without compression, even if values change during the compression', async () => {
     const { children } = publish('82');
     const served = serve('82');
     const texts: string[] = [];

@@ -172,7 +172,7 @@ describe('a target registry', () => {
   });
 
   describe('with rebalancing', () => {
-    it('moves targets from the busiest to the least busy partition, and counts moves and their duration', () => {
+    it('moves targets from the busiest to the least busy partition, and reports the number and duration of moves', () => {
       const { update, places, work, rebalance, metric } = registryOf();
       update(['1', '2', '3', '4'], 2);
       expect(places()).to.deep.equal([0, 1, 0, 1]);

@@ -91,7 +91,7 @@ describe('the checker of pages with known values', () => {
       ).not.to.equal(undefined);
     });
 
-  it('accepts missing texts, histograms and summaries if the page counts them', () => {
+  it('accepts missing texts, histograms and summaries, but no missing parts, if the parameter mayLack is true', () => {
     const some = lines.filter((line) => !line.includes('delay') && !line.includes('text'));
     const { faults, lacking } = checkPage(page(some), 2, new Map(), true);
     expect(faults).to.deep.equal([]);

@@ -85,7 +85,7 @@ function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
       expect(fixture.memory.open(fixture.name('82'))).to.equal(undefined);
     });
 
-    it('distinguishes a replaced segment from the segment that has its name now', () => {
+    it('distinguishes a replaced segment from the segment that now has the name', () => {
       fixture.put('82', Buffer.from('old'));
       const old = open('82');
       fixture.put('82', Buffer.from('new'));

@@ -150,7 +150,7 @@ describe('the HTTP responder with gzip', () => {
     expect((await http.ask('/metrics')).text.length).to.be.greaterThan(target.text.length);
   });
 
-  it('still sends a page if the listener closes while the page is compressed', async () => {
+  it('still sends a page if the listener closes during the compression of the page', async () => {
     const target = large(1_000_000);
     const http = await serve([target]);
     const answer = raw(http, '/metrics');

@@ -312,7 +312,7 @@ describe('a target that moves to another partition', () => {
     expect(seen.map(({ kind, status }) => [kind, status.partition])).to.deep.equal([['ready', 2]]);
   });
 
-  it('completes a move at once when it is no longer ready', () => {
+  it('completes its move at once when the target is no longer ready', () => {
     const { publisher } = publish();
     const target = serve();
     target.ask();

@@ -94,7 +94,7 @@ describe('the status page', () => {
       );
     });
 
-    it('how long it has had its state, its progress, the age of its newest value, and its publisher', () => {
+    it('its progress, its publisher, the age of its newest value, and how long it has had its state', () => {
       const target = waiting('object a');
       target.ages = { sinceSeconds: 61, newest: { ageSeconds: 5, by: 'stated' } };
       target.process = { pid: 4711, startedUnixMs: NOW_MS - 7_200_000 };
