@@ -82,7 +82,7 @@ export const OPTIONS = {
     ...RARE,
     ...overrides(SETTINGS.metricsSystemdSocket),
   }),
-  once: flagOption('--once', 'Print one snapshot, at the latest after one interval; exit', {
+  once: flagOption('--once', 'Print one snapshot within one interval; exit', {
     ...OUTPUT,
     conflicts: ['--enable-metrics-http'],
   }),
@@ -126,5 +126,5 @@ export const OPTIONS = {
     ...RARE,
     conflicts: ['--check-config', '--once'],
   }),
-  live: flagOption('--live', 'With --check-config: compare the targets with the segments', OTHER),
+  live: flagOption('--live', 'With --check-config: also read every segment', OTHER),
 };
