@@ -128,7 +128,7 @@ describe('shm_license', function () {
       options: { outDir: 'keys', name: 'vendor' },
     }));
 
-  it('refuses a command line without a command, and one with two files', () => {
+  it('refuses a command line without a command, or with two files', () => {
     const misuse = (sentence: string) => ({ code: 'USAGE', message: sentence });
     const choose = () => chooseCommand(PROGRAM, Object.keys(COMMANDS), [], '1');
     const needed = 'needed: a command: issue, show, verify, keygen; see --help';

@@ -83,7 +83,7 @@ describe('choose', () => {
     ['prefers the first of the server keys', '', [['H.2.ads'], ['H.1.ads']], 'H.2.ads'],
     ['prefers the lowest instance number', '', [['H.10.ads', 'H.9.ads']], 'H.9.ads'],
     [
-      'prefers an instance that is a number to one that is a word',
+      'prefers a root whose instance is a number to a root whose instance is a word',
       '',
       [['H.main.ads', 'H.77.ads']],
       'H.77.ads',
@@ -104,7 +104,7 @@ describe('choose', () => {
       expect(nameOf(choose(seen, { app: 'ads', hint }))).to.equal(wanted);
     });
 
-  it('prefers the identity that a root states to the identity in its id', () => {
+  it('prefers the stated identity of a root to the identity in its id', () => {
     const stated = root('whatever', { application: 'ads', instance: '5' });
     const seen = [polled('82', stated, 'H.1.ads')];
     expect(nameOf(choose(seen, { app: 'ads', hint: '5' }))).to.equal('whatever');
@@ -152,7 +152,7 @@ describe('choose', () => {
 
   const formers = [
     [
-      'the previous root even if another one is better',
+      'the previous root even if another root is better',
       { serverKey: '456', id: 'a.b.9.ads' },
       'a.b.9.ads',
     ],
@@ -215,7 +215,7 @@ describe('choose', () => {
       expect(choose(seen, { app: 'ads', hint })).to.deep.include({ kind: 'none', reason });
     });
 
-  it('reports the publisher with the best state among those on all server keys', () => {
+  it('reports the publisher that has the best state on any server key', () => {
     const absent = unseen('absent', 'no segment', '82');
     const dead = unseen('dead', 'publisher died', '456');
     expect(choose([absent, dead], ADS)).to.have.nested.property('publisher.state', 'dead');

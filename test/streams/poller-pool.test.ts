@@ -142,7 +142,7 @@ describe('a pool of pollers', () => {
     }),
   );
 
-  it('closes a segment when its last subscriber leaves, and opens it again for the next one', () => {
+  it('closes a segment when its last subscriber leaves, and opens the segment again for the next subscriber', () => {
     publishers.withRoot('82', 'H.1.ads');
     const polls$ = newPool().pollResult$('82');
     const first = follow(states(polls$));
@@ -173,7 +173,7 @@ describe('a pool of pollers', () => {
     expect(roots).to.deep.equal(['H.1.ads live', 'H.2.ads live', 'absent']);
   });
 
-  it('emits results to all subscribers in the same order, even if one requests a poll during an emission', () => {
+  it('emits results to all subscribers in the same order, even if a subscriber polls during an emission', () => {
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const pool = newPool();
     const pollAgain = (seen: PollResult): number => {

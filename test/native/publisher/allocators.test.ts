@@ -36,7 +36,7 @@ describe('A slot allocator', () => {
     ).to.deep.equal([...[2, 0, 1]]);
   });
 
-  it('reuses free slots before new ones once enough slots are free', () => {
+  it('reuses free slots before it takes new slots, once enough slots are free', () => {
     const slots = new SlotAllocator(1000);
     const first = Array.from({ length: 65 }, () => slots.allocate());
     for (const ref of first) if (ref !== undefined) slots.free(ref);

@@ -159,7 +159,7 @@ describe('a listener with TLS', () => {
     expect(text).not.to.contain('demo_value');
   });
 
-  it('closes idle connections in favour of new connections, but no connection with a running request', async () => {
+  it('closes idle connections to make room for new connections, but no connection with a running request', async () => {
     const silent = Object.assign(new FakeTarget(), {
       demand: () => {
         silent.demands++;

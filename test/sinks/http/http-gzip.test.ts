@@ -97,7 +97,7 @@ describe('the HTTP responder with gzip', () => {
         }
   });
 
-  it('compresses its own metrics and the status page, but no other pages, errors or small pages', async () => {
+  it('compresses its own metrics and the status page, but not the tree page, errors or small pages', async () => {
     const waiting = large(1000).wait({
       objects: { synced: 0, total: 1 },
       variables: { synced: 0, total: 0 },

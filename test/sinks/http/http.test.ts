@@ -269,7 +269,7 @@ describe('the HTTP responder', () => {
       expect(target.demands).to.equal(0);
     });
 
-    it('/-/metrics with internal metrics of all targets, in which promtool finds no problem', async function () {
+    it('/-/metrics with internal metrics of all targets, and promtool accepts this page', async function () {
       const ads = new FakeTarget();
       const adh = new FakeTarget('adh', ['80'], 'H.1.adh');
       const ready = (value: number) => [
