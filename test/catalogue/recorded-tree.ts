@@ -1,4 +1,5 @@
-// The recorded object tree of a real ADH. It may be missing, because it is not part of the project.
+// The recorded object tree of a real ADH (Advanced Data Hub, a market data server). It may be missing, because it is
+// not part of the project.
 import { existsSync, readFileSync } from 'node:fs';
 import type { ObjectPath } from '#app/catalogue/match/row-index.js';
 

@@ -24,8 +24,8 @@ const TABLE = '{ a = 1 }';
 const toml = (value: unknown): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 
 /**
- * Generates a line for a key: with a valid value, with an invalid value, or without the key. The last one
- * is an error if the key is required.
+ * Generates a line for a key: with a valid value, with an invalid value, or without the key. A line without a
+ * required key is an error.
  */
 const line = (path: string, key: string, value: unknown, isRequired: boolean) => {
   const mended = `${key} = ${toml(value)}`;

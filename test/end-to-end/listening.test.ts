@@ -86,8 +86,7 @@ describe('the HTTP listener', function () {
   });
 
   /**
-   * Starts an exporter with a socket that is passed as systemd does: as descriptor 3, named in the
-   * environment.
+   * Starts an exporter, and passes a socket to it as systemd does: as descriptor 3, which the environment announces.
    */
   const withSocket = (opened: string) => {
     const path = programs.config({ app: 'ads', server_keys: ['82'], metrics_systemd_socket: true });

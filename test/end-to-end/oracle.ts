@@ -46,7 +46,7 @@ interface CatalogueFile {
   }[];
 }
 
-/** Stands for a quantile without observations. A page may have any value there. */
+/** The expected value of a quantile without observations: a page may have any value there. */
 export const UNOBSERVED = 'unobserved';
 
 const STATES = ['init', 'normal', 'manual_recovery', 'auto_recovery', 'dead', 'invalid'];

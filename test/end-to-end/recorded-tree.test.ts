@@ -131,8 +131,7 @@ inBothModes('the target of a recorded ADH 3.8', function (worker_execution_mode)
           const labels = { object: seedPath === '' ? '@root' : seedPath };
           const names = shown.get(seriesKey(String(Number(value)), labels)) ?? [];
           const [start, end] = [plain(APP + object.class), plain(variable)];
-          // The last words of the class and the first words of the variable may be the same, and then occur
-          // once in the name.
+          // If the class ends in the words with which the variable begins, the metric name has these words only once.
           if (!names.some((name) => name.startsWith(start) && name.endsWith(end)))
             missing.push(`${object.id} ${variable} ${String(value)}`);
         }

@@ -196,7 +196,7 @@ describe('an exporter that prints to a pipe', function () {
     const { exporter, reader } = piped(threaded, keys.map(table).join(''));
     await waitFor('two documents of each', () => reader.stdout.match(/# EOF\n/g)?.[3]);
     await reader.stop('SIGKILL');
-    // The threads wait for 5 s at a time. The deadline is shorter.
+    // The deadline is shorter than the 5 s for which a thread waits at a time.
     await waitFor('it ends', () => (exporter.isOver ? true : undefined), 4500);
     expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
   });

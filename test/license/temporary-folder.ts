@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Call inside `describe`. Returns a function from a name to its path in the folder of the running test. */
+/**
+ * Call inside `describe`. Returns a function that takes a name, and returns its path in the folder of the running
+ * test.
+ */
 export function temporaryFolder(): (name: string) => string {
   let folder = '';
   beforeEach(() => {

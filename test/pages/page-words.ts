@@ -1,4 +1,4 @@
-// Replaces words of the pages that only one program of a machine can use at a time, such as ports.
+// Replaces words of the pages, such as ports, if only one program of a machine can use them at a time.
 import { freePort } from '../support/free-port.js';
 import { uniqueName } from '../support/test-run.js';
 

@@ -1,4 +1,4 @@
-// The pictures of the documentation: which page each one is taken of, and what it must show.
+// The pictures of the documentation: the page that each one shows, and the elements that it must contain.
 import type { Page } from 'playwright-core';
 import type { Scene } from './scene.js';
 

@@ -93,7 +93,7 @@ describe('a filter on a recorded tree', function () {
     const asOf = objects.find((object) => object.name === ROOT)?.asOf?.slot ?? 0;
     return pagesOf([...chosen.flatMap(slotsOf), asOf]);
   };
-  /** The indexes of the entries of a region, such as its slots, that were read. */
+  /** The indexes of the entries that were read in a region, for example of slots. */
   const entries = (reads: readonly CountedRead[], region: number, count: number, bytes: number) =>
     new Set(
       reads

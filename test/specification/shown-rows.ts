@@ -1,6 +1,6 @@
 // Finds which rows of the specification the loaded tests cover.
 
-/** A test that covers a row: the titles from below the row's suite down to the test, and its source file. */
+/** A test that covers a row. Its title begins with the titles of the suites between the row's suite and the test. */
 export interface ShowingTest {
   readonly title: string;
   readonly file: string;

@@ -37,7 +37,7 @@ describe('a served target', () => {
       target.pool.poll('82');
       publisher.addObject(root, 'H.1.demo.b', 'Part');
       target.pool.poll('82');
-      // From here on, the pool does not poll until the task that copies the values has run.
+      // From here on, the segment is not polled until the task that copies the values has run.
       const late = publisher.addObject(root, 'H.1.demo.c', 'Part');
       const x = publisher.addVariable(late, 'x', 'u64');
       publisher.setSynced(root);

@@ -83,7 +83,7 @@ describe('a page of a snapshot', () => {
     );
     expect(new Set(unzipped).size).to.equal(8);
     expect(unzipped).to.deep.equal(texts);
-    // No page is held any longer, although none was sent.
+    // All pages have been released, although none was sent.
     expect(kernel.arena.used).to.be.at.most(used);
   });
 

@@ -21,10 +21,7 @@ const KEY = '80';
 const INTERVAL_MS = 1000;
 const STALE_MS = 3 * INTERVAL_MS;
 const LOST_MS = 8 * INTERVAL_MS;
-/**
- * How long after a limit something may happen, because polls and scrapes take time and the machine may be
- * busy.
- */
+/** The allowed delay after a time limit, because polls and scrapes take time and the machine may be busy. */
 const SLACK_MS = 2500;
 const CLIENTS = 30;
 /** A client's value is its number * TICKS + the tick at which the value was set. */
@@ -262,8 +259,8 @@ try {
     loop(() => memory.push(rss()), 1000),
   ]);
   const quarter = Math.floor(memory.length / 4);
-  // After large answers, memory grows for up to a minute, and the allocator keeps some of it: 57 to 108 MB in
-  // the first ten minutes, then unchanged until the eighteenth. A leak would go on raising the minimum.
+  // After large answers, memory grows for up to a minute, and the allocator keeps some of it: 57 to 108 MB in the
+  // first ten minutes, then unchanged until the eighteenth minute. A leak would go on raising the minimum.
   const spans = [memory.slice(quarter, 2 * quarter), memory.slice(-quarter)];
   const [second, last] = spans.map((span) => Math.min(...span));
   if (memory.length >= 120 && last > second * 1.1 + 32_768)

@@ -15,7 +15,10 @@ import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { fetchPage } from './control-target.js';
 
-/** The number of JVMs per minute of a run. They start at 50 per minute, so they take a tenth of the run. */
+/**
+ * The number of JVMs per minute of a run. They start at a rate of 50 per minute, so this trial takes a tenth of the
+ * run.
+ */
 const JVMS_A_MINUTE = 5;
 const LEAST_JVMS = 5;
 const START_EVERY_MS = 1200;

@@ -1,4 +1,4 @@
-// Tests lookups of host names that hang or fail, and of other names meanwhile.
+// Tests lookups of host names that hang or fail, and lookups of other names at the same time.
 import { expect } from 'chai';
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';

@@ -93,7 +93,7 @@ function expectedOf({ objects }: ComponentTree): Plain[] {
   return below(undefined);
 }
 
-/** Removes integer types, because a variable that was once f64 stays f64. */
+/** Removes the types of integers, because a variable that was once f64 stays f64. */
 const loose = (objects: readonly Plain[]): unknown =>
   JSON.parse(JSON.stringify(objects).replace(/ -?\d+"/g, ' "'));
 

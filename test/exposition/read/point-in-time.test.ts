@@ -1,4 +1,4 @@
-// PointInTime reads texts that have their own offset, or are in the time zone of their publisher.
+// PointInTime reads times from texts that state an offset, or are in the time zone of their publisher.
 import { expect } from 'chai';
 import { PointInTime } from '#app/exposition/read/time.js';
 import { FakeSource } from '../../support/fake-source.js';
@@ -50,7 +50,7 @@ describe('the time text of a publisher', () => {
     ['Pacific/Kiritimati', 'Thu Jan 1 00:00:00 2026', '2025-12-31T10:00:00Z'],
     ['Pacific/Pago_Pago', 'Wed Dec 31 23:59:59 2025', '2026-01-01T10:59:59Z'],
     ['UTC', 'Thu Nov 19 08:00:00 2026', '2026-11-19T08:00:00Z'],
-    // Texts that have their own offset.
+    // Texts that state an offset.
     ['Asia/Kolkata', '2026-11-19T08:00:00Z', '2026-11-19T08:00:00Z'],
     ['Asia/Kolkata', '2026-11-19T08:00:00-05:00', '2026-11-19T13:00:00Z'],
     ['Asia/Kolkata', '2026-11-19 08:00:00+0100', '2026-11-19T07:00:00Z'],

@@ -235,7 +235,7 @@ describe('the series registry', () => {
     remove(0);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal(['x{a="1"} 1']);
     expect([counters.omittedSeries, registry.omitted]).to.deep.equal([9, 9]);
-    // Omitted series no longer wait for the first one to be removed.
+    // An omitted series is not shown when the first series is removed.
     remove(1);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal([]);
     put(2, 'x{a="2"}');

@@ -18,7 +18,7 @@ const output = kernel.view(at, 64);
 const wide = (bits: bigint): number => new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
 const bitsOf = (x: number): bigint => new BigUint64Array(Float64Array.of(x).buffer)[0] ?? 0n;
 
-/** Returns the number that 8 bytes stand for, according to the segment format and docs/catalogue.md. */
+/** Returns the number that 8 bytes encode, according to the segment format and docs/catalogue.md. */
 function numberOf(bits: bigint, kind: OpKind): bigint | number {
   const signed = BigInt.asIntN(64, bits);
   if (kind === 'u64') return bits;

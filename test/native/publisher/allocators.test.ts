@@ -143,7 +143,7 @@ describe('A frame allocator', () => {
   });
 });
 
-// Capacity is reserved without using memory. Beyond it, the publisher counts dropped items and continues.
+// Unused capacity takes no memory. Beyond the capacity, the publisher counts dropped items and continues.
 type Add = (
   publisher: Publisher,
   root: PublishedObject,

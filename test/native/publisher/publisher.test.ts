@@ -306,7 +306,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
   it('gets its name when the previous publisher closes at the same moment', () => {
     const old = segments.publish('82');
     const next = segments.publisher('82');
-    // Another file has the name. It is removed just before the publisher opens it.
+    // Another file has the name. That file is removed just before the publisher opens it.
     const { openSync } = fs;
     fs.openSync = (path, ...rest) => {
       if (path === segments.path('82')) old.close();

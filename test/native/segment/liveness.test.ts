@@ -104,7 +104,9 @@ describe('A publisher (segment format, section 9)', () => {
       expect(judge({ ...LIVE_EVIDENCE, ...evidence }).isServed).to.equal(SERVED.has(state)));
 });
 
-/** How many seconds a stalled publisher is served, the evidence, whether it is served, and the reason. */
+/**
+ * Each row: how many seconds a stalled publisher is served, the evidence, whether the publisher is served, and why.
+ */
 const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[] = [
   [2n, { nowNs: 105n * SECOND + 1n }, true, 'no heartbeat from the publisher for 5.0 s'],
   [2n, { nowNs: 107n * SECOND }, true, 'no heartbeat from the publisher for 7.0 s'],

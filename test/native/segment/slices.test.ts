@@ -48,7 +48,7 @@ describe('A directory that is read in slices', () => {
           else if (what === 'variable') publisher.addVariable(object, `v${pick}`, 'u64').set(1);
           else if (what === 'gone' && object !== keeper) {
             publisher.removeObject(object);
-            objects.splice(0); // some of them were below the removed object
+            objects.splice(0); // some of the listed objects were below the removed one
           } else if (what === 'roles')
             for (let record = 0; record < capacity.records; record += 2)
               publisher.removeObject(publisher.addObject(keeper, 'keeper.passing', 'C'));

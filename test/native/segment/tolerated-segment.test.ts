@@ -95,8 +95,7 @@ describe('A valid publisher is live', () => {
       const read = segment.read.bind(segment);
       segment.read = (into, length, position) => {
         const found = read(into, length, position);
-        // A copy of several bytes may mix different moments, because the order in which it reads them is
-        // not defined.
+        // A copy of several bytes may mix bytes of different moments, because the order of its reads is not defined.
         if (length > 8 && position <= at && at + 8 <= position + found)
           into.set(before.subarray(at, at + 8), at - position);
         return found;

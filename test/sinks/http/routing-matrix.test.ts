@@ -87,7 +87,7 @@ function valuesOf(known: readonly string[]): readonly (readonly string[])[] {
   return [[], ...once, [first, first]];
 }
 
-/** Returns all requests that these targets may answer differently. */
+/** Returns one request for each kind of request that these targets must distinguish. */
 function askings(
   targets: readonly Omit<Scraped, 'value'>[],
   scoped: readonly Pick<Asking, 'scope' | 'inPath'>[],

@@ -38,8 +38,7 @@ describe('the counters of a target that moves and is redefined:', () => {
       expect(target.status().partition).to.equal(1);
       expect(after(second, 1), 'after the move').to.equal(isEvent ? 6 : 4);
 
-      // A new definition may omit other items, so after a reload, the new partition's conditions are
-      // counted again.
+      // A new definition may omit other items. So after a reload, conditions such as omitted items are counted again.
       follow(target.change({ partition: third, definition: definitionOf() }));
       expect(after(third, 4), 'before the reload').to.equal(isEvent ? 10 : 8);
       third.isReady = true;

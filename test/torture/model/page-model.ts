@@ -71,8 +71,8 @@ export class PageModel {
   }
 
   /**
-   * Returns the value of a variable at a moment. If the variable was unset then, returns its last value
-   * before.
+   * Returns the value of a variable at a moment. If the variable was unset at that moment, returns its last earlier
+   * value.
    */
   formerValue(key: string, name: string, at: Stamp): string | undefined {
     for (const { order, tree } of [...this.#of(key)].reverse()) {
@@ -97,8 +97,8 @@ export class PageModel {
   }
 
   /**
-   * Returns the trees that a page may show for a server key if it was read between two moments. Undefined
-   * stands for a time without a root.
+   * Returns the trees that a page may show for a server key if it was read between two moments. An undefined tree
+   * means that there was no root.
    */
   during(key: string, from: Stamp, to: Stamp): (ModelTree | undefined)[] {
     const versions = this.#of(key);

@@ -1,4 +1,4 @@
-// SeededClock is a virtual clock. A seed decides in which order tasks that are due run.
+// SeededClock is a virtual clock. A seed decides the order of the tasks that are due.
 import { VirtualTimeScheduler } from 'rxjs';
 import { messageOf } from '#app/errors.js';
 import type { Random } from '#app/simulator/course.js';

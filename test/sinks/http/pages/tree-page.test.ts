@@ -161,8 +161,8 @@ describe('the tree page', () => {
           return respond([target], query).pipe(map(({ status }) => status));
         });
         const all$ = merge(...asked);
-        // The first two queries begin at once, and the third when the first has ended. The last gets no turn
-        // in time.
+        // The first two queries begin at once, and the third when the first has ended. The fourth cannot begin before
+        // its deadline.
         const statuses = '         3s a 6999ms (bcd|)';
         expectObservable(all$).toBe(statuses, { a: 200, b: 503, c: 503, d: 503 });
       }),
