@@ -1,7 +1,7 @@
 // Creates lines from label texts and values, as rows do.
 import type { Kernel } from '#app/exposition/wasm/kernel.js';
 import { CELL_BYTES } from '#app/exposition/wasm/layout.js';
-import type { Line } from '#app/exposition/wasm/line-table.js';
+import type { Line } from '#app/exposition/text/line.js';
 import { labelsPart } from '#app/exposition/text/text-syntax.js';
 
 /** A line with a constant value, without a cell. @param labels without braces */

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { crcTables } from '#app/exposition/compress/crc.js';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
-import { labelsOf } from '#app/exposition/wasm/line-table.js';
+import { labelsOf } from '#app/exposition/text/line.js';
 import { StoredText } from '#app/exposition/wasm/memory.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { floatText, headerText } from '#app/exposition/text/text-syntax.js';

@@ -12,7 +12,6 @@ import {
   GROUP_BITS,
   RECORD_BYTES,
 } from '../wasm/layout.js';
-import type { LineTable } from '../wasm/line-table.js';
 import { RenderBuffer } from '../text/render-buffer.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;
@@ -28,9 +27,21 @@ export interface DeflateBuffer {
   readonly bytes: number;
 }
 
+/** The lines of a block in the kernel's memory. */
+interface BlockLines {
+  /** The address of the header. */
+  readonly address: number;
+  readonly count: number;
+  /** The number of lines that the block has memory for. */
+  readonly capacity: number;
+  /** The maximum number of bytes that the lines may take as text. */
+  readonly maxBytes: number;
+  readonly isDeflateDirty: boolean;
+}
+
 export class DeflatedLines {
   readonly #kernel: Kernel;
-  readonly #table: LineTable;
+  readonly #block: BlockLines;
   #records = 0;
   #capacity = 0;
   /** Whether lines were added or removed since the kernel's records of the lines were prepared. */
@@ -41,9 +52,9 @@ export class DeflatedLines {
   /** The Huffman code of the last block; undefined before the first block, and after lines were added or removed. */
   #code: DeflateCode | undefined;
 
-  constructor(kernel: Kernel, table: LineTable) {
+  constructor(kernel: Kernel, block: BlockLines) {
     this.#kernel = kernel;
-    this.#table = table;
+    this.#block = block;
   }
 
   get last(): DeflateBuffer | undefined {
@@ -58,7 +69,7 @@ export class DeflatedLines {
 
   /** Whether the last deflate block has the current code and the current values. */
   isCurrent({ code }: DeflateContext): boolean {
-    return this.#code === code && !this.#table.isDeflateDirty;
+    return this.#code === code && !this.#block.isDeflateDirty;
   }
 
   /** Writes a deflate block of the lines, with their current values. */
@@ -66,10 +77,10 @@ export class DeflatedLines {
     const { code, table } = context;
     const last = this.#code === code ? this.#last : undefined;
     if (this.#haveLinesChanged) this.#prepareRecords(context);
-    const to = context.scratchFor(this.#table.maxBytes);
+    const to = context.scratchFor(this.#block.maxBytes);
     // The kernel updates the records as it writes, so they are valid only if the whole write succeeds.
     this.invalidate();
-    const { address } = this.#table;
+    const { address } = this.#block;
     const { run, deflateResult } = this.#kernel;
     const bits =
       last === undefined
@@ -106,7 +117,7 @@ export class DeflatedLines {
     const to = context.scratchFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
-    this.#kernel.run.countSymbols(this.#table.address, context.table, to);
+    this.#kernel.run.countSymbols(this.#block.address, context.table, to);
     this.#code = undefined;
     const { u32 } = this.#kernel;
     for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);
@@ -122,7 +133,7 @@ export class DeflatedLines {
   /** Prepares the records of all lines, and chooses the line distance again if the number of lines has changed much. */
   #prepareRecords(context: DeflateContext): void {
     const { run } = this.#kernel;
-    const { address, count, maxBytes } = this.#table;
+    const { address, count, maxBytes } = this.#block;
     this.#allocateRecords();
     run.prepareRecords(address);
     if (Math.abs(count - this.#countAtChoice) > count * MAX_GROWTH) {
@@ -134,9 +145,9 @@ export class DeflatedLines {
     this.#haveLinesChanged = false;
   }
 
-  /** Allocates a record for each line that the table has room for. */
+  /** Allocates a record for each line that the block has room for. */
   #allocateRecords(): void {
-    const { capacity } = this.#table;
+    const { capacity } = this.#block;
     if (capacity !== this.#capacity) {
       // Allocate first. Allocation can fail, and no state may change before it succeeds.
       const records = this.#kernel.arena.allocate(recordBytes(capacity));
@@ -156,7 +167,7 @@ export class DeflatedLines {
   }
 
   #setHeader(field: number, value: number): void {
-    this.#kernel.u32[(this.#table.address + field) >>> 2] = value;
+    this.#kernel.u32[(this.#block.address + field) >>> 2] = value;
   }
 }
 

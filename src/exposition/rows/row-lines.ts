@@ -2,7 +2,7 @@
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { ValueReference, Row, RowOutput, Series } from '../../catalogue/row.js';
-import type { Line } from '../wasm/line-table.js';
+import type { Line } from '../text/line.js';
 import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 import type { LabelText } from './labels.js';
 import type { SeriesRegistry } from './series-registry.js';

@@ -1,11 +1,39 @@
-// A block: consecutive series lines of one family, which are stored, sorted and compressed together.
+// A block: consecutive lines of one family, which are stored, sorted and compressed together. The lines are in the
+// kernel's memory, as layout.ts draws them.
 import { DeflatedLines } from '../compress/deflated-lines.js';
 import type { DeflateBuffer } from '../compress/deflated-lines.js';
 import type { DeflateContext } from '../compress/deflate-context.js';
+import { PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { LineTable } from '../wasm/line-table.js';
-import type { Line, LineKey } from '../wasm/line-table.js';
+import {
+  BLOCK_BYTES,
+  BLOCK_CAPACITY,
+  BLOCK_COUNT,
+  BLOCK_DEFLATE_DIRTY,
+  BLOCK_ENTRIES,
+  BLOCK_IS_SORTED,
+  BLOCK_ORDER,
+  BLOCK_TEXT_DIRTY,
+  CELL_LINE,
+  ENTRY_BITS,
+  ENTRY_BYTES,
+  ENTRY_CELL,
+  ENTRY_LABELS,
+  ENTRY_NAME,
+  ENTRY_NEXT,
+  HAS_NEXT,
+  KEY_BYTES,
+  KEY_HASH,
+  LINES_CHANGED,
+  MAX_LINES,
+  ORDER_BYTES,
+  SERIES_INDEX_BYTES,
+  VALUE_LENGTH_BYTES,
+  VALUE_OFFSET_BYTES,
+} from '../wasm/layout.js';
 import type { Scratch, StoredText } from '../wasm/memory.js';
+import { labelsOf } from './line.js';
+import type { Line, LineKey } from './line.js';
 
 /** The output of a render: text, deflate blocks, or both. */
 export interface RenderOptions {
@@ -29,54 +57,96 @@ export interface RenderTask {
 /** The typical size of a value with its space and line feed. */
 const VALUE_BYTES = 10;
 
-/** The method `write` writes only the deflate block. The chunk that contains the block writes the text. */
+/** The maximum number of bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
+export const MAX_VALUE_BYTES = 26;
+
+/** The bytes for each line: those of the arrays before `order`, and those of all arrays. */
+const ORDER_OFFSET = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + VALUE_OFFSET_BYTES;
+const LINE_BYTES = ORDER_OFFSET + ORDER_BYTES + VALUE_LENGTH_BYTES;
+const FIRST_CAPACITY = 4;
+/** A block whose capacity is this many times its number of lines shrinks to twice that number. */
+const SPARSE_RATIO = 8;
+
+/** Rounds up to a power of two. */
+const capacityFor = (lines: number): number =>
+  Math.max(FIRST_CAPACITY, 2 ** Math.ceil(Math.log2(lines)));
+
+/** No node has this id. */
+const NO_NODE = -1;
+
+/**
+ * The lines are in the order of their keys. The method `write` writes only the deflate block. The chunk that contains
+ * the block writes the text.
+ */
 export class Block implements RenderTask {
-  readonly lines: LineTable;
-  #isSorted = true;
+  readonly #kernel: Kernel;
   readonly #deflated: DeflatedLines;
+  /** The address of the header. */
+  readonly address: number;
+  #blockNumber: number;
+  #at: number;
+  #capacity: number;
+  #count = 0;
+  /** The key of the last line, cached for appending lines in order; `NO_NODE` if it is not cached. */
+  #lastNodeId = NO_NODE;
+  #lastSeriesIndex = 0;
+  /** The free entries, which belonged to removed lines. */
+  #free: number[] = [];
+  /** Bytes of all names and labels. */
+  #textBytes = 0;
 
   /** @param capacity the number of lines to allocate memory for */
-  constructor(kernel: Kernel, capacity?: number) {
-    this.lines = new LineTable(kernel, capacity);
-    this.#deflated = new DeflatedLines(kernel, this.lines);
+  constructor(kernel: Kernel, capacity = FIRST_CAPACITY) {
+    const { arena, blocks } = kernel;
+    this.#kernel = kernel;
+    this.#capacity = capacity;
+    const [at, address, number] = arena.allocateFor(capacity * LINE_BYTES, (linesAt) =>
+      arena.allocateFor(
+        BLOCK_BYTES,
+        (headerAt) => [linesAt, headerAt, blocks.assign(headerAt)] as const,
+      ),
+    );
+    this.#at = at;
+    this.#blockNumber = number;
+    this.address = address;
+    kernel.bytes.fill(0, address, address + BLOCK_BYTES);
+    this.#deflated = new DeflatedLines(kernel, this);
+    this.#writeAddresses();
+    this.#setCount(0);
   }
 
   get count(): number {
-    return this.lines.count;
+    return this.#count;
   }
-  /** Bytes of names and labels. */
+  /** The number of lines that the block has memory for. */
+  get capacity(): number {
+    return this.#capacity;
+  }
+  /** Bytes of all names and labels. */
   get textBytes(): number {
-    return this.lines.textBytes;
+    return this.#textBytes;
   }
   get bytes(): number {
-    const { count, textBytes } = this.lines;
-    return textBytes + count * VALUE_BYTES;
+    return this.#textBytes + this.#count * VALUE_BYTES;
+  }
+  /** The maximum number of bytes that the lines may take as text. */
+  get maxBytes(): number {
+    return this.#textBytes + this.#count * MAX_VALUE_BYTES + PADDING_BYTES;
   }
 
-  /** Inserts a line. Returns the bytes of its name and labels. */
-  insert(index: number, key: LineKey, name: StoredText, line: Line, hash: number): number {
-    this.#invalidate();
-    return this.lines.insert(index, key, name, line, hash);
+  /** Whether values changed, or lines were added or removed, since the text was written. */
+  get isTextDirty(): boolean {
+    return this.#header(BLOCK_TEXT_DIRTY) !== 0;
   }
 
-  /** Removes a line. Returns the bytes of its name and labels. */
-  remove(index: number): number {
-    this.#invalidate();
-    return this.lines.remove(index);
+  /** Whether values changed, or lines were added or removed, since the deflate block was written. */
+  get isDeflateDirty(): boolean {
+    return this.#header(BLOCK_DEFLATE_DIRTY) !== 0;
   }
 
-  /** Moves the lines from `index` on to the end of `other`. */
-  moveTail(index: number, other: Block): void {
-    this.lines.moveTail(index, other.lines);
-    this.#invalidate();
-    other.#invalidate();
-  }
-
-  /** Sorts the lines by key. If their order changes, text and deflate block become dirty. */
-  sort(): void {
-    if (this.#isSorted) return;
-    this.lines.sort();
-    this.#isSorted = true;
+  /** The last deflate block, if any. */
+  get deflateBlock(): DeflateBuffer | undefined {
+    return this.#deflated.last;
   }
 
   /** Whether the last deflate block has the current values. */
@@ -93,25 +163,351 @@ export class Block implements RenderTask {
     this.#deflated.write(context);
   }
 
-  /** The last deflate block, if any. */
-  get deflateBlock(): DeflateBuffer | undefined {
-    return this.#deflated.last;
-  }
-
   /** Counts the symbols of the deflate block, and adds them to `counts`. */
   countSymbols(context: DeflateContext, counts: number[]): void {
     this.sort();
     this.#deflated.countSymbols(context, counts);
   }
 
-  close(): void {
-    this.#deflated.close();
-    this.lines.close();
+  /** Returns a negative number if all lines are before `key`, a positive number if all are after it, else 0. */
+  compare(key: LineKey): number {
+    if (this.#count === 0) return 0;
+    if (this.#isBefore(key)) return -1;
+    return this.#compareAt(0, key) > 0 ? 1 : 0;
   }
 
-  /** Call it after lines were added or removed. */
-  #invalidate(): void {
-    this.#isSorted = false;
+  /** The index of the line with `key`. For a missing line, `-1 - i` if it belongs at the index `i`. */
+  find(key: LineKey): number {
+    let low = 0;
+    let high = this.#count;
+    // Lines usually arrive in order.
+    if (high > 0 && this.#isBefore(key)) return -1 - high;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compareAt(middle, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.#count && this.#compareAt(low, key) === 0 ? low : -1 - low;
+  }
+
+  /** See `seriesHash`. */
+  hash(index: number): number {
+    return this.#kernel.f64[(this.#keyOf(this.#entry(index)) + KEY_HASH) >>> 3] ?? 0;
+  }
+
+  /** Bytes of the name and labels of a line. */
+  lineBytes(index: number): number {
+    return this.#textBytesOf(this.#entry(index));
+  }
+
+  /** Inserts a line into a block with fewer than `MAX_LINES` lines; returns the bytes of its name and labels. */
+  insert(index: number, key: LineKey, name: StoredText, line: Line, hash: number): number {
     this.#deflated.invalidate();
+    this.#reserve(this.#count + 1);
+    const { run, texts } = this.#kernel;
+    const { labels, constant, cell, opcode } = line;
+    const nameAt = name.address;
+    const isOwn = typeof labels === 'string' || constant !== '';
+    const labelsAt = isOwn ? texts.store(labelsOf(line) + constant, 0) : labels.address;
+    const entry = this.#free.pop() ?? this.#count;
+    const { nodeId, seriesIndex } = key;
+    const bytes = run.insert(
+      this.address,
+      index,
+      entry,
+      this.#lineId(entry),
+      nodeId,
+      seriesIndex,
+      hash,
+      nameAt,
+      labelsAt,
+      cell,
+      opcode,
+    );
+    if (index === this.#count) {
+      this.#lastNodeId = nodeId;
+      this.#lastSeriesIndex = seriesIndex;
+    }
+    this.#count++;
+    this.#textBytes += bytes;
+    return bytes;
+  }
+
+  /** Removes a line; returns the bytes of its name and labels. */
+  remove(index: number): number {
+    const entry = this.#unlink(index);
+    const bytes = this.#textBytesOf(entry);
+    this.#textBytes -= bytes;
+    this.#releaseTexts(entry);
+    return bytes;
+  }
+
+  /** Moves the lines from `index` on to the end of `other`; moves none if memory runs out. */
+  moveTail(index: number, other: Block): void {
+    other.#reserve(other.#count + this.#count - index);
+    for (let i = index; i < this.#count; i++) {
+      const from = this.#entry(i);
+      const to = other.#append();
+      this.#copyEntry(from, other, to);
+      const cell = this.#field(from, ENTRY_CELL);
+      if (cell !== 0) this.#relink(cell, this.#lineId(from), other.#lineId(to));
+      const bytes = this.#textBytesOf(from);
+      this.#textBytes -= bytes;
+      other.#textBytes += bytes;
+    }
+    this.#lastNodeId = other.#lastNodeId = NO_NODE;
+    // Push the lowest entry last, so that it is reused first and lines that are added later may be in order again.
+    for (let i = this.#count; i-- > index;) this.#free.push(this.#entry(i));
+    this.#setCount(index);
+  }
+
+  /**
+   * Sorts the entries into the order of the lines, so that the kernel reads them sequentially. Frees memory of
+   * removed lines. If this changes anything, text and deflate block are dirty afterwards.
+   */
+  sort(): void {
+    if (this.#header(BLOCK_IS_SORTED) === 0) this.#sortEntries();
+    if (this.#capacity <= FIRST_CAPACITY || this.#capacity < SPARSE_RATIO * this.#count) return;
+    // The block is sorted, so all entry numbers are smaller than the number of lines, and new lines need no list of free
+    // entries.
+    this.#free = [];
+    this.#resize(capacityFor(2 * this.#count));
+  }
+
+  #sortEntries(): void {
+    const { arena, blocks, run } = this.#kernel;
+    const [former, formerNumber] = [this.#at, this.#blockNumber];
+    const [at, number] = arena.allocateFor(
+      this.#capacity * LINE_BYTES,
+      (linesAt) => [linesAt, blocks.assign(this.address)] as const,
+    );
+    this.#at = at;
+    this.#blockNumber = number;
+    run.sort(this.address, formerNumber, number, former, at);
+    for (let index = 0; index < this.#count; index++) this.#setEntry(index, index);
+    this.#free = [];
+    this.#setHeader(BLOCK_IS_SORTED, 1);
+    this.#markLinesChanged();
+    this.#writeAddresses();
+    blocks.release(formerNumber);
+    arena.free(former, this.#capacity * LINE_BYTES);
+  }
+
+  /** Frees everything. After that, no cell of its lines may be marked as changed. */
+  close(): void {
+    this.#deflated.close();
+    for (let index = 0; index < this.#count; index++) this.#releaseTexts(this.#entry(index));
+    this.#count = 0;
+    this.#kernel.blocks.release(this.#blockNumber);
+    this.#kernel.arena.free(this.#at, this.#capacity * LINE_BYTES);
+    this.#kernel.arena.free(this.address, BLOCK_BYTES);
+  }
+
+  /** Adds an entry for a line that follows all others. Allocates no memory. Returns the entry. */
+  #append(): number {
+    const entry = this.#free.pop() ?? this.#count;
+    this.#setEntry(this.#count, entry);
+    if (entry !== this.#count) this.#setHeader(BLOCK_IS_SORTED, 0);
+    this.#setCount(this.#count + 1);
+    return entry;
+  }
+
+  /** Removes the line at an index from the order and from its cell; returns its entry. */
+  #unlink(index: number): number {
+    const entry = this.#entry(index);
+    const cell = this.#field(entry, ENTRY_CELL);
+    if (cell !== 0) this.#relink(cell, this.#lineId(entry), 0);
+    this.#moveOrder(index + 1, index);
+    if (index !== this.#count - 1) this.#setHeader(BLOCK_IS_SORTED, 0);
+    else this.#lastNodeId = NO_NODE;
+    this.#free.push(entry);
+    this.#setCount(this.#count - 1);
+    return entry;
+  }
+
+  /** Moves the part of the order from index `from` on, so that it begins at index `to`. */
+  #moveOrder(from: number, to: number): void {
+    const order = this.#orderAt;
+    const end = order + this.#count * ORDER_BYTES;
+    this.#kernel.bytes.copyWithin(order + to * ORDER_BYTES, order + from * ORDER_BYTES, end);
+  }
+
+  #setCount(count: number): void {
+    this.#count = count;
+    this.#setHeader(BLOCK_COUNT, count);
+    this.#markLinesChanged();
+    if (count > 0) return;
+    this.#free = [];
+    this.#setHeader(BLOCK_IS_SORTED, 1);
+  }
+
+  #markLinesChanged(): void {
+    this.#deflated.invalidate();
+    this.#setHeader(BLOCK_TEXT_DIRTY, LINES_CHANGED);
+    this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
+  }
+
+  #header(field: number): number {
+    return this.#kernel.u32[(this.address + field) >>> 2] ?? 0;
+  }
+
+  #setHeader(field: number, value: number): void {
+    this.#kernel.u32[(this.address + field) >>> 2] = value;
+  }
+
+  /** Ensures memory for this many lines; changes nothing if memory runs out. */
+  #reserve(lines: number): void {
+    if (lines > this.#capacity) this.#resize(capacityFor(lines));
+  }
+
+  /** Reallocates the arrays for this many lines. All entry numbers must be smaller than `capacity`. */
+  #resize(capacity: number): void {
+    const { arena } = this.#kernel;
+    const [former, was] = [this.#at, this.#capacity];
+    const [keys, entries, seriesIndexes] = [
+      this.#keyOf(0),
+      this.#entryOf(0),
+      this.#seriesIndexOf(0),
+    ];
+    // Allocate first. Allocation can fail, and no state may change before it succeeds.
+    this.#at = arena.allocate(capacity * LINE_BYTES);
+    this.#capacity = capacity;
+    const kept = Math.min(was, capacity);
+    const { bytes } = this.#kernel;
+    bytes.copyWithin(this.#keyOf(0), keys, keys + kept * KEY_BYTES);
+    bytes.copyWithin(this.#entryOf(0), entries, entries + kept * ENTRY_BYTES);
+    bytes.copyWithin(
+      this.#seriesIndexOf(0),
+      seriesIndexes,
+      seriesIndexes + kept * SERIES_INDEX_BYTES,
+    );
+    // Offsets and lengths need no copy, since the text is dirty.
+    const order = former + was * ORDER_OFFSET;
+    bytes.copyWithin(this.#orderAt, order, order + kept * ORDER_BYTES);
+    arena.free(former, was * LINE_BYTES);
+    this.#writeAddresses();
+  }
+
+  /** Writes the addresses of the arrays into the header. */
+  #writeAddresses(): void {
+    this.#setHeader(BLOCK_ENTRIES, this.#entryOf(0));
+    this.#setHeader(BLOCK_ORDER, this.#orderAt);
+    this.#setHeader(BLOCK_CAPACITY, this.#capacity);
+  }
+
+  /** Copies an entry, its key and its series index to an entry of another block. */
+  #copyEntry(from: number, other: Block, to: number): void {
+    const { bytes } = this.#kernel;
+    const [keys, entries, seriesIndexes] = [
+      this.#keyOf(from),
+      this.#entryOf(from),
+      this.#seriesIndexOf(from),
+    ];
+    bytes.copyWithin(other.#keyOf(to), keys, keys + KEY_BYTES);
+    bytes.copyWithin(other.#entryOf(to), entries, entries + ENTRY_BYTES);
+    bytes.copyWithin(other.#seriesIndexOf(to), seriesIndexes, seriesIndexes + SERIES_INDEX_BYTES);
+  }
+
+  /** The address of the key of an entry. Keys come first, for 8-byte alignment. */
+  #keyOf(entry: number): number {
+    return this.#at + entry * KEY_BYTES;
+  }
+
+  #entryOf(entry: number): number {
+    return this.#at + this.#capacity * KEY_BYTES + entry * ENTRY_BYTES;
+  }
+
+  #seriesIndexOf(entry: number): number {
+    return this.#at + this.#capacity * (KEY_BYTES + ENTRY_BYTES) + entry * SERIES_INDEX_BYTES;
+  }
+
+  get #orderAt(): number {
+    return this.#at + this.#capacity * ORDER_OFFSET;
+  }
+
+  #setEntry(index: number, entry: number): void {
+    const { bytes } = this.#kernel;
+    const at = this.#orderAt + index * ORDER_BYTES;
+    bytes[at] = entry & 0xff;
+    bytes[at + 1] = entry >>> 8;
+  }
+
+  /** The entry of the line at an index. */
+  #entry(index: number): number {
+    const { bytes } = this.#kernel;
+    const at = this.#orderAt + index * ORDER_BYTES;
+    return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+  }
+
+  /** Bytes of the name and labels of an entry. */
+  #textBytesOf(entry: number): number {
+    const { texts } = this.#kernel;
+    return (
+      texts.lengthOf(this.#field(entry, ENTRY_NAME)) +
+      texts.lengthOf(this.#field(entry, ENTRY_LABELS))
+    );
+  }
+
+  #releaseTexts(entry: number): void {
+    const { texts } = this.#kernel;
+    texts.release(this.#field(entry, ENTRY_NAME));
+    texts.release(this.#field(entry, ENTRY_LABELS));
+  }
+
+  #field(entry: number, field: number): number {
+    return this.#kernel.u32[(this.#entryOf(entry) + field) >>> 2] ?? 0;
+  }
+
+  #isBefore({ nodeId, seriesIndex }: LineKey): boolean {
+    if (this.#lastNodeId === NO_NODE) {
+      const { f64, u32 } = this.#kernel;
+      const entry = this.#entry(this.#count - 1);
+      this.#lastNodeId = f64[this.#keyOf(entry) >>> 3] ?? 0;
+      this.#lastSeriesIndex = u32[this.#seriesIndexOf(entry) >>> 2] ?? 0;
+    }
+    return (
+      this.#lastNodeId < nodeId ||
+      (this.#lastNodeId === nodeId && this.#lastSeriesIndex < seriesIndex)
+    );
+  }
+
+  /**
+   * Returns a negative number if the line at an index is before `key`, a positive number if after, 0 if it has this
+   * key.
+   */
+  #compareAt(index: number, { nodeId, seriesIndex }: LineKey): number {
+    const entry = this.#entry(index);
+    const { f64, u32 } = this.#kernel;
+    return (
+      (f64[this.#keyOf(entry) >>> 3] ?? 0) - nodeId ||
+      (u32[this.#seriesIndexOf(entry) >>> 2] ?? 0) - seriesIndex
+    );
+  }
+
+  /** The id by which cells refer to a line: its block number and entry number. */
+  #lineId(entry: number): number {
+    return this.#blockNumber * (1 << ENTRY_BITS) + entry;
+  }
+
+  /** Replaces a line id in the linked list of its cell; a `newId` of 0 removes it. */
+  #relink(cell: number, lineId: number, newId: number): void {
+    const { u32 } = this.#kernel;
+    let at = (cell + CELL_LINE) >>> 2;
+    let found = u32[at] ?? 0;
+    while (found % HAS_NEXT !== lineId) {
+      if (found < HAS_NEXT) return;
+      at = this.#nextAt(found);
+      found = u32[at] ?? 0;
+    }
+    if (newId !== 0) u32[at] = newId + (found < HAS_NEXT ? 0 : HAS_NEXT);
+    else u32[at] = found < HAS_NEXT ? 0 : (u32[this.#nextAt(found)] ?? 0);
+  }
+
+  /** The address of the link from a line to the next line of its cell, in 4-byte units. */
+  #nextAt(lineId: number): number {
+    const { u32, blocks } = this.#kernel;
+    const header = blocks.headerOf((lineId % HAS_NEXT) >>> ENTRY_BITS);
+    const entries = u32[(header + BLOCK_ENTRIES) >>> 2] ?? 0;
+    return (entries + (lineId & (MAX_LINES - 1)) * ENTRY_BYTES + ENTRY_NEXT) >>> 2;
   }
 }

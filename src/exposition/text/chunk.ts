@@ -13,8 +13,8 @@ import {
   LINES_CHANGED,
   REWRITE_VALUE_BYTES,
 } from '../wasm/layout.js';
-import { MAX_VALUE_BYTES } from '../wasm/line-table.js';
 import type { Scratch } from '../wasm/memory.js';
+import { MAX_VALUE_BYTES } from './block.js';
 import type { Block, RenderOptions, RenderTask } from './block.js';
 import { RenderBuffer } from './render-buffer.js';
 
@@ -216,7 +216,7 @@ export class Chunk implements RenderTask {
     for (const { block, header } of this.blocks) {
       const bytes = header?.bytes ?? 0;
       if (header !== undefined) this.#kernel.view(headerAt, bytes).write(header.text);
-      u32[at >>> 2] = block.lines.address;
+      u32[at >>> 2] = block.address;
       u32[(at + CHUNK_BLOCK_HEADER) >>> 2] = headerAt;
       u32[(at + CHUNK_BLOCK_HEADER_LENGTH) >>> 2] = bytes;
       headerAt += bytes;

@@ -4,10 +4,10 @@ import type { DeflateContext } from '../compress/deflate-context.js';
 import type { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { MAX_LINES } from '../wasm/layout.js';
-import type { Line, LineKey } from '../wasm/line-table.js';
 import { StoredText } from '../wasm/memory.js';
 import type { TextHash } from '../wasm/memory.js';
 import { Block } from './block.js';
+import type { Line, LineKey } from './line.js';
 
 /** A block with this many bytes of names and labels is full. Writing it takes 4 to 6 ms if no text repeats. */
 const FULL_BYTES = 262_144;
@@ -105,13 +105,13 @@ export class Family {
   /** The `seriesHash` of the line with that key. */
   hash(key: LineKey): number | undefined {
     const { blockIndex, lineIndex } = this.#locate(key);
-    return lineIndex < 0 ? undefined : this.#blocks[blockIndex]?.lines.hash(lineIndex);
+    return lineIndex < 0 ? undefined : this.#blocks[blockIndex]?.hash(lineIndex);
   }
 
   /** Bytes of the name and labels of the line with that key; 0 if there is none. */
   lineBytes(key: LineKey): number {
     const { blockIndex, lineIndex } = this.#locate(key);
-    return lineIndex < 0 ? 0 : (this.#blocks[blockIndex]?.lines.lineBytes(lineIndex) ?? 0);
+    return lineIndex < 0 ? 0 : (this.#blocks[blockIndex]?.lineBytes(lineIndex) ?? 0);
   }
 
   /** The blocks, in the order of their lines. */
@@ -157,10 +157,10 @@ export class Family {
     const { name, type } = this.metadata;
     const nameBytes = type === 'summary' ? name.length : 0;
     let searched = 0;
-    for (const { lines } of this.#blocks) {
-      if (blocks === 'text' && !lines.isTextDirty) continue;
-      if (blocks === 'deflate' && !lines.isDeflateDirty) continue;
-      if (this.#kernel.run.hasNegativeOrNaN(lines.address, nameBytes) !== 0) return true;
+    for (const block of this.#blocks) {
+      if (blocks === 'text' && !block.isTextDirty) continue;
+      if (blocks === 'deflate' && !block.isDeflateDirty) continue;
+      if (this.#kernel.run.hasNegativeOrNaN(block.address, nameBytes) !== 0) return true;
       if (++searched % BLOCKS_A_STEP === 0) yield;
     }
     return false;
@@ -187,7 +187,7 @@ export class Family {
     position.nodeId = key.nodeId;
     position.seriesIndex = key.seriesIndex;
     position.blockIndex = this.#blockFor(key);
-    position.lineIndex = this.#blocks[position.blockIndex]?.lines.find(key) ?? -1;
+    position.lineIndex = this.#blocks[position.blockIndex]?.find(key) ?? -1;
     return position;
   }
 
@@ -199,10 +199,10 @@ export class Family {
     let low = 0;
     let high = this.#blocks.length;
     // Lines usually arrive in the order of their keys.
-    if (high > 1 && (this.#blocks[high - 2]?.lines.compare(key) ?? 0) < 0) low = high - 1;
+    if (high > 1 && (this.#blocks[high - 2]?.compare(key) ?? 0) < 0) low = high - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#blocks[middle]?.lines.compare(key) ?? 0) < 0) low = middle + 1;
+      if ((this.#blocks[middle]?.compare(key) ?? 0) < 0) low = middle + 1;
       else high = middle;
     }
     return low === this.#blocks.length && low > 0 ? low - 1 : low;
@@ -231,7 +231,7 @@ export class Family {
     if (!isFull(block)) return block.insert(index, key, name, line, hash);
     const { count } = block;
     // Give the new block the same capacity: since one block was filled, the next one probably will be.
-    const next = this.#newBlock(at + 1, block.lines.capacity);
+    const next = this.#newBlock(at + 1, block.capacity);
     const middle = index === count ? count : count >> 1;
     if (middle < count) this.#moveTail(block, middle, next);
     return index < middle
@@ -272,8 +272,8 @@ export class Family {
   }
 }
 
-const isFull = ({ count, lines }: Block): boolean =>
-  count === MAX_LINES || (lines.textBytes >= FULL_BYTES && count > 1);
+const isFull = ({ count, textBytes }: Block): boolean =>
+  count === MAX_LINES || (textBytes >= FULL_BYTES && count > 1);
 
 const canMerge = (a: Block, b: Block): boolean =>
-  a.count + b.count < MAX_LINES / 2 && a.lines.textBytes + b.lines.textBytes < FULL_BYTES / 2;
+  a.count + b.count < MAX_LINES / 2 && a.textBytes + b.textBytes < FULL_BYTES / 2;

@@ -1,8 +1,8 @@
 // Finds values that text 0.0.4 allows and OpenMetrics 1.0 forbids: negative values and NaN in counters, sums and
 // counts, negative quantiles, and sums of histograms with negative bounds.
 import { OPCODE } from '../wasm/kernel.js';
-import { labelsOf } from '../wasm/line-table.js';
-import type { Line } from '../wasm/line-table.js';
+import { labelsOf } from './line.js';
+import type { Line } from './line.js';
 import type { Family } from './family.js';
 
 const NEGATIVE_BOUND = /le="-[^"]*"\} $/;

@@ -102,7 +102,7 @@ export interface KernelOptions {
   readonly maxPages?: number | undefined;
 }
 
-/** A kernel instance. Its memory holds the copied values, line tables and texts of one partition. */
+/** A kernel instance. Its memory holds the copied values, blocks and texts of one partition. */
 export class Kernel {
   readonly run: KernelExports;
   readonly arena: Arena;

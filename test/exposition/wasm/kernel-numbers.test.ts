@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto';
 import { expect } from 'chai';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
-import { MAX_VALUE_BYTES } from '#app/exposition/wasm/line-table.js';
+import { MAX_VALUE_BYTES } from '#app/exposition/text/block.js';
 import type { Conversion } from '#app/catalogue/row.js';
 import { floatText } from '#app/exposition/text/text-syntax.js';
 

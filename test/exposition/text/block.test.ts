@@ -1,20 +1,21 @@
-// LineTable: lines in the kernel's memory.
+// Block: lines in the kernel's memory.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel, OPCODE, PADDING_BYTES } from '#app/exposition/wasm/kernel.js';
-import { LineTable, seriesHash } from '#app/exposition/wasm/line-table.js';
+import { Block } from '#app/exposition/text/block.js';
+import { seriesHash } from '#app/exposition/text/line.js';
 import { StoredText, hashOf } from '#app/exposition/wasm/memory.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
 /** The number of bytes after a text's buffer that a write must not change. */
 const CANARY = 64;
 
-function tableOf(kernel: Kernel) {
-  const table = new LineTable(kernel);
+function blockOf(kernel: Kernel) {
+  const block = new Block(kernel);
   const name = new StoredText(kernel.texts, 'shop_x');
   const cells = new Cells(kernel, 4);
   const insert = (index: number, nodeId: number, labels: string, cell: number, opcode: number) =>
-    table.insert(
+    block.insert(
       index,
       { nodeId, seriesIndex: 0 },
       name,
@@ -23,16 +24,16 @@ function tableOf(kernel: Kernel) {
     );
   // A chunk with one block and no header, laid out as in assembly/lines.ts.
   const chunk = kernel.arena.allocate(24);
-  kernel.u32.set([1, table.address, 0, 0], chunk >>> 2);
+  kernel.u32.set([1, block.address, 0, 0], chunk >>> 2);
   const text = () => {
-    table.sort();
-    const to = kernel.arena.allocate(table.maxBytes);
+    block.sort();
+    const to = kernel.arena.allocate(block.maxBytes);
     const bytes = kernel.run.renderAll(chunk, to);
     return kernel.view(to, bytes).toString();
   };
   const isDirty = () => kernel.run.dirtyFlags(chunk) !== 0;
   const changes = () => kernel.run.chunkChanges(chunk);
-  return { table, chunk, cells, insert, text, isDirty, changes };
+  return { block, chunk, cells, insert, text, isDirty, changes };
 }
 
 describe('the hash of a series', () => {
@@ -65,23 +66,23 @@ describe('the hash of a series', () => {
   });
 });
 
-describe('a line table', () => {
+describe('a line block', () => {
   it('reserves space for the longest text of a value', () => {
-    const { table, cells, insert, text } = tableOf(new Kernel());
+    const { block, cells, insert, text } = blockOf(new Kernel());
     cells.set(0, -1.2345678901234567e-6);
     for (let i = 0; i < 100; i++) insert(i, i, '', 0, OPCODE.f64);
     expect(text().slice(0, 33)).to.equal('shop_x -0.0000012345678901234567\n');
-    expect(table.maxBytes - PADDING_BYTES).to.equal(text().length);
+    expect(block.maxBytes - PADDING_BYTES).to.equal(text().length);
   });
 
   it('does not write beyond the space that it reserves', () => {
     const kernel = new Kernel();
-    const { table, chunk, cells, insert } = tableOf(kernel);
+    const { block, chunk, cells, insert } = blockOf(kernel);
     fc.assert(
       fc.property(fc.double(), fc.string({ maxLength: 40 }), (value, labels) => {
         cells.set(0, value);
-        insert(table.count, table.count, labels, 0, OPCODE.f64);
-        const capacity = table.maxBytes;
+        insert(block.count, block.count, labels, 0, OPCODE.f64);
+        const capacity = block.maxBytes;
         const to = kernel.arena.allocate(capacity + CANARY);
         kernel.bytes.fill(0x55, to, to + capacity + CANARY);
         kernel.run.renderAll(chunk, to);
@@ -95,26 +96,26 @@ describe('a line table', () => {
   it('works with memory addresses beyond 2 GiB', () => {
     const kernel = new Kernel();
     kernel.arena.allocate(2 ** 31);
-    const { table, cells, insert, text, isDirty } = tableOf(kernel);
+    const { block, cells, insert, text, isDirty } = blockOf(kernel);
     for (let i = 0; i < 9; i++) insert(i, i, `i="${i}"`, i % 2, OPCODE.u64);
     cells.setBits(1, 7n);
-    table.remove(0);
-    expect(table.hash(0)).to.equal(7);
+    block.remove(0);
+    expect(block.hash(0)).to.equal(7);
     expect(text()).to.match(/^shop_x\{i="1"\} 7\nshop_x\{i="2"\} 0\n/);
     expect(isDirty()).to.equal(false);
-    expect(table.isDeflateDirty, 'the stream is still dirty').to.equal(true);
+    expect(block.isDeflateDirty, 'the stream is still dirty').to.equal(true);
     cells.setBits(1, 8n);
     expect(isDirty()).to.equal(true);
   });
 
   it('counts all lines of a changed cell', () => {
-    const { table, cells, insert, text, changes } = tableOf(new Kernel());
+    const { block, cells, insert, text, changes } = blockOf(new Kernel());
     for (let i = 0; i < 40; i++) insert(i, i, `i="${i}"`, i % 4, OPCODE.u64);
     text();
     expect(changes()).to.equal(0);
     cells.setBits(2, 1n);
     expect(changes()).to.equal(10);
-    for (let i = 0; i < 30; i++) table.remove(0);
+    for (let i = 0; i < 30; i++) block.remove(0);
     cells.setBits(3, 1n);
     expect(text().match(/ 1$/gm)).to.have.lengthOf(6);
   });
@@ -122,18 +123,18 @@ describe('a line table', () => {
   it('frees its memory when it is closed', () => {
     const kernel = new Kernel();
     const before = kernel.arena.used;
-    const table = new LineTable(kernel);
+    const block = new Block(kernel);
     const name = new StoredText(kernel.texts, 'shop_x');
     const cells = new Cells(kernel, 1);
     for (let i = 0; i < 100; i++)
-      table.insert(
+      block.insert(
         i,
         { nodeId: i, seriesIndex: 0 },
         name,
         cellLine(`i="${i}"`, cells.at, OPCODE.u64),
         i,
       );
-    table.close();
+    block.close();
     name.close();
     kernel.arena.free(cells.at, 16);
     expect(kernel.arena.used).to.equal(before);
