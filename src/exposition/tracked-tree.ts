@@ -92,17 +92,14 @@ export class TrackedTree implements SlotListener {
     this.#onReplaced = onReplaced;
     this.slotReader = new SlotReader(kernel, source, this);
     const size = sizeOf(this.#objects, this.counts, text, () => this.builder.frameBytes);
-    this.#usage = new TargetUsage(size, parts.limits);
-    this.registry = new SeriesRegistry(
-      text,
-      cost,
-      counters,
-      parts.onClash,
-      this.#usage,
-      parts.onOmitted,
-    );
+    const usage = new TargetUsage(size, parts.limits);
+    this.#usage = usage;
+    const { onClash, onOmitted } = parts;
+    this.registry = new SeriesRegistry({
+      ...{ text, catalogue, cost, counters, onClash, usage, onOmitted },
+    });
     this.builder = new MetricBuilder({
-      ...{ app, root, kernel, source, catalogue, pathLabels, timeZone },
+      ...{ app, root, kernel, source, pathLabels, timeZone },
       ...{
         cost,
         counters,
@@ -110,12 +107,12 @@ export class TrackedTree implements SlotListener {
         registry: this.registry,
         rowIndex: filters.rowIndex,
       },
-      ...{ usage: this.#usage, onOmitted: parts.onOmitted },
+      ...{ usage, onOmitted },
       uncatalogued: parts.showUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
     });
     this.highlight = variable === '' ? undefined : new Highlight(source, root, variable);
     this.filterCoverage = new FilterCoverage(filters);
-    this.#limiter = new NodeLimiter(this.#usage, counters, parts.onOmitted);
+    this.#limiter = new NodeLimiter(usage, counters, onOmitted);
     if (root.asOf !== undefined) this.slotReader.address(root.asOf.slot);
   }
 

@@ -12,7 +12,6 @@ import { isVariable } from '../read/tree-walk.js';
 import type { TreeNode } from '../read/tree-walk.js';
 import type { FrameCopies } from '../rows/distribution.js';
 import type { RowLabels } from '../rows/labels.js';
-import type { RowLines } from '../rows/row-lines.js';
 import type { BoundObjects } from '../rows/bound-objects.js';
 import type { SeriesRegistry } from '../rows/series-registry.js';
 import { limitText } from '../target-limits.js';
@@ -75,7 +74,6 @@ interface MetricExplainerParts {
   /** Undefined for an application without a catalogue. */
   readonly rowIndex: RowIndex | undefined;
   readonly labels: RowLabels;
-  readonly lines: RowLines;
   readonly registry: SeriesRegistry;
   readonly frames: FrameCopies;
   readonly slotReader: SlotReader;
@@ -107,11 +105,11 @@ export class MetricExplainer {
     });
   }
 
-  #stateOf({ row }: MatchingRow, node: TreeNode): ReturnType<RowLines['stateOf']> {
+  #stateOf({ row }: MatchingRow, node: TreeNode): ReturnType<SeriesRegistry['stateOf']> {
     const [nodeId, maxSeries] = isVariable(node)
       ? [ownerOf(node, row.inputs.length), row.linesOf(node)]
       : [node.id, row.linesOf()];
-    return this.#parts.lines.stateOf(row, nodeId, maxSeries);
+    return this.#parts.registry.stateOf(row, nodeId, maxSeries);
   }
 
   #whyNot({ row, input }: MatchingRow, node: TreeNode, isClashing: boolean): string {

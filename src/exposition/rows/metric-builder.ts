@@ -1,5 +1,4 @@
 // Turns the tracked objects and variables of one target into series, as the rows of the catalogue define.
-import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
 import type { RowIndex } from '../../catalogue/match/row-index.js';
 import type { Row } from '../../catalogue/row.js';
@@ -18,7 +17,6 @@ import { FrameCopies } from './distribution.js';
 import { RowLabels } from './labels.js';
 import type { LabelText } from './labels.js';
 import { ObservedVariables } from './observed.js';
-import { RowLines } from './row-lines.js';
 import { RowEvaluator } from './row-evaluator.js';
 import { BoundObjects } from './bound-objects.js';
 import type { SeriesRegistry } from './series-registry.js';
@@ -34,8 +32,7 @@ export interface BuilderParts {
   readonly counters: Counters;
   readonly usage: TargetUsage;
   readonly onOmitted: OnOmitted | undefined;
-  /** The catalogue and its index are undefined if the application has no catalogue. */
-  readonly catalogue: Catalogue | undefined;
+  /** Undefined if the application has no catalogue. */
   readonly rowIndex: RowIndex | undefined;
   /** Set if variables without a catalogue row are shown as well. */
   readonly uncatalogued: Uncatalogued | undefined;
@@ -51,7 +48,7 @@ export class MetricBuilder {
   readonly #slotReader: SlotReader;
   readonly #objects: BoundObjects;
   readonly #frames: FrameCopies;
-  readonly #lines: RowLines;
+  readonly #registry: SeriesRegistry;
   readonly #evaluator: RowEvaluator;
   readonly #hideReplaced = (former: Variable): void => {
     this.#hide(former);
@@ -70,10 +67,10 @@ export class MetricBuilder {
   /** Removes the series that need the variable. A row that reads several variables keeps its other series. */
   readonly #hideLines = (row: Row, labels: LabelText, variable: Variable): void => {
     if (isShared(row)) this.#update(row, labels, variable, true);
-    else this.#lines.set(row, labels, variable.id, [], row.linesOf(variable));
+    else this.#registry.set(row, labels, variable.id, [], row.linesOf(variable));
   };
 
-  constructor({ catalogue, timeZone, ...below }: BuilderParts) {
+  constructor({ timeZone, ...below }: BuilderParts) {
     const { kernel, slotReader, registry } = below;
     const labels = new RowLabels();
     const objects = new BoundObjects({ ...below, labels });
@@ -86,14 +83,12 @@ export class MetricBuilder {
     this.#slotReader = slotReader;
     this.#objects = objects;
     this.#frames = frames;
-    this.#lines = new RowLines(registry, catalogue);
-    const lines = this.#lines;
+    this.#registry = registry;
     const { rowIndex } = below;
     this.explainer = new MetricExplainer({
       objects,
       rowIndex,
       labels,
-      lines,
       registry,
       frames,
       slotReader,
@@ -156,7 +151,7 @@ export class MetricBuilder {
     const number = Number(this.#slotReader.bits(object) ?? -1n);
     const state = OBJECT_STATES[number] ?? '';
     for (const { row, labels } of states)
-      this.#lines.set(row, labels, object.id, row.ofState?.(state) ?? [], row.linesOf());
+      this.#registry.set(row, labels, object.id, row.ofState?.(state) ?? [], row.linesOf());
   }
 
   objectUnsynced(object: ManagedObject): void {
@@ -164,7 +159,7 @@ export class MetricBuilder {
     if (states.length === 0) return;
     this.#slotReader.ignoreChangesOf(object);
     for (const { row, labels } of states)
-      this.#lines.set(row, labels, object.id, [], row.linesOf());
+      this.#registry.set(row, labels, object.id, [], row.linesOf());
   }
 
   objectChanged(object: ManagedObject): void {
@@ -203,7 +198,7 @@ export class MetricBuilder {
   #update(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): void {
     const shown = this.#evaluator.evaluate(row, labels, variable, losesValue);
     const nodeId = isShared(row) ? variable.object.id : variable.id;
-    this.#lines.set(row, labels, nodeId, shown, row.linesOf(variable));
+    this.#registry.set(row, labels, nodeId, shown, row.linesOf(variable));
   }
 
   #hide(variable: Variable): void {

@@ -96,7 +96,7 @@ export class RowEvaluator implements RowContext {
     if (unscaled === undefined) return undefined;
     const { kernel, slotReader, registry } = this.#parts;
     const opcode = kernel.scales.scaledOpcode(unscaled, conversion);
-    if (opcode === undefined) registry.omit(1);
+    if (opcode === undefined) registry.countOmitted();
     return opcode === undefined
       ? undefined
       : { address: slotReader.address(variable.slot), opcode };

@@ -1,5 +1,8 @@
-// Puts series into the exposition text so that no two have the same name and labels.
+// Puts the series of rows into the exposition text so that no two have the same name and labels.
+import type { Catalogue } from '../../catalogue/catalogue.js';
 import { NameOwners, unsharedNames } from '../../catalogue/names.js';
+import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
+import type { Row, RowOutput, Series, ValueReference } from '../../catalogue/row.js';
 import { NumberSet } from '../../collections/large-map.js';
 import type { FamilyMetadata } from '../../model.js';
 import type { Counters } from '../counters.js';
@@ -12,6 +15,8 @@ import type { OnOmitted, TargetUsage } from '../target-limits.js';
 import { costOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
 import type { Family } from '../text/family.js';
+import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
+import type { LabelText } from './labels.js';
 
 export interface ClashingSeries {
   readonly metadata: FamilyMetadata;
@@ -102,12 +107,33 @@ const SAME_SERIES = 'another series has this name and these labels';
 /** Called with a clashing series and the reason. */
 export type OnClash = (series: string, why: string) => void;
 
+interface RegistryParts {
+  readonly text: ExpositionText;
+  /** Defines the order of families and rows. Other families follow. */
+  readonly catalogue?: Catalogue | undefined;
+  /** Counts the work of series that are not shown; the text itself counts the work of lines. */
+  readonly cost: Cost;
+  readonly counters: Counters;
+  readonly onClash: OnClash;
+  readonly usage: TargetUsage;
+  readonly onOmitted?: OnOmitted | undefined;
+}
+
+/** The index of a row's family, and the series index of the row's first line. */
+interface RowPosition {
+  readonly familyIndex: number;
+  readonly firstSeries: number;
+}
+
 /**
  * Keeps names unique: shows the first series with a name and labels, and the first metric with a name. Later ones
- * clash. They are counted, and are shown once the first one is removed.
+ * clash. They are counted, and are shown once the first one is removed. Each series of a row has a key of its own.
  */
 export class SeriesRegistry {
   readonly #text: ExpositionText;
+  readonly #familyIndexes: ReadonlyMap<string, number>;
+  /** The positions of the rows of the catalogue. */
+  readonly #positions = new Map<Row, RowPosition>();
   readonly #hashes = new NumberSet();
   /** The metrics that are shown. */
   readonly #owners = new NameOwners();
@@ -120,21 +146,24 @@ export class SeriesRegistry {
   readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
 
-  /** @param cost counts the work of series that are not shown; the text itself counts the work of lines */
-  constructor(
-    text: ExpositionText,
-    cost: Cost,
-    counters: Counters,
-    onClash: OnClash,
-    usage: TargetUsage,
-    onOmitted: OnOmitted = () => undefined,
-  ) {
+  constructor(parts: RegistryParts) {
+    const { text, catalogue, cost, counters, onClash, usage, onOmitted } = parts;
     this.#text = text;
     this.#cost = cost;
     this.#counters = counters;
     this.#onClash = onClash;
     this.#usage = usage;
-    this.#onOmitted = onOmitted;
+    this.#onOmitted = onOmitted ?? (() => undefined);
+    const { classes = [], families = new Map<string, unknown>() } = catalogue ?? {};
+    this.#familyIndexes = new Map([...families.keys()].map((name, index) => [name, index]));
+    classes
+      .flatMap(({ rows }) => rows)
+      .forEach((row, index) => {
+        this.#positions.set(row, {
+          familyIndex: this.#familyIndexOf(row),
+          firstSeries: index * MAX_LINES_A_ROW,
+        });
+      });
   }
 
   /** The number of series that are not shown now because another series or metric has their name. */
@@ -147,10 +176,21 @@ export class SeriesRegistry {
     return this.#omitted.amount;
   }
 
-  /** Whether a series is shown, or clashes with another series or metric; undefined if neither. */
-  stateOf(name: string, key: LineKey): 'shown' | 'clashing' | undefined {
-    if (this.#text.hash(name, key) !== undefined) return 'shown';
-    return this.#clashing.at(name, key) === undefined ? undefined : 'clashing';
+  /** Counts the series of a row for a node: those shown, and those that clash with another series. */
+  stateOf(
+    row: Row,
+    nodeId: number,
+    maxSeries: number,
+  ): { readonly shown: number; readonly clashing: number } {
+    const { name } = row.family;
+    const { firstSeries } = this.#positionOf(row);
+    const counts = { shown: 0, clashing: 0 };
+    for (let index = 0; index < Math.min(maxSeries, MAX_LINES_A_ROW); index++) {
+      const key = { nodeId, seriesIndex: firstSeries + index };
+      if (this.#text.hash(name, key) !== undefined) counts.shown++;
+      else if (this.#clashing.at(name, key) !== undefined) counts.clashing++;
+    }
+    return counts;
   }
 
   /** Why a clashing series is not shown. */
@@ -178,29 +218,56 @@ export class SeriesRegistry {
   }
 
   /**
-   * Counts series that the caller omits.
-   * @param key the key of the first of these series, whose line is removed. The series count as omitted until the
-   *   first one is shown, clashes or is removed. All calls without a key together add one to `omitted`, until the
-   *   target gets a new view.
+   * Replaces the series of a row for a node.
+   * @param maxSeries an upper bound of the number of series that the row has shown for this node before
    */
-  omit(series: number, name?: string, key?: LineKey): void {
-    if (name === undefined || key === undefined) {
-      this.#counters.omittedSeries += series;
-      this.#omitted.addOthers();
-      return;
-    }
+  set(row: Row, labels: LabelText, nodeId: number, shown: RowOutput, maxSeries: number): void {
+    if (shown === 'unchanged') return;
+    const { family } = row;
+    const { familyIndex, firstSeries } = this.#positionOf(row);
+    let seriesIndex = firstSeries;
+    if (isOne(shown)) {
+      const key = { nodeId, seriesIndex: seriesIndex++ };
+      this.#put(family, familyIndex, key, referenceLine(labels, shown));
+    } else if (shown.length > MAX_LINES_A_ROW)
+      // Omit all series of the row, since a part of a histogram is useless.
+      this.#omit(shown.length, family.name, { nodeId, seriesIndex: seriesIndex++ });
+    else
+      for (const each of shown) {
+        const key = { nodeId, seriesIndex: seriesIndex++ };
+        this.#put(family, familyIndex, key, lineOf(labels, each));
+      }
+    const end = firstSeries + Math.min(maxSeries, MAX_LINES_A_ROW);
+    for (; seriesIndex < end; seriesIndex++) this.#remove(family.name, { nodeId, seriesIndex });
+  }
+
+  /**
+   * Counts a series that a row cannot show. All such series together add one to `omitted`, until the target gets a new
+   * view.
+   */
+  countOmitted(): void {
+    this.#counters.omittedSeries++;
+    this.#omitted.addOthers();
+  }
+
+  /**
+   * Omits series.
+   * @param key the key of the first of these series, whose line is removed. The series count as omitted until the
+   *   first one is shown, clashes or is removed.
+   */
+  #omit(series: number, name: string, key: LineKey): void {
     this.#removeLine(name, key);
     this.#counters.omittedSeries += this.#omitted.add(key.nodeId, omittedKey(name, key), series);
   }
 
   /** Adds a series, or replaces the line of the series with this key. */
-  put(metadata: FamilyMetadata, familyIndex: number, key: LineKey, line: Line): void {
+  #put(metadata: FamilyMetadata, familyIndex: number, key: LineKey, line: Line): void {
     const { name } = metadata;
     const family = this.#text.family(name);
     const hash = this.#text.seriesHash(name, line);
     const former = family?.hash(key);
     if (!this.#reserve(metadata, family, hash, former)) {
-      if (former !== undefined) this.remove(name, key);
+      if (former !== undefined) this.#remove(name, key);
       // Copy the text of the labels, since shared labels are removed once no shown line has them.
       this.#addClash({
         metadata,
@@ -227,7 +294,7 @@ export class SeriesRegistry {
     this.#showClashing(family.metadata, former);
   }
 
-  remove(name: string, key: LineKey): void {
+  #remove(name: string, key: LineKey): void {
     this.#uncountOmitted(name, key);
     this.#removeLine(name, key);
   }
@@ -264,7 +331,7 @@ export class SeriesRegistry {
 
   #omitSeries(name: string, key: LineKey, line: Line, hash: number): void {
     this.#hashes.delete(hash);
-    this.omit(1, name, key);
+    this.#omit(1, name, key);
     this.#cost.steps += costOf(line);
   }
 
@@ -337,6 +404,14 @@ export class SeriesRegistry {
       this.#show(family, metadata, familyIndex, key, line, next.hash);
     }
   }
+
+  #positionOf(row: Row): RowPosition {
+    return this.#positions.get(row) ?? { familyIndex: this.#familyIndexOf(row), firstSeries: 0 };
+  }
+
+  #familyIndexOf({ family }: Row): number {
+    return this.#familyIndexes.get(family.name) ?? this.#familyIndexes.size;
+  }
 }
 
 const omittedKey = (name: string, { seriesIndex }: LineKey): string => `${seriesIndex} ${name}`;
@@ -344,3 +419,32 @@ const omittedKey = (name: string, { seriesIndex }: LineKey): string => `${series
 /** Name and labels. */
 const seriesOf = (name: string, line: Line): string =>
   name + line.suffix + labelsOf(line).trimEnd();
+
+const isOne = (shown: readonly Series[] | ValueReference): shown is ValueReference =>
+  'address' in shown;
+
+const referenceLine = ({ interned }: LabelText, { address, opcode }: ValueReference): Line => ({
+  suffix: '',
+  labels: interned,
+  constant: '',
+  cell: address,
+  opcode,
+});
+
+function lineOf(labels: LabelText, { suffix = '', labels: own, value }: Series): Line {
+  const all =
+    own === undefined
+      ? labels.interned
+      : labelsPart(joinLabels(labels.text, labelsText(written(own))));
+  return typeof value === 'number'
+    ? { suffix, labels: all, constant: `${floatText(value)}\n`, cell: 0, opcode: 0 }
+    : { suffix, labels: all, constant: '', cell: value.address, opcode: value.opcode };
+}
+
+const written = (labels: NonNullable<Series['labels']>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(labels).map(([label, value]) => [
+      label,
+      typeof value === 'number' ? floatText(value) : value,
+    ]),
+  );

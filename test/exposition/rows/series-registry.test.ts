@@ -1,23 +1,30 @@
 // SeriesRegistry: of several equal series, the first is shown, and the others wait until it is removed.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { scalarRow } from '#app/catalogue/kinds/scalar.js';
+import { UNCHANGED } from '#app/catalogue/row.js';
+import type { Row } from '#app/catalogue/row.js';
 import { newCounters } from '#app/exposition/counters.js';
 import { Cost } from '#app/budget.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
+import { StoredText } from '#app/exposition/wasm/memory.js';
 import { SeriesRegistry } from '#app/exposition/rows/series-registry.js';
 import { DEFAULT_LIMITS, TargetUsage } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import type { FamilyMetadata, MetricType } from '#app/model.js';
+import type { MetricType } from '#app/model.js';
 import { runToEnd } from '../../support/run-to-end.js';
-import { fixedLine } from '../../support/lines.js';
 
-const metadata = (name: string, type: MetricType = 'gauge'): FamilyMetadata => ({
-  name,
-  type,
-  unit: '',
-  help: '',
-});
+const NO_TEXT = new StoredText(new Kernel().texts, '');
+
+const rowOf = (name: string, type: MetricType = 'gauge'): Row =>
+  scalarRow(
+    {
+      ...{ labels: {}, at: '', classId: undefined, isPersonal: false, where: '' },
+      family: { name, type, unit: '', help: '' },
+    },
+    { variable: 'x', conversion: UNCHANGED, wrap32: false },
+  );
 
 function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<TargetLimits> = {}) {
   const clashes: string[] = [];
@@ -37,7 +44,7 @@ function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     reasons.push(why);
   };
   const counters = newCounters();
-  const registry = new SeriesRegistry(text, new Cost(), counters, onClash, usage);
+  const registry = new SeriesRegistry({ text, cost: new Cost(), counters, onClash, usage });
   const put = (
     nodeId: number,
     series: string,
@@ -46,8 +53,8 @@ function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     name = series.replace(/\{.*/, ''),
   ) => {
     const suffix = series.replace(/\{.*/, '').slice(name.length);
-    const line = fixedLine(series.replace(/^[^{]*\{?|\}$/g, ''), value, suffix);
-    registry.put(metadata(name, type), 0, { nodeId, seriesIndex: 0 }, line);
+    const labels = { text: series.replace(/^[^{]*\{?|\}$/g, ''), interned: NO_TEXT };
+    registry.set(rowOf(name, type), labels, nodeId, [{ suffix, labels: {}, value }], 1);
   };
   return {
     registry,
@@ -55,7 +62,9 @@ function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     clashes,
     reasons,
     put,
-    remove: (nodeId: number, name = 'x') => registry.remove(name, { nodeId, seriesIndex: 0 }),
+    remove: (nodeId: number, name = 'x') => {
+      registry.set(rowOf(name), { text: '', interned: NO_TEXT }, nodeId, [], 1);
+    },
     /** The shown lines, without line feeds. */
     shown: (): string[] =>
       runToEnd(text.rendering())
