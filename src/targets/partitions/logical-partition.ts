@@ -1,22 +1,18 @@
 // Runs targets in the current thread: processes their inputs, and reports.
 import {
   BehaviorSubject,
-  EMPTY,
-  Subject,
+  Observable,
   asyncScheduler,
-  concat,
   defer,
   filter,
-  finalize,
   map,
   merge,
   mergeMap,
   of,
   repeat,
-  take,
   timer,
 } from 'rxjs';
-import type { SchedulerLike } from 'rxjs';
+import type { SchedulerLike, Subscriber } from 'rxjs';
 import { Budget, SLICE_MS } from '../../budget.js';
 import type { BudgetLimits } from '../../budget.js';
 import type { CatalogueCache } from '../../catalogue/builtin.js';
@@ -34,6 +30,7 @@ import { untilNext } from '../../streams/poll.js';
 import { TaskQueue } from '../../streams/task-queue.js';
 import type { Scheduler } from '../../streams/scheduler.js';
 import type { PollerPools } from '../../streams/poller-pool.js';
+import type { RefreshReport, Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from './partition.js';
@@ -87,10 +84,19 @@ export class LogicalPartition implements Partition {
     const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
     const pool = this.#parts.pools(definition.format, definition.formatSettings);
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
-    /** Emits each update after the reports on that update. */
-    const update$ = new Subject<HostingUpdate>();
+    /** The subscriber to the report on the open refresh. */
+    let refreshing: Subscriber<RefreshReport> | undefined;
     const reporter = new Reporter(definition, pool, this.#queue);
     let view: TargetView | undefined;
+    /** The reports on an update. Then answers the open refresh, if the update is its result. */
+    function* reportsOn(update: HostingUpdate): Generator<Report> {
+      if (update.kind === 'root') ({ view } = update);
+      yield* reporter.reportsOn(update);
+      if (update.kind === 'root' || update.input !== openRefresh$.value) return;
+      const answered = refreshing; // the receiver may start the next refresh
+      answered?.next(reporter.refreshed(update));
+      answered?.complete();
+    }
     const report$ = defer(() => {
       const makeView = this.#viewMaker(definition, reporter);
       const hosted$ = hostingPipeline({
@@ -105,18 +111,7 @@ export class LogicalPartition implements Partition {
         },
       });
       return merge(
-        hosted$.pipe(
-          mergeMap((update) => {
-            if (update.kind === 'root') ({ view } = update);
-            return concat(
-              reporter.reportsOn(update),
-              defer(() => {
-                update$.next(update);
-                return EMPTY;
-              }),
-            );
-          }),
-        ),
+        hosted$.pipe(mergeMap(reportsOn)),
         // All targets report at the same moments, usually at polls, so that the process wakes up rarely.
         defer(() => timer(untilNext(STATE_EVERY_MS, nowMs()), scheduler)).pipe(
           repeat(),
@@ -127,23 +122,15 @@ export class LogicalPartition implements Partition {
     });
     return {
       report$,
-      refresh: (refresh) => {
-        const report$ = update$.pipe(
-          filter((update) => update.kind !== 'root' && update.input === refresh),
-          take(1),
-          map((update) => reporter.refreshed(update)),
-        );
-        const start$ = defer(() => {
+      refresh: (refresh) =>
+        new Observable((subscriber) => {
+          refreshing = subscriber;
           openRefresh$.next(refresh);
-          return EMPTY;
-        });
-        return merge(report$, start$).pipe(
-          finalize(() => {
+          return () => {
             // The receiver of the report may have started the next refresh.
             if (openRefresh$.value === refresh) openRefresh$.next(undefined);
-          }),
-        );
-      },
+          };
+        }),
       queryTree: (query) =>
         defer(() => {
           const present = view;
