@@ -31,6 +31,27 @@ export type RefreshableView = Pick<
   | 'rendering'
 >;
 
+/** How far the first full sync is. Spec 3. */
+type Phase =
+  /** Nodes are still to be read, bound or synced. */
+  | { readonly phase: 'growing' }
+  /** All nodes were synced, but the directory had new records. The view must process the read with this number. */
+  | { readonly phase: 'confirming'; readonly read: number }
+  /** The root has been synced completely once. */
+  | { readonly phase: 'ready' };
+
+const READY: Phase = { phase: 'ready' };
+
+/** The last read of the directory that the view has processed. */
+interface ProcessedRead extends Pick<PollInput, 'number'> {
+  /** Undefined before the first read. */
+  readonly notifications: number | undefined;
+  readonly hasMore: boolean;
+  readonly isUnstable: boolean;
+}
+
+const NO_READ = { number: 0, notifications: undefined, hasMore: true, isUnstable: false };
+
 /**
  * Processes the inputs of a target. A refresh of a ready target copies the values, and renders them if the text has
  * changed and the refresh allows it. Before the first full sync, each input copies values. Afterwards, a poll result
@@ -39,14 +60,10 @@ export type RefreshableView = Pick<
 export class ViewRefresher {
   readonly #view: RefreshableView;
   readonly #source: Pick<Source, 'hasChanges'>;
-  #isReady = false;
-  #notifications: number | undefined;
-  /** Sequence numbers of changes: the last received, the last processed, and the one that completes the tree. */
-  #receivedChanges = 0;
-  #processedChanges = 0;
-  #requiredChanges = Infinity;
-  #hasMore = true;
-  #isUnstable = false;
+  #phase: Phase = { phase: 'growing' };
+  /** The number of the last read of the directory that has arrived, and the last one that the view has processed. */
+  #arrivedRead = 0;
+  #read: ProcessedRead = NO_READ;
   #snapshot: Snapshot | undefined;
   #release = (): void => undefined;
 
@@ -56,20 +73,20 @@ export class ViewRefresher {
   }
 
   get isReady(): boolean {
-    return this.#isReady;
+    return this.#phase.phase === 'ready';
   }
 
   /**
    * Whether a page would lack objects because the directory is still being read. False before the first full sync.
    */
   get isPageIncomplete(): boolean {
-    return this.#isReady && this.#hasMore && !this.#isUnstable;
+    return this.isReady && this.#read.hasMore && !this.#read.isUnstable;
   }
 
   /** The input for a received poll result. */
   pollInput(pollResult: PollResult): PollInput {
-    if (pollResult.changes.length > 0 || pollResult.hasMore) this.#receivedChanges++;
-    return { kind: 'poll', pollResult, number: this.#receivedChanges };
+    if (pollResult.changes.length > 0 || pollResult.hasMore) this.#arrivedRead++;
+    return { kind: 'poll', pollResult, number: this.#arrivedRead };
   }
 
   /** Processes an input in steps. No other call may use the view before the last step. */
@@ -80,22 +97,18 @@ export class ViewRefresher {
       const { changes, notifications, hasMore, isUnstable = false } = input.pollResult;
       view.applyChanges(changes);
       yield;
-      isNotified = this.#notifications !== undefined && this.#notifications !== notifications;
-      [this.#processedChanges, this.#notifications, this.#hasMore] = [
-        input.number,
-        notifications,
-        hasMore,
-      ];
-      this.#isUnstable = isUnstable;
+      const last = this.#read.notifications;
+      isNotified = last !== undefined && last !== notifications;
+      this.#read = { number: input.number, notifications, hasMore, isUnstable };
     }
     if (input.kind === 'bind' && view.bindMore()) yield;
     const isDirty = yield* this.#copy(input, isNotified && view.hasObserved);
-    this.#isReady ||= view.isSynced && !this.#hasMore && this.#isTreeComplete();
+    if (view.isSynced && !this.#read.hasMore) this.#phase = this.#nextPhase();
     const hasRendered = yield* this.#render(input, isDirty);
     return {
       kind: 'processed',
       input,
-      isReady: this.#isReady,
+      isReady: this.isReady,
       hasRendered,
       isDirty: isDirty && !hasRendered,
       snapshot: this.#snapshot,
@@ -112,30 +125,44 @@ export class ViewRefresher {
   /** Copies values if the input needs them. Returns true if a render would produce a different text. */
   *#copy(input: TargetInput, observes: boolean): Generator<void, boolean> {
     const view = this.#view;
-    const isTreeIncomplete = () => this.#hasMore || view.hasMore;
-    const isForced = observes || (this.#isReady && input.kind === 'refresh');
+    const isTreeIncomplete = () => this.#read.hasMore || view.hasMore;
+    const isForced = observes || (this.isReady && input.kind === 'refresh');
     // While the tree is incomplete, copy only new nodes. That may bind the last node, so the next line checks again.
     if (!isForced && isTreeIncomplete()) view.copyNewValues();
-    const copies = isForced || (!this.#isReady && !isTreeIncomplete());
+    const copies = isForced || (!this.isReady && !isTreeIncomplete());
     const isChanged = copies && (yield* view.copyingValues());
     return observes ? view.observe() : isChanged;
   }
 
+  /** The phase after an input that left all nodes synced. */
+  #nextPhase(): Phase {
+    const phase = this.#phase;
+    switch (phase.phase) {
+      case 'growing':
+        return this.#grown();
+      case 'confirming':
+        return this.#read.number >= phase.read || this.#hasReadAll() ? READY : phase;
+      case 'ready':
+        return phase;
+    }
+  }
+
   /**
-   * Whether the view has the complete tree. The publisher may have added objects after the last read of the directory
-   * and before the copy of the words. So the directory must have no new records, or the view must have processed a
-   * later read.
+   * The publisher may have added objects after the last read of the directory and before the copy of the words. If so,
+   * the target waits for one later read.
    */
-  #isTreeComplete(): boolean {
-    if (this.#processedChanges >= this.#requiredChanges) return true;
-    if (this.#processedChanges === this.#receivedChanges && !this.#source.hasChanges()) return true;
-    this.#requiredChanges = Math.min(this.#requiredChanges, this.#receivedChanges + 1);
-    return false;
+  #grown(): Phase {
+    return this.#hasReadAll() ? READY : { phase: 'confirming', read: this.#arrivedRead + 1 };
+  }
+
+  /** Whether the view has processed all reads, and the directory has no new records. */
+  #hasReadAll(): boolean {
+    return this.#read.number === this.#arrivedRead && !this.#source.hasChanges();
   }
 
   /** Renders if the input allows it and the text is dirty or lacks an encoding. Returns whether it rendered. */
   *#render(input: TargetInput, isDirty: boolean): Generator<void, boolean> {
-    if (input.kind !== 'refresh' || !input.mayRender || !this.#isReady) return false;
+    if (input.kind !== 'refresh' || !input.mayRender || !this.isReady) return false;
     const lacksEncoding =
       this.#snapshot !== undefined && lacks(this.#snapshot.encodings, input.encodings);
     if (!isDirty && !lacksEncoding) return false;
