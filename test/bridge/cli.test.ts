@@ -198,7 +198,7 @@ describe('shm_bridge', function () {
         expect(programs.segments()).to.deep.equal([]);
       });
 
-    it('logs warnings first, and then with --debug every poll, but never the key; opens no debugger at SIGUSR1', async () => {
+    it('logs its warnings and, with --debug, every poll, but never the key, and opens no debugger at SIGUSR1', async () => {
       const url = await served(SECRET);
       const lines = `${keyFile(SECRET)}interval_ms = 1000\nca_file = ""\ntls_verify = false\n`;
       const one = file(component('a', url, lines));
@@ -227,7 +227,7 @@ describe('shm_bridge', function () {
       expect(bridge.stderr).not.to.include(' b: ');
     });
 
-    it('warns once while another bridge publishes a segment with its name, and publishes its own segment afterwards', async () => {
+    it('warns once while another bridge publishes the segment, and publishes the segment itself when that bridge ends', async () => {
       const [one, url] = [file(component('a', await served())), await served()];
       const bridge = programs.start('bridge', ['--config', one]);
       await begun(bridge);

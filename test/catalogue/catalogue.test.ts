@@ -174,7 +174,7 @@ describe('a catalogue file', () => {
     expect(ownLabelsOf(info)).to.deep.equal(['a', 'b']);
   });
 
-  it('has all its mistakes reported, even those in a row with a wrong name and type, and in a later row with the same name', () => {
+  it('has all its mistakes reported, even in a row with a wrong name and in a second row with this name', () => {
     const text = withRows(
       'name = "y_m_count", type = "guage", static = { le = "a" }, scale = 0',
       'name = "y_m_count", labels_from = { "b-c" = "v" }, buckets = [2, 1]',
@@ -402,7 +402,7 @@ describe('a catalogue file', () => {
     });
 
   for (const type of ['counter', 'info'])
-    it(`does not report a clash of a metric with itself if type ${type} requires a suffix that the name lacks`, () => {
+    it(`causes no message that a metric clashes with itself if the metric lacks the suffix of type ${type}`, () => {
       const row = `name = "x_m", type = "${type}", help = "H", var = "v"`;
       expect(faultOf(withRows(row)).message).not.to.include('x_m and x_m');
     });

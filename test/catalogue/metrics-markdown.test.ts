@@ -22,7 +22,7 @@ describe('docs/metrics.md', () => {
     }
   });
 
-  it('refers to an earlier application on the page for metrics with the same labels and help', () => {
+  it('refers to an earlier application for metrics that have the same labels and help there', () => {
     expect(page).to.include('* As in [ads](#ads): `ats_process_pid`, ');
     expect(page).to.include('* `ats_process_info{version,release}`: Version and ');
   });

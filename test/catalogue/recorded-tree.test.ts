@@ -62,7 +62,7 @@ describe('the adh catalogue on the tree of a real ADH 3.8', () => {
     }
   });
 
-  it('selects for a class filter exactly the objects that rows of the class read', () => {
+  it('with a class filter selects exactly the objects that the rows of this class read', () => {
     const read = new Map<string, string[]>();
     const rowIndex = indexRows({ classes: adh?.classes ?? [] });
     for (const object of objects)

@@ -60,7 +60,7 @@ describe('parseArguments', () => {
   it('prints the version with --version (spec 9.1)', () =>
     expect(parse('--version')).to.deep.equal({ kind: 'print', text: '1.2.3\n' }));
 
-  it('lists every option, the exit statuses and a reference to the documentation with --help-all', () => {
+  it('lists with --help-all every option, the exit statuses, and the files that document them', () => {
     const help = parse('--help-all');
     if (help.kind !== 'print') throw new Error('--help-all prints nothing');
     const words = help.text.replace(/\s+/g, ' ');

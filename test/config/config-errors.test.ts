@@ -185,14 +185,14 @@ describe('configuration errors', () => {
   const tables = (head: string, count: number, body: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => `[[${head}]]\n${body(index)}\n`).join('');
 
-  it('are reported for the 1025th target', () => {
+  it('report more than 1024 targets', () => {
     const targets = (count: number) =>
       tables('targets', count, (index) => `app = "ads"\nserver_key = "${index}"`);
     expect(load(targets(1024))?.targets).to.have.lengthOf(1024);
     expect(complaint(targets(1025))).to.include('targets: found an array of 1025');
   });
 
-  it('are reported for the 257th scope', () => {
+  it('report more than 256 scopes', () => {
     const scopes = (count: number) =>
       tables('metric_scopes', count, (index) => `name = "s${index}"\nmetrics = ["*"]`);
     expect(load(scopes(256))?.metricScopes).to.have.lengthOf(256);

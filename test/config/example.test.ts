@@ -63,7 +63,7 @@ describe(EXAMPLE, () => {
     expect(config.targets.some(({ showUncatalogued }) => showUncatalogued)).to.be.true;
   });
 
-  it('causes warnings only for keys of a single target beside [[targets]]', () => {
+  it('with all settings uncommented warns only of single-target keys, which [[targets]] make ineffective', () => {
     const others = uncommented().warnings.filter(
       (warning) => !warning.endsWith('is ignored because of [[targets]]'),
     );

@@ -157,7 +157,7 @@ describe('loadConfig', () => {
     ],
   ];
   for (const [options, app, meant, head = ''] of ignoredTargets)
-    it(`warns for ${`${head} ${options}`.trim()} that the single target has the application ${app}`, () => {
+    it(`warns that ${`${head} ${options}`.trim()} selects a single target with the application ${app}`, () => {
       const config = load(...toml(`${head}${TWO_TARGETS}`), ...options.split(' '));
       const [first, ...others] = told(config);
       expect(first).to.match(/^c\.toml:2:1: \[\[targets\]\] are ignored because of --/);
@@ -235,7 +235,7 @@ describe('loadConfig', () => {
     expect(told(config)).to.deep.equal(['--app (app) is ignored because of [[targets]]']);
   });
 
-  it('warns which keys of the single target have no effect beside [[targets]]', () =>
+  it('warns of keys of the single target that have no effect beside [[targets]]', () =>
     expect(told(load(...toml(`variable = "v"\nserver_keys = ["1"]${TWO_TARGETS}`)))).to.deep.equal([
       'c.toml:1:1: variable is ignored because of [[targets]]',
       'c.toml:2:1: server_keys (--server-key) is ignored because of [[targets]]',
@@ -285,14 +285,14 @@ describe('loadConfig', () => {
     it('returns the position of the table header for a missing key', () =>
       expect(at(load(...toml(TWO_TARGETS)), 'targets', 1, 'classes')).to.equal('c.toml:7:1'));
 
-    it('returns the position in the legacy file for its targets', () => {
+    it('returns the position of a target in the legacy target file', () => {
       const text = '# x\ntarget app=ats server_key=9 classes=a,b';
       const config = load(...toml(TWO_TARGETS), ...legacy(text));
       expect(at(config, 'targets', 0, 'app')).to.equal('t.txt:2:12');
       expect(at(config, 'targets', 0, 'classes', 1)).to.equal('t.txt:2:37');
     });
 
-    it('returns an empty text for defaults and for options', () => {
+    it('returns an empty string for defaults and for options', () => {
       const config = load(...toml('app = "adh"\ndebug = true'), '--app', 'ats');
       expect(at(config, 'app')).to.equal('');
       expect(at(config, 'metrics_port')).to.equal('');

@@ -121,6 +121,6 @@ describe('the reader of legacy target files', () => {
     ],
   ];
   for (const [text, lines] of refuses)
-    it(`rejects ${text.startsWith('MIIE') ? 'a private key' : JSON.stringify(text)} with file, line and column`, () =>
+    it(`rejects ${text.startsWith('MIIE') ? 'a private key' : JSON.stringify(text)}, and states file, line and column`, () =>
       expect(faultMessage('CONFIG_INVALID', () => load(text)).split('\n')).to.deep.equal(lines));
 });

@@ -73,7 +73,7 @@ describe(RUNBOOK, () => {
       .map((text): [string, string] => [text.split('\n')[0] ?? '', text]),
   );
 
-  it('has a heading for each alert, in the order of the rules, and no other', () =>
+  it('has exactly one heading for each alert, in the order of the rules', () =>
     expect([...sections.keys()]).to.deep.equal(ALERTS.map(({ name }) => name)));
 
   // The text below the last of several consecutive headings applies to all of them.

@@ -25,7 +25,7 @@ describe('deploy/container/daemonset.yaml', () => {
     expect(mount).to.include({ readOnly: true }).and.not.have.property('subPath');
   });
 
-  it('has a commented probe that runs --healthy with the arguments of the exporter', () => {
+  it('has a probe in a comment, which runs --healthy with the arguments of the exporter', () => {
     const { args = [] } = set?.spec.template.spec.containers[0] ?? {};
     const [, command = ''] = /#.*exec:\n *# *command: \[(.*)\]\n/.exec(text) ?? [];
     expect(command.split(', ').slice(2)).to.deep.equal([...args, '--healthy']);

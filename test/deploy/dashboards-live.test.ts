@@ -269,7 +269,7 @@ describe('dashboards and rules on a running exporter', function () {
     expect(await found('shm_exporter_target_info{job="shm"}')).to.be.empty;
   });
 
-  it('fire only the alert about a license that expires within two weeks, as that of the demo does', async () => {
+  it('fire only the alert about the license of the demo, which expires within two weeks', async () => {
     const firing = await found('ALERTS{alertstate="firing"}');
     // The short intervals make Prometheus time out after a second, and on a busy machine a scrape may take
     // longer.

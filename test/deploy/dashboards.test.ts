@@ -60,7 +60,7 @@ describe(GRAFANA, () => {
   for (const [file, board] of DASHBOARDS) {
     const panels = allPanels(board);
 
-    it(`has panels with a title, a type and queries, and each with its own id, in ${file}`, () => {
+    it(`has a title, a type, queries and a unique id for each panel in ${file}`, () => {
       expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
       for (const { id, type, title, description, targets, datasource, fieldConfig } of panels) {
         expect(id).to.be.above(0);

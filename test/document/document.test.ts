@@ -1,4 +1,5 @@
 // Tests key paths and values in messages.
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { TomlDate, keyPath, shown } from '#app/document/document.js';
 
@@ -11,7 +12,7 @@ describe('keyPath', () => {
     [[], ''],
   ] as const;
   for (const [path, wanted] of table)
-    it(`formats ${JSON.stringify(path)} as ${wanted || 'an empty text'}`, () =>
+    it(`formats ${JSON.stringify(path)} as ${wanted || 'an empty string'}`, () =>
       expect(keyPath(path)).to.equal(wanted));
 });
 
@@ -33,5 +34,6 @@ describe('the text of a value in a message', () => {
     [{ a: 1n }, 'a table'],
     [new TomlDate('07:32:00'), 'the date or time 07:32:00'],
   ];
-  for (const [raw, text] of table) it(`is ${text}`, () => expect(shown(raw)).to.equal(text));
+  for (const [raw, text] of table)
+    it(`is ${text} for ${inspect(raw)}`, () => expect(shown(raw)).to.equal(text));
 });

@@ -30,7 +30,7 @@ describe('nearest', () => {
     it(`finds ${wanted === undefined ? 'no name' : `"${wanted}"`} for "${word}"`, () =>
       expect(nearest(word, known)).to.equal(wanted));
 
-  it('formats a hint, or an empty text if no known name is near', () => {
+  it('formats a hint, or an empty string if no known name is near', () => {
     expect(hint('servr', known)).to.equal(' (did you mean "server"?)');
     expect(hint('help', known)).to.equal('');
   });

@@ -7,7 +7,7 @@ import { faultMessage } from '../support/fault-message.js';
 import { anyCharacter } from '../support/any-character.js';
 
 describe('parseYaml', () => {
-  it('reads tables, lists, texts, flags and whole numbers', () =>
+  it('reads tables, lists, strings, booleans and integers', () =>
     expect(parseYaml('w.yml', 'a: {b: [x, true, 7]}\nc: 1.5\n').values).to.deep.equal({
       a: { b: ['x', true, 7n] },
       c: 1.5,
@@ -76,7 +76,7 @@ describe('parseYaml', () => {
     '!!',
     '%YAML ',
   ];
-  it('quotes no text of the file, which may contain secrets', () => {
+  it('quotes nothing from the file in error messages, because it may contain secrets', () => {
     const texts = fc.array(fc.constantFrom(...PIECES), { maxLength: 16 });
     const quoting = texts.filter((pieces) => {
       try {
@@ -106,7 +106,7 @@ describe('parseYaml', () => {
       }),
     ));
 
-  it('returns the values that a test wrote as YAML', () => {
+  it('returns random values that were written as YAML', () => {
     const value = fc.oneof(
       fc.string(),
       fc.boolean(),

@@ -68,7 +68,7 @@ describe('shm_dump --catalogue', function () {
     applicationPart(await readyPage(`${url}?server_key=${APPS[app]}`));
 
   for (const app of ['ads', 'plant'] as const)
-    it(`drafts a catalogue for ${app} that gives a page without complaints of promtool`, async function () {
+    it(`drafts a catalogue for ${app} whose page promtool accepts`, async function () {
       needsPrograms(this, 'promtool');
       const page = await pageOf(app);
       expect(samplesOf(page).length).to.be.above(100);

@@ -74,7 +74,7 @@ describe('shm_dump', function () {
     await program.stop('SIGKILL');
   });
 
-  it('prints with --json the content of its text as JSON lines, with complete values', () => {
+  it('prints with --json the same facts as JSON lines, with complete values', () => {
     const { stdout } = run('--server-key', '7', '--json');
     const [segment, root, version, ...rest] = linesOf(stdout);
     expect(segment).to.deep.include({ kind: 'segment', segment: `${programs.contextId}.pool.7` });

@@ -184,7 +184,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       }
     });
 
-    it('gives the same page as without the bridge after objects disappear, and after these objects return', async () => {
+    it('gives the same page as without the bridge after objects disappear and after they return', async () => {
       const gone = isBelow(objects, comesAndGoes);
       pair.play({ remove: [comesAndGoes] });
       page = await pair.same('after they went', page);
@@ -210,7 +210,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
         page = await pair.same('normal again', page);
       });
 
-    it('gives the same series as without the bridge while totals need the 64th bit, and after they no longer need it', async () => {
+    it('gives the same series as without the bridge when totals grow beyond 63 bits, and when they shrink again', async () => {
       // For a value that needs the 64th bit, the bridge replaces the variable. The series of the new
       // variable comes last in its family.
       const totals = objects.flatMap(({ id, variables }) =>

@@ -123,7 +123,7 @@ describe('a bridged component', function () {
       expect(applicationPart(again.body)).to.equal(page);
     });
 
-  it('causes a warning while a different process answers each poll, and recovers afterwards', async () => {
+  it('causes a warning when each poll is answered by a different process, and recovers afterwards', async () => {
     pair.server.fault = 'other_component';
     await pair.bridge?.line(/twin: a different process answers each poll: do two components share/);
     pair.server.fault = undefined;

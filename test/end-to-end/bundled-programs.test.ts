@@ -23,7 +23,7 @@ describe('bundled programs', () => {
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     });
 
-  it('run in the container image with the Node.js options that they set outside it', () => {
+  it('run with the same Node.js options in the container image as elsewhere', () => {
     const image = readFileSync(join(PROJECT, 'deploy/container/Containerfile'), 'utf8');
     const [, words = ''] = /^ENTRYPOINT (.*?\])/ms.exec(image) ?? [];
     const entry = JSON.parse(words.replace('\\\n', '')) as readonly string[];

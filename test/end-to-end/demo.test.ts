@@ -171,7 +171,7 @@ describe('npm run demo', function () {
       expect(linesOf(demo, from)).to.deep.equal([]);
     });
 
-    it('is not affected when the exporter of another demo is killed, which ends that demo with status 1', async () => {
+    it('prints nothing when the exporter of another demo is killed and that demo ends with status 1', async () => {
       const from = demo.stderr.length;
       const another = programs.start('demo', ['--port', String(await freePort())]);
       const itsContext = await contextOf(another);

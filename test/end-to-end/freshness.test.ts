@@ -60,7 +60,7 @@ describe('the age of the newest value', function () {
   };
   const isPublishing = ({ stdout, stderr }: Running) => (stdout + stderr).includes('publishing');
 
-  it('is the time since the last notification, even without a scrape, and missing if the publisher never notifies', async function () {
+  it('is the time since the last notification, even without a scrape, and is absent if the publisher never notifies', async function () {
     needsPrograms(this, 'cc', 'python3');
     const notifying = { c: start.c('c'), py: start.python('py'), ts: start.typeScript('ts') };
     const silent = {

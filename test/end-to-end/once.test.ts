@@ -135,7 +135,7 @@ server_key = "83"
       expect(readFileSync(`${folder}/other.prom`, 'utf8')).to.equal('other 1\n');
     });
 
-    it('has its metrics on the page of node_exporter until it ends', async function () {
+    it('with --textfile has its metrics on the page of node_exporter until it ends', async function () {
       needsPrograms(this, 'prometheus-node-exporter');
       const folder = programs.path('collected');
       mkdirSync(folder, { recursive: true });

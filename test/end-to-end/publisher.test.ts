@@ -98,7 +98,7 @@ describe('a publisher that comes and goes', function () {
     }
   });
 
-  it('may close and return: its target is not ready, with the reason, then ready again', async () => {
+  it('may close and return: its target is first not ready, with the reason, and then ready again', async () => {
     const publisher = programs.publish(shop('2', 20));
     const url = exporter('2');
     expect(await sales(url)).to.equal('20');
@@ -112,7 +112,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('21');
   });
 
-  it('may be killed: its target is not ready, with the reason, then ready again', async () => {
+  it('may be killed: its target is first not ready, with the reason, and then ready again', async () => {
     const publisher = await programs.simulatorOf(shop('3', 30));
     const url = exporter('3');
     expect(await sales(url)).to.equal('30');
@@ -125,7 +125,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('31');
   });
 
-  it('may be stopped: its target is served for a while, then not ready, with the reason, then ready again', async () => {
+  it('may be stopped and continued: its target is served for a while, then is not ready, with the reason, and then is ready again', async () => {
     const publisher = await programs.simulatorOf(shop('s', 35));
     const url = exporter('s');
     expect(await sales(url)).to.equal('35');

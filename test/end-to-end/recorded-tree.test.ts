@@ -139,7 +139,7 @@ inBothModes('the target of a recorded ADH 3.8', function (worker_execution_mode)
       expect(missing).to.deep.equal([]);
     });
 
-    it('shows each text as an info metric, and has one series for each variable', () => {
+    it('shows each string as an info metric, and has one series for each variable', () => {
       const objects = subtree(recorded(), ROOT);
       const texts = objects.flatMap(({ variables }) =>
         Object.values(variables).flatMap(({ type, value }) => (type === 'string' ? [value] : [])),

@@ -108,7 +108,7 @@ describe('a program', function () {
   for (const [kind, make] of Object.entries(READERS)) {
     // Skip named pipes: they behave like other pipes.
     if (kind.includes('named')) continue;
-    it(`works while stdout and stderr are ${kind}, ends at SIGTERM with status 0, and changes no flags of them`, async () => {
+    it(`works while stdout and stderr are ${kind}, ends at SIGTERM with status 0, and does not change their flags`, async () => {
       const reader = opened(make);
       const flags = flagsOf(reader.fd);
       reader.stop();
@@ -121,7 +121,7 @@ describe('a program', function () {
     });
   }
 
-  it('ends at SIGTERM while stdout and stderr are a stopped terminal, even if it is the demo or prints only its help', async () => {
+  it('ends at SIGTERM while its output goes to a stopped terminal, whether it is the demo or a program with --help', async () => {
     const reader = opened(() => (READERS['a terminal stopped by Ctrl-S'] ?? raise)());
     reader.stop();
     const outputs = reader.fd;

@@ -104,7 +104,7 @@ server_key = "91"
     );
   });
 
-  it('escapes texts, marks values without a metric, and also shows a target that is not ready', async () => {
+  it('escapes strings, marks values without a metric, and also shows a target that is not ready', async () => {
     const { status, body } = await scrape(`${origin}/tree?server_key=91`);
     expect(status).to.equal(200);
     expect(textOf(body)).to.contain('syncing: waiting on variable time of h.1.ads');
@@ -146,7 +146,7 @@ server_key = "91"
     expect(textOf(body)).to.match(/heartbeat \d s ago/);
   });
 
-  describe('with texts that no catalogue row reads', () => {
+  describe('with string variables that no catalogue row reads', () => {
     const hidden =
       'unread text string (hidden: no catalogue row reads this string) no metric: no row reads it';
     const textRow = async (url: string, headers: Record<string, string> = {}) => {
@@ -154,7 +154,7 @@ server_key = "91"
       return { status: answer.status, row: rowsOf(await answer.text())[1] };
     };
 
-    it('neither shows nor finds these texts for clients on other machines', async () => {
+    it('neither shows nor finds their values for clients on other machines', async () => {
       const url = await exporter({ metrics_bind_address: '0.0.0.0' }, TARGETS);
       await readyPage(`${url}/metrics?server_key=82`);
       const row = await waitFor('there is a tree', async () => {
@@ -168,7 +168,7 @@ server_key = "91"
       expect(rowsOf(number)).to.have.lengthOf(2);
     });
 
-    it('shows these texts to clients on other machines only with a password', async () => {
+    it('shows their values to clients on other machines only with a password', async () => {
       programs.write('web.yml', `basic_auth_users:\n  alice: ${hashSync('s:cret', 4)}\n`);
       const settings = { metrics_bind_address: '0.0.0.0', web_config_file: 'web.yml' };
       const url = await exporter(settings, TARGETS);

@@ -171,7 +171,7 @@ describe('an exporter with web_config_file', function () {
     before(async () => (plain = await start('')));
     after(() => plain.exporter.stop());
 
-    it('answers 429 to requests above rate_limit, and all requests after rate_limit is removed', async () => {
+    it('answers 429 to requests above rate_limit, and 200 to all requests after rate_limit is removed', async () => {
       const { url } = plain;
       await change(plain, 'rate_limit:\n  interval: 1h\n  burst: 3\n');
       const statuses = async (count: number) => {

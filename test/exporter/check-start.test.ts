@@ -85,7 +85,7 @@ describe('the configuration check', () => {
     );
   });
 
-  it('accepts a license with a signature of a key in license_keys_dir', () => {
+  it('accepts a license that was signed with a key in license_keys_dir', () => {
     makeKeyPair(folder.path('keys'), 'acme');
     const terms = { licensee: 'A', issuedAt: NOW, expiresAt: new Date(NOW.getTime() + DAY_MS) };
     const signed = issueLicense({ ...terms, keyFile: folder.path('keys/acme.key.pem') });

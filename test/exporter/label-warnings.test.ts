@@ -48,7 +48,7 @@ describe('the check of labels', () => {
         `c.toml:2:16: path_labels[0]: "${label}" is `,
       ));
 
-  it('names each label of a catalogue file once, with its place', () => {
+  it('names each label of a catalogue file once, with its position', () => {
     folder.write(
       'own.toml',
       `app = "shop"

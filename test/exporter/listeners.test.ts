@@ -66,7 +66,7 @@ describe('the listen address', () => {
     ['a:65536', 'a port above 65535'],
     ['a b:80', 'a blank in the name'],
     ['http://a:80', 'a URL'],
-    ['', 'an empty text'],
+    ['', 'an empty string'],
     ['[::ffff:127.0.0.1]:80', { host: '::ffff:127.0.0.1', port: 80 }],
     ['[fe80::1%eth0]:80', { host: 'fe80::1%eth0', port: 80 }],
     ['[FEBF::a%br-lan.100]:80', { host: 'FEBF::a%br-lan.100', port: 80 }],
@@ -224,7 +224,7 @@ describe('warnings about exposed metrics', () => {
           text.includes('web_config_file (--web.config.file)'),
       ));
 
-  it('name each application that exposes texts without a catalogue row', () => {
+  it('name each application that exposes strings without a catalogue row', () => {
     const [first, second, ...rest] = warnings({ showUncatalogued: true });
     expect(first).to.contain('ads_mount_info: personal data');
     expect(second).to.match(

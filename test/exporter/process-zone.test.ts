@@ -24,7 +24,7 @@ describe('the time zone in TZ', () => {
     ['copy of', copyFileSync],
     ['link to', symlinkSync],
   ] as const)
-    it(`is Tokyo's if TZ is the path of a ${how} a zone file`, function () {
+    it(`is Tokyo's if TZ is the path of a ${how} Tokyo's zone file`, function () {
       needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
       make(TOKYO, folder.path('zone'));
       expect(zoneOf(`:${folder.path('zone')}`)).to.equal('Asia/Tokyo');

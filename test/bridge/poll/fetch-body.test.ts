@@ -193,7 +193,7 @@ describe('A poll of a component', function () {
     expect(reasonOf(outcome)).to.be.oneOf(['unreachable', 'timeout']);
   });
 
-  describe('with invalid HTTP', () => {
+  describe('with a raw HTTP answer', () => {
     const servers: Server[] = [];
     const sockets = new Set<Socket>();
     afterEach(() => {
@@ -237,7 +237,7 @@ describe('A poll of a component', function () {
         expect(reasonOf(await ask(url))).to.equal(reason);
       });
 
-    it('removes the key from a message that quotes the answer', async () => {
+    it('removes the key from an error message that quotes the answer', async () => {
       const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n';
       const KEY = 'Sesame-1';
       const answers: readonly (readonly [answer: string, expected: string])[] = [

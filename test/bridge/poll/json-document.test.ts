@@ -84,7 +84,7 @@ describe('The reader of JSON documents', () => {
     );
   });
 
-  it('keeps every character of a text, even byte order marks, however the document is divided into pieces', () => {
+  it('keeps every character of a string, even byte order marks, however the document is divided into pieces', () => {
     const text = fc.string({
       unit: fc.constantFrom('\ufeff', 'a', '\n', 'ä', '\u2028', '"', '\u{1f600}'),
     });
@@ -140,7 +140,7 @@ describe('The reader of JSON documents', () => {
     expect(read('['.repeat(50) + ']'.repeat(50))).to.be.an('array');
   });
 
-  it('ignores brackets in texts when it counts nesting levels', () => {
+  it('ignores brackets in strings when it counts nesting levels', () => {
     expect(read(`["${'['.repeat(100)}"]`)).to.deep.equal(['['.repeat(100)]);
     expect(read(`[${'[],'.repeat(100)}[]]`)).to.have.lengthOf(101);
   });
@@ -178,7 +178,7 @@ describe('The reader of JSON documents', () => {
     expect(document.end()).to.deep.equal([7]);
   });
 
-  it('does not mistake digits in texts for long numbers', () => {
+  it('does not mistake digits in strings for long numbers', () => {
     const texts = ['1234567890123456789', '"12345678901234567890\\', '-9007199254740993'];
     expect(read(JSON.stringify(texts))).to.deep.equal(texts);
     expect(read('{"9007199254740993":[9007199254740993,"9007199254740993"]}')).to.deep.equal({
@@ -186,7 +186,7 @@ describe('The reader of JSON documents', () => {
     });
   });
 
-  it('reads members with names such as constructor like all other members', () => {
+  it('reads members named "constructor" or "__proto__" like all other members', () => {
     const value = read('{"__proto__":9007199254740993,"constructor":2}') as JsonObject;
     expect(Object.keys(value)).to.deep.equal(['__proto__', 'constructor']);
     expect(Object.entries(value)[0]?.[1]).to.equal(9007199254740993n);

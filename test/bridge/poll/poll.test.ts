@@ -99,7 +99,7 @@ describe('polling', () => {
   );
 
   it(
-    'keeps, even after failures, an interval that is longer than the maximum',
+    'does not change the interval after failures if it is already longer than the maximum',
     marbles(({ expectObservable, flush }) => {
       const { poll, begun } = scripted([0, 'x'], [0, 'x'], [0, 'x']);
       const slow = { intervalMs: 20, mostBackOffMs: 16 };

@@ -195,7 +195,7 @@ describe('The mirror of a component', () => {
     }
   });
 
-  it('reserves space for growing texts, up to the maximum length of a text', () => {
+  it('publishes a string completely each time it grows or shrinks', () => {
     const { mirror, readBack } = mirrored({ ...CAPACITY, frameBytes: 1 << 20 });
     for (const length of [0, 1, 40, 41, 1000, 30_000, 5]) {
       const text = 'ä'.repeat(length);
@@ -204,7 +204,7 @@ describe('The mirror of a component', () => {
     }
   });
 
-  it('sets all roots to auto_recovery when they are stale, and resets them with the next tree', () => {
+  it('sets the state of all roots to auto_recovery when it is marked as stale, and to normal with the next tree', () => {
     const { mirror, readBack } = mirrored();
     const tree = [object('r', [], [object('s')]), object('t')];
     show(mirror, ...tree);
@@ -242,7 +242,7 @@ describe('The mirror of a component', () => {
     for (const each of readBack()[0]?.children ?? []) expect(each.children).to.have.lengthOf(1);
   });
 
-  it('never fills a small segment, even if trees change for months', () => {
+  it('never fills a small segment, even after thousands of changed trees', () => {
     const { mirror, readBack } = mirrored();
     for (let round = 0; round < 3000; round++) {
       const value = `${'x'.repeat(round % 300)}${round}`;

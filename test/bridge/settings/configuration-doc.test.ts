@@ -31,7 +31,7 @@ describe('The generated page about the configuration of the bridge', () => {
     expect(page).to.match(/\n### tls_verify\n\n.*\n\nDefault: `true`\. /);
   });
 
-  it('lists each metric of the bridge under the name that the exporter gives the metric', () => {
+  it('lists each metric of the bridge under the name that the exporter exposes', () => {
     const publisher = segments.publish('82', { capacity: { records: 512, slots: 512 } });
     new OwnRoot(publisher, { host: 'h', number: 1, name: 'ads', url: 'http://h/sharedmem' });
     const watch = segments.poller('82');

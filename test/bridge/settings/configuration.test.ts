@@ -35,7 +35,7 @@ describe('The configuration of the bridge', () => {
   const warnings = (toml: string, keys?: KeyReader) =>
     read(toml, keys).warnings.map((line) => folder.bare(line));
 
-  it('is not quoted in the message about a TOML syntax error, because the text may contain a key', () =>
+  it('is not quoted in the message about a TOML syntax error, because it may contain a key', () =>
     expect(complaint(`${COMPONENT}security_key = "s3cret\n`)).to.deep.equal([
       'c.toml:5:23: expected the closing quote of the string, found the end of the line',
     ]));
@@ -394,7 +394,7 @@ describe('The configuration of the bridge', () => {
         ]));
   });
 
-  describe('with mistakes in the files that it names', () => {
+  describe('with mistakes in its file or in the files that it names', () => {
     it('reports all mistakes at once, each with its position', () => {
       chmodSync(folder.write('k', 'x'), 0o644);
       folder.write('ca.pem', 'no certificate');
@@ -407,7 +407,7 @@ describe('The configuration of the bridge', () => {
       ]);
     });
 
-    it('reports the mistakes together with those in the configuration file itself', () => {
+    it('reports mistakes of both kinds together', () => {
       const toml = `${other('a', 'https://a', '1')}security_key = "env:NO"\n${other('b', 'https://b', '2')}deflate = 1\nca_file = "no.pem"\n[[components]]\nname = "c"`;
       expect(complaint(toml)).to.deep.equal([
         'c.toml:5:16: components[0].security_key: the environment variable NO is not set',
@@ -418,7 +418,7 @@ describe('The configuration of the bridge', () => {
       ]);
     });
 
-    it('names a configuration file that cannot be read', () =>
+    it('reports that its file cannot be read', () =>
       expect(
         folder.bare(faultMessage('CONFIG_INVALID', () => load(folder.path('none.toml')))),
       ).to.equal('none.toml: cannot be read: no such file or folder'));

@@ -21,7 +21,7 @@ describe(EXAMPLE, () => {
     return { ...top, components: facts };
   };
 
-  it('loads as it is, and means the same if all settings in comments are made active', () => {
+  it('loads without warnings, and means the same with all settings uncommented', () => {
     const bare = text.replace(/^(#.*)?\n/gm, '');
     expect(bare.split('\n')).to.have.lengthOf(5); // The required lines, and '' after the last line feed.
     expect(plain(text)).to.deep.equal(plain(bare));

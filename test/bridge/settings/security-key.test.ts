@@ -122,7 +122,7 @@ describe('The reader of security keys', () => {
           `k: has mode 0${mode.toString(8)}`,
         ));
 
-    it('requires the usual mode of a file outside the folder of credentials, even if the paths begin alike', () => {
+    it('applies the usual rule to a file in a folder whose path only begins like that of the credentials folder', () => {
       const source = keyFile('s3cret', 0o440);
       const environment = { CREDENTIALS_DIRECTORY: folder.path('').slice(0, -1) };
       expect(complaint(source, { ...KEYS, environment })).to.include('k: has mode 0440');

@@ -228,7 +228,7 @@ describe('A restart watch', () => {
   for (const [what, runs, seen] of rows)
     it(`detects ${what}`, () => expect(verdicts(...runs)).to.deep.equal(seen));
 
-  it('ignores a time that changes at each poll, because the time is a clock', () => {
+  it('ignores a start time that changes at each poll, because it must be a clock', () => {
     const ticks = Array.from({ length: 8 }, (_, n) => ({ pid: 1, time: `08:00:0${n}` }));
     expect(verdicts(...ticks)).to.deep.equal([false, true, true, true, false, false, false, false]);
     expect(verdicts(...ticks, { pid: 2, time: '08:00:09' }).at(-1)).to.equal(true);

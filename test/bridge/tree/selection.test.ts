@@ -199,7 +199,7 @@ describe('A selection', () => {
     const fits = (texts: readonly string[], text: string) =>
       texts.some((each) => new RegExp(`^${each.replaceAll('*', '.*')}$`).test(text));
 
-    it('keeps roots, selected objects with their variables, and the ancestors of these objects without variables', () =>
+    it('keeps the selected objects with their variables, and roots and ancestors without variables', () =>
       fc.assert(
         fc.property(fc.array(node, { minLength: 1, maxLength: 2 }), settings, (nodes, wanted) => {
           const roots = nodes.map((each, index) => withIds(`h.${index}.r`, each));
@@ -240,7 +240,7 @@ describe('A selection', () => {
 });
 
 describe('The list of unmatched patterns', () => {
-  it('names each pattern without a match, and the key of the configuration that has the pattern', () =>
+  it('names each pattern without a match, and its configuration key', () =>
     expect(
       unmatchedPatterns(
         {
@@ -362,7 +362,7 @@ describe('The text of a scenario', () => {
     ]);
   });
 
-  it('gives the same objects in the same order when the simulator reads it', () =>
+  it('is read by the simulator as the same objects in the same order', () =>
     fc.assert(
       fc.property(objects, (found) => {
         const scenario = parseScenario(scenarioText(found, PLACE), 't');

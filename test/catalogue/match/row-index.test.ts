@@ -39,7 +39,7 @@ describe('the rows of a catalogue', () => {
   const reads: [string, Parameters<typeof placed>, [string, object][]][] = [
     ['the root', ['P', ''], [['process', {}]]],
     [
-      'an object whose class and path two classes of the catalogue have',
+      'an object that belongs to two classes of the catalogue',
       ['M', 'db.m1'],
       [
         ['mount', { mount: 'm1' }],

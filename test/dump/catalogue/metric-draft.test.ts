@@ -100,13 +100,13 @@ describe('The drafted metric for', () => {
       expect({ drafted, guesses: draft.guesses }).to.deep.equal({ drafted: facts, guesses });
     });
 
-  it('a second variable with the same name has a number before its unit', () => {
+  it('a second variable with the same name has a number before the unit in its name', () => {
     const sent: DeclaredMetric = { name: 'bytesSent', type: 'u64', kind: 'counter', unit: '' };
     const { name } = metricDraft(sent, { app: 'shop', alias: 'till' }, 2);
     expect(name).to.equal('shop_till_sent_2_bytes_total');
   });
 
-  it('an application with a name in mixed case begins with this name', () => {
+  it('the application MyShop has a name that begins with MyShop', () => {
     const open: DeclaredMetric = { name: 'open', type: 'bool', kind: 'gauge', unit: '' };
     expect(metricDraft(open, { app: 'MyShop', alias: 'till' }).name).to.equal('MyShop_till_open');
   });

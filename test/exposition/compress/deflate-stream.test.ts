@@ -153,7 +153,7 @@ describe('a page of compressed lines', () => {
       expect(gzip.length / deflateRawSync(page, { level: 1 }).length).to.be.at.most(1.15);
     });
 
-  it('decompresses to its text even if values get digits for which the Huffman code was not made', () => {
+  it('decompresses to its text even if values get digits that they lacked when the Huffman code was made', () => {
     const kernel = new Kernel();
     const text = new ExpositionText(kernel);
     const cells = new Cells(kernel, ENTITIES);

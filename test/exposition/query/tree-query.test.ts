@@ -299,7 +299,7 @@ describe('a tree query', () => {
         expect(variablesOf(part())[0]?.value).to.deep.equal({ kind: 'plain', text: wanted });
       });
 
-    it('the beginning of a long text, cut after a whole character', () => {
+    it('the beginning of a long string, cut after a whole character', () => {
       const { part } = shop({ v: { type: 'string', value: `${'x'.repeat(159)}😀😀` } });
       expect(variablesOf(part())[0]?.value).to.deep.equal({
         ...{ kind: 'text', text: 'x'.repeat(159), characters: 163 },
@@ -333,7 +333,7 @@ describe('a tree query', () => {
       });
     });
 
-    it('a text without a row only to clients with permission to read and search such texts', () => {
+    it('a string that no row reads only to clients with permission for it', () => {
       const { part } = shop(
         { v: { type: 'string', value: 'secret' }, w: { type: 'i64', value: 1n } },
         { catalogue: shopCatalogue(row('a', 'var = "w"')) },
@@ -435,7 +435,7 @@ describe('a tree query', () => {
       expect(above).to.include({ name: TILL, isMatch: false, variables: 2, children: 0, depth: 1 });
     });
 
-    it('the ancestors of an object by the path of the object', () =>
+    it('the ancestors of an object by its path', () =>
       expect(setUp().part({ object: TILL }).above).to.deep.equal([ROOT]));
 
     it('no object by an unknown path', () =>

@@ -154,7 +154,7 @@ describe('the highlighted variable of a target (spec 2.1 `variable`)', () => {
     expect(read()).to.deep.equal({ path: 'v', value: 1, text: 'two' });
   });
 
-  it('distinguishes 0 from -0, and an empty text from no text', () => {
+  it('distinguishes 0 from -0, and an empty string from no string', () => {
     const { source, root, read } = live('v');
     const float = source.addVariable(root, 'v', { type: 'f64', value: 0 });
     const zero = read();

@@ -80,7 +80,7 @@ describe('a row with many series', () => {
     });
 });
 
-describe('texts in a shared frame', () => {
+describe('strings in a shared frame', () => {
   it('are shown up to the size of the frame memory, and only counted beyond this size', () => {
     const source = new FakeSource();
     source.frameBytes = 100;
@@ -102,7 +102,7 @@ describe('texts in a shared frame', () => {
   });
 });
 
-describe('texts beyond the text limit of a target', () => {
+describe('strings beyond the text limit of a target', () => {
   it('are omitted, counted and named until they fit again', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
@@ -124,7 +124,7 @@ describe('texts beyond the text limit of a target', () => {
   });
 });
 
-describe('a text that grows beyond the text limit of a target', () => {
+describe('a string that grows beyond the text limit of a target', () => {
   it('is omitted until it fits again, and its previous value is not shown', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');

@@ -130,9 +130,14 @@ describe('a catalogue row', () => {
     ['a NaN', number, { type: 'f64', value: NaN }, 'shop_x NaN'],
     ['a scaled number', scaled, { type: 'u64', value: 7 }, 'shop_x 0.07'],
     ['a total', total, { type: 'u64', value: 7 }, 'shop_x_total 7'],
-    ['a wrapped total', total, { type: 'i64', value: -1 }, 'shop_x_total 4294967295'],
     [
-      'a total that may be negative',
+      'a total of -1, read as an unsigned number of 32 bits',
+      total,
+      { type: 'i64', value: -1 },
+      'shop_x_total 4294967295',
+    ],
+    [
+      'a total of -1 with wrap32 = false',
       row('x_total', 'counter', 'var = "v", wrap32 = false'),
       { type: 'i64', value: -1 },
       'shop_x_total -1',
@@ -187,7 +192,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal(wanted('init'));
   });
 
-  it('of type info shows the available texts as labels, and no series if no text is available', () => {
+  it('of type info shows the available strings as labels, and no series if no string is available', () => {
     const { lines, source, of } = shop(
       row('build_info', 'info', 'labels_from = { version = "v", release = "r" }'),
       { v: { type: 'string', value: '1 "b"\n\\' }, r: { type: 'string' } },
@@ -207,7 +212,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('shows one series per state for a text with the name of a state', () => {
+  it('shows one series per state for a string that names a state', () => {
     const { lines, source, of } = shop(
       row('role', 'stateset', 'var = "role", states = ["first", "second"]'),
       { role: { type: 'string', value: 'second' } },
@@ -223,7 +228,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal(wanted(0, 0));
   });
 
-  it('shows a text with a time as Unix seconds, and no series for a text without a time', () => {
+  it('shows a string with a time as Unix seconds, and no series for a string without a time', () => {
     const { lines, source, of } = shop(
       row('start_time_seconds', 'gauge', 'unit = "seconds", var = "t", conv = "timestamp"'),
       { t: { type: 'string', value: '2026-11-19T08:00:00Z' } },

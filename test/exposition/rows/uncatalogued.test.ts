@@ -81,7 +81,7 @@ metrics = []`;
     expect(lines()).to.deep.equal([OPEN]);
   });
 
-  it('still counts the variables that it adds as variables without a row', () => {
+  it('does not lower the count of variables without a row', () => {
     const { source, till, lines, view } = shop();
     source.addVariable(till, 'coins', gauge(3));
     lines();

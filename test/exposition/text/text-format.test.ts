@@ -10,8 +10,8 @@ import type { MetricType } from '#app/model.js';
 
 describe('the text format 0.0.4', () => {
   const labels = [
-    ['an empty list of labels as an empty text', {}, ''],
-    ['a label with an empty value as an empty text', { a: '' }, ''],
+    ['an empty list of labels as an empty string', {}, ''],
+    ['a label with an empty value as an empty string', { a: '' }, ''],
     ['only labels with a value', { a: '', b: 'x', c: '' }, 'b="x"'],
     ['labels in the given order, separated by commas', { a: 'x', b: 'y' }, 'a="x",b="y"'],
     ['a quote in a label value with a backslash before it', { a: 'say "no"' }, 'a="say \\"no\\""'],
@@ -28,7 +28,7 @@ describe('the text format 0.0.4', () => {
     it(`writes ${title}`, () => expect(labelsText(given)).to.equal(text));
 
   const helps = [
-    ['an empty text', '', '# HELP x \n'],
+    ['an empty string', '', '# HELP x \n'],
     ['a quote unchanged', 'Say "no".', '# HELP x Say "no".\n'],
     ['a line feed as a backslash and n', 'Two\nlines.', '# HELP x Two\\nlines.\n'],
     ['a backslash as two backslashes', 'Back\\slash.', '# HELP x Back\\\\slash.\n'],

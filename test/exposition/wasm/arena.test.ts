@@ -47,7 +47,7 @@ describe('the kernel arena', () => {
       }),
     ));
 
-  it('clears the memory of a buffer that must be zero only if the memory was used before', () =>
+  it('clears the memory of a zeroed buffer only if this memory was used before', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(bytes, fc.boolean()), { maxLength: 40 }), (buffers) => {
         const arena = arenaOf(1);
