@@ -7,7 +7,6 @@ import { objectPath } from '../catalogue/match/row-index.js';
 import { LargeMap } from '../collections/large-map.js';
 import type { ManagedObject, Source, Variable } from '../model.js';
 import type { Counters } from './counters.js';
-import { TrackingExplainer } from './query/explain.js';
 import { Highlight } from './read/highlight.js';
 import { SlotReader } from './read/slot-reader.js';
 import type { SlotListener } from './read/slot-reader.js';
@@ -65,7 +64,7 @@ export class TrackedTree implements SlotListener {
   /** The tracked objects, by id. */
   readonly #objects = new LargeMap<ManagedObject>();
   readonly counts = new SyncCounts();
-  readonly #usage: TargetUsage;
+  readonly usage: TargetUsage;
   readonly #limiter: NodeLimiter;
   readonly filterCoverage: FilterCoverage;
   readonly highlight: Highlight | undefined;
@@ -91,9 +90,9 @@ export class TrackedTree implements SlotListener {
     this.#parts = parts;
     this.#onReplaced = onReplaced;
     this.slotReader = new SlotReader(kernel, source, this);
-    const size = sizeOf(this.#objects, this.counts, text, () => this.builder.frameBytes);
+    const size = sizeOf(this.#objects, this.counts, text, () => this.builder.frames.bytes);
     const usage = new TargetUsage(size, parts.limits);
-    this.#usage = usage;
+    this.usage = usage;
     const { onClash, onOmitted } = parts;
     this.registry = new SeriesRegistry({
       ...{ text, catalogue, cost, counters, onClash, usage, onOmitted },
@@ -120,7 +119,7 @@ export class TrackedTree implements SlotListener {
   get missing(): Omissions {
     return {
       clashingSeries: this.registry.clashing,
-      omittedSeries: this.registry.omitted + this.builder.omitted,
+      omittedSeries: this.registry.omitted + this.builder.frames.omitted,
       omittedObjects: this.#limiter.omittedObjects,
       omittedVariables: this.#limiter.omittedVariables,
     };
@@ -137,16 +136,8 @@ export class TrackedTree implements SlotListener {
       : `object ${node.name}`;
   }
 
-  /**
-   * Returns an object that explains why nodes are not tracked.
-   * @param isBound whether all nodes of the current tree have been processed
-   */
-  trackingExplainer(isBound: () => boolean): TrackingExplainer {
-    const { root, filters } = this.#parts;
-    const { slotReader } = this;
-    return new TrackingExplainer({
-      ...{ root, filters, usage: this.#usage, tracked: this.#objects, slotReader, isBound },
-    });
+  hasObject({ id }: ManagedObject): boolean {
+    return this.#objects.has(id);
   }
 
   /** Tracks a node of the tree, if the filters include it and no limit is reached. */

@@ -1,5 +1,5 @@
 // The contents of a segment as JSON lines. docs/shm_dump.md describes them.
-import type { NodeValue } from '../../exposition/query/tree-values.js';
+import type { NodeValue } from '../../exposition/read/node-values.js';
 import { numberText } from '../../exposition/text/text-syntax.js';
 import type { Frame, ManagedObject, Variable } from '../../model.js';
 import { sentence } from '../../shown/shown-text.js';

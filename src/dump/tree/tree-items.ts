@@ -4,7 +4,8 @@ import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
 import { Search, nodesFrom, objectsBelow } from '../../exposition/query/part-walk.js';
 import type { SearchFields } from '../../exposition/query/part-walk.js';
-import { NodeValues, SlotCopies, TreeValues } from '../../exposition/query/tree-values.js';
+import { TreeValues } from '../../exposition/query/tree-values.js';
+import { NodeValues, SlotCopies } from '../../exposition/read/node-values.js';
 import { isVariable } from '../../exposition/read/tree-walk.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 

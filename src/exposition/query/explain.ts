@@ -1,64 +1,16 @@
 // Explains a node: why it is not tracked, which metrics show it, or why no metric does.
-import type { Filters } from '../../catalogue/match/filters.js';
 import { objectPath } from '../../catalogue/match/row-index.js';
-import type { RowIndex } from '../../catalogue/match/row-index.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { RowInput, Row } from '../../catalogue/row.js';
-import type { LargeMap } from '../../collections/large-map.js';
 import type { ManagedObject, TreeMetric, ValueType, Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
-import type { SlotReader } from '../read/slot-reader.js';
 import { isVariable } from '../read/tree-walk.js';
 import type { TreeNode } from '../read/tree-walk.js';
-import type { FrameCopies } from '../rows/distribution.js';
-import type { RowLabels } from '../rows/labels.js';
 import type { BoundObjects } from '../rows/bound-objects.js';
 import type { SeriesRegistry } from '../rows/series-registry.js';
 import { limitText } from '../target-limits.js';
-import type { TargetUsage } from '../target-limits.js';
-
-interface TrackingParts {
-  readonly root: ManagedObject;
-  readonly filters: Pick<Filters, 'excludedBy'>;
-  /** The tracked objects, by id. */
-  readonly tracked: Pick<LargeMap<ManagedObject>, 'has'>;
-  readonly slotReader: SlotReader;
-  readonly usage: TargetUsage;
-  /** Whether all nodes of the current tree are bound. */
-  readonly isBound: () => boolean;
-}
-
-/** Says why a target does not track an object or variable. */
-export class TrackingExplainer {
-  readonly #parts: TrackingParts;
-
-  constructor(parts: TrackingParts) {
-    this.#parts = parts;
-  }
-
-  /** Why an object is not tracked; empty if it is. */
-  whyNotObject(object: ManagedObject): string {
-    const { root, filters, tracked } = this.#parts;
-    if (tracked.has(object.id)) return '';
-    const filter = filters.excludedBy(objectPath(root, object));
-    if (filter !== undefined) return `not read: ${filter} excludes it`;
-    return this.#whyNotYet('objects');
-  }
-
-  whyNotVariable(variable: Variable): string {
-    if (this.#parts.slotReader.isTracked(variable)) return '';
-    const ofObject = this.whyNotObject(variable.object);
-    if (ofObject !== '') return ofObject;
-    return this.#whyNotYet('variables');
-  }
-
-  #whyNotYet(kind: 'objects' | 'variables'): string {
-    const { usage, isBound } = this.#parts;
-    // The usage may have fallen below its limit after the node was omitted. Then name the limit on the number of nodes.
-    const limit = usage.reached(kind) ?? kind;
-    return isBound() ? `left out: ${limitText(usage.limits, limit)}` : 'not added yet';
-  }
-}
+import type { TargetView } from '../target-view.js';
+import type { TrackedTree } from '../tracked-tree.js';
 
 /** A row that reads a variable or shows a state. */
 export interface MatchingRow {
@@ -69,22 +21,39 @@ export interface MatchingRow {
   readonly labels: () => string;
 }
 
-interface MetricExplainerParts {
-  readonly objects: BoundObjects;
-  /** Undefined for an application without a catalogue. */
-  readonly rowIndex: RowIndex | undefined;
-  readonly labels: RowLabels;
-  readonly registry: SeriesRegistry;
-  readonly frames: FrameCopies;
-  readonly slotReader: SlotReader;
-}
+/** Says why a view does not track a node, and lists the metrics of a tracked node or says why it has none. */
+export class NodeExplainer {
+  readonly #view: TargetView;
+  readonly #tree: TrackedTree;
+  readonly #objects: BoundObjects;
 
-/** Lists the metrics of a tracked node, or says why it has none. */
-export class MetricExplainer {
-  readonly #parts: MetricExplainerParts;
+  constructor(view: TargetView) {
+    this.#view = view;
+    this.#tree = view.tree;
+    this.#objects = view.tree.builder.objects;
+  }
 
-  constructor(parts: MetricExplainerParts) {
-    this.#parts = parts;
+  /** Why an object is not tracked; empty if it is. */
+  whyNotObject(object: ManagedObject): string {
+    const { root, tree, filters } = this.#view;
+    if (tree.hasObject(object)) return '';
+    const filter = filters.excludedBy(objectPath(root, object));
+    if (filter !== undefined) return `not read: ${filter} excludes it`;
+    return this.#whyNotYet('objects');
+  }
+
+  whyNotVariable(variable: Variable): string {
+    if (this.#tree.slotReader.isTracked(variable)) return '';
+    const ofObject = this.whyNotObject(variable.object);
+    if (ofObject !== '') return ofObject;
+    return this.#whyNotYet('variables');
+  }
+
+  #whyNotYet(kind: 'objects' | 'variables'): string {
+    const { usage } = this.#tree;
+    // The usage may have fallen below its limit after the node was omitted. Then name the limit on the number of nodes.
+    const limit = usage.reached(kind) ?? kind;
+    return this.#view.isBound ? `left out: ${limitText(usage.limits, limit)}` : 'not added yet';
   }
 
   isRead(node: TreeNode): boolean {
@@ -109,17 +78,17 @@ export class MetricExplainer {
     const [nodeId, maxSeries] = isVariable(node)
       ? [ownerOf(node, row.inputs.length), row.linesOf(node)]
       : [node.id, row.linesOf()];
-    return this.#parts.registry.stateOf(row, nodeId, maxSeries);
+    return this.#tree.registry.stateOf(row, nodeId, maxSeries);
   }
 
   #whyNot({ row, input }: MatchingRow, node: TreeNode, isClashing: boolean): string {
-    const { registry, slotReader, frames } = this.#parts;
+    const { slotReader, registry, builder } = this.#tree;
     if (!slotReader.isSynced(node)) return 'not synced yet';
     if (isClashing) return `clash: ${registry.clashOf(row.family)}`;
     if (isVariable(node)) {
       const types = input?.types ?? [];
       if (input !== undefined && !types.includes(node.type)) return wrongType(node.type, types);
-      if (isFramed(node.type) && row.isComputed && frames.of(node) === undefined)
+      if (isFramed(node.type) && row.isComputed && builder.frames.of(node) === undefined)
         return 'its value changed during every attempt to copy it';
       if (row.linesOf(node) > MAX_LINES_A_ROW)
         return `a row shows at most ${MAX_LINES_A_ROW} series of a value`;
@@ -133,15 +102,14 @@ export class MetricExplainer {
   /** The rows of a node. A variable has none if a later variable of its object has the same name. */
   #rowsOf(node: TreeNode): readonly MatchingRow[] {
     if (!isVariable(node)) return this.#ofState(node);
-    return this.#parts.objects.isHidden(node) ? [] : this.#ofVariable(node);
+    return this.#objects.isHidden(node) ? [] : this.#ofVariable(node);
   }
 
   /** The names of the metrics of a node, shown or not. A search calls this for very many variables. */
   namesOf(node: TreeNode): readonly string[] {
-    if (!isVariable(node))
-      return this.#parts.objects.statesOf(node).map(({ row }) => row.family.name);
-    const bound = this.#parts.objects.boundOf(node.object);
-    if (bound === undefined || this.#parts.objects.isHidden(node)) return [];
+    if (!isVariable(node)) return this.#objects.statesOf(node).map(({ row }) => row.family.name);
+    const bound = this.#objects.boundOf(node.object);
+    if (bound === undefined || this.#objects.isHidden(node)) return [];
     const names: string[] = [];
     for (const { classRows } of bound.rows)
       for (const { row } of classRows.matchesOf(node.name)) names.push(row.family.name);
@@ -153,26 +121,25 @@ export class MetricExplainer {
   /** Why no row reads a tracked node. Empty if a row reads it, or if it is an object whose variables a row may read. */
   whyUnread(node: TreeNode): string {
     if (!isVariable(node)) return this.#whyObjectUnread(node);
-    if (this.#parts.objects.isHidden(node))
-      return 'a later variable of this object has the same name';
+    if (this.#objects.isHidden(node)) return 'a later variable of this object has the same name';
     const ofObject = this.#whyObjectUnread(node.object);
     if (ofObject !== '') return ofObject;
     if (this.#rowsOf(node).length > 0) return '';
-    return this.#parts.objects.boundOf(node.object)?.declared === undefined
+    return this.#objects.boundOf(node.object)?.declared === undefined
       ? 'no row reads it'
       : 'the target excludes the classes of all rows that read it';
   }
 
   /** Why no row reads the variables of an object; empty if a row may read them. */
   #whyObjectUnread(object: ManagedObject): string {
-    const bound = this.#parts.objects.boundOf(object);
+    const bound = this.#objects.boundOf(object);
     if (bound === undefined || bound.rows.length > 0 || bound.declared !== undefined) return '';
-    if (this.#parts.rowIndex?.hasClass(object.className) !== true) return 'its class has no row';
+    if (this.#objects.rowIndex?.hasClass(object.className) !== true) return 'its class has no row';
     return 'its class has rows only for objects at other paths';
   }
 
   #ofState(object: ManagedObject): readonly MatchingRow[] {
-    return this.#parts.objects.statesOf(object).map(({ row, labels }) => ({
+    return this.#objects.statesOf(object).map(({ row, labels }) => ({
       row,
       input: undefined,
       labels: () => labels.text,
@@ -180,13 +147,13 @@ export class MetricExplainer {
   }
 
   #ofVariable(variable: Variable): readonly MatchingRow[] {
-    const bound = this.#parts.objects.boundOf(variable.object);
+    const bound = this.#objects.boundOf(variable.object);
     if (bound === undefined) return [];
     const rows = bound.rows.flatMap(({ classRows, labels }) =>
       classRows.matchesOf(variable.name).map((match) => ({
         row: match.row,
         input: match.input,
-        labels: () => labels.textWith(this.#parts.labels.ofMatch(match)),
+        labels: () => labels.textWith(this.#objects.labels.ofMatch(match)),
       })),
     );
     if (rows.length > 0) return rows;

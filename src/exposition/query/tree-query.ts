@@ -2,7 +2,6 @@
 import { Budget } from '../../budget.js';
 import type {
   ManagedObject,
-  Source,
   TreeAnswer,
   TreeObject,
   TreeQuery,
@@ -10,11 +9,13 @@ import type {
   TreeVariable,
   Variable,
 } from '../../model.js';
+import { SlotCopies } from '../read/node-values.js';
 import type { TreeNode } from '../read/tree-walk.js';
 import { isVariable } from '../read/tree-walk.js';
-import type { MetricExplainer, TrackingExplainer } from './explain.js';
+import type { TargetView } from '../target-view.js';
+import { NodeExplainer } from './explain.js';
 import { Search, nodesFrom, objectsBelow } from './part-walk.js';
-import { SlotCopies, TreeValues, noValue } from './tree-values.js';
+import { TreeValues, noValue } from './tree-values.js';
 import type { ReadValue } from './tree-values.js';
 
 /** The number of nodes to visit before other work may run. */
@@ -24,20 +25,18 @@ const PAUSES_A_COPY = 8;
 const MAX_HELP = 512;
 const MAX_LABELS = 1024;
 
-export interface QueryContext {
-  readonly root: ManagedObject;
-  readonly source: Source;
-  readonly metrics: MetricExplainer;
-  readonly tracking: TrackingExplainer;
-  readonly tracked: () => { readonly objects: number; readonly variables: number };
-  /** Whether the target has lost its root since the query began. */
-  readonly isClosed: () => boolean;
-}
-
 const LOST: TreeAnswer = { kind: 'no-tree', reason: 'its root was lost during the query' };
 
-export class TreeQueryEvaluator {
-  readonly #parts: QueryContext;
+/**
+ * Answers a query of the tree of a view in small steps. The query changes nothing, but the view may change between
+ * steps.
+ */
+export const queryTree = (view: TargetView, query: TreeQuery): Generator<void, TreeAnswer> =>
+  new TreeQueryEvaluator(view, query).steps();
+
+class TreeQueryEvaluator {
+  readonly #view: TargetView;
+  readonly #explainer: NodeExplainer;
   readonly #query: TreeQuery;
   readonly #slots: SlotCopies;
   readonly #values: TreeValues;
@@ -48,19 +47,20 @@ export class TreeQueryEvaluator {
   /** The object that was last added to the answer. */
   #shown: ManagedObject | undefined;
 
-  constructor(parts: QueryContext, query: TreeQuery) {
-    this.#parts = parts;
+  constructor(view: TargetView, query: TreeQuery) {
+    this.#view = view;
+    this.#explainer = new NodeExplainer(view);
     this.#query = query;
-    this.#slots = new SlotCopies(parts.source);
-    this.#values = new TreeValues(parts.source, this.#slots);
+    this.#slots = new SlotCopies(view.source);
+    this.#values = new TreeValues(view.source, this.#slots);
     this.#search = new Search(query);
   }
 
   /** Runs the query and returns its answer. A step reads at most one node with its value. */
   *steps(): Generator<void, TreeAnswer> {
-    const { root, isClosed } = this.#parts;
+    const { root } = this.#view;
     const top = yield* this.#find();
-    if (isClosed()) return LOST;
+    if (this.#isLost()) return LOST;
     if (top === undefined) return { kind: 'no-object' };
     const above = ancestorsOf(top, root);
     // The time limit starts when the position of the query is reached, so that each query makes progress.
@@ -78,9 +78,14 @@ export class TreeQueryEvaluator {
       if (next !== undefined && time?.isSpent === true)
         return this.#part(above, next.position + 1, true);
       yield;
-      if (isClosed()) return LOST;
+      if (this.#isLost()) return LOST;
     }
     return this.#part(above, undefined, false);
+  }
+
+  /** Whether the target has lost its root since the query began. */
+  #isLost(): boolean {
+    return this.#view.isClosed;
   }
 
   get #isFull(): boolean {
@@ -96,7 +101,7 @@ export class TreeQueryEvaluator {
 
   /** The object that the query names. */
   *#find(): Generator<void, ManagedObject | undefined> {
-    const { root, isClosed } = this.#parts;
+    const { root } = this.#view;
     const { object: wanted } = this.#query;
     if (wanted === '') return root;
     const below = `${root.name}.${wanted}`;
@@ -104,47 +109,48 @@ export class TreeQueryEvaluator {
       if (object.name === wanted || object.name === below) return object;
       if (!this.#isPause()) continue;
       yield;
-      if (isClosed()) return undefined;
+      if (this.#isLost()) return undefined;
     }
     return undefined;
   }
 
   #part(above: readonly string[], next: number | undefined, isLate: boolean): TreeAnswer {
-    const { root, tracked } = this.#parts;
+    const { root, counts } = this.#view;
     const rows = this.#rows;
-    return { kind: 'part', root: root.name, above, rows, next, isLate, tracked: tracked() };
+    const tracked = { objects: counts.objects.total, variables: counts.variables.total };
+    return { kind: 'part', root: root.name, above, rows, next, isLate, tracked };
   }
 
   #visitObject(object: ManagedObject): void {
-    const { metrics, tracking } = this.#parts;
-    const whyNot = tracking.whyNotObject(object);
+    const explainer = this.#explainer;
+    const whyNot = explainer.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
-    if (!this.#isChosen(object, read, whyNot === '' && metrics.whyUnread(object) === '')) return;
+    if (!this.#isChosen(object, read, whyNot === '' && explainer.whyUnread(object) === '')) return;
     const isMatch = this.#search.matches({
       object: object.name,
       className: object.className,
       variable: undefined,
-      metrics: () => metrics.namesOf(object),
+      metrics: () => explainer.namesOf(object),
       value: () => read.text,
     });
     if (isMatch) this.#addObject(object, true);
   }
 
   #visitVariable(variable: Variable): void {
-    const { metrics, tracking } = this.#parts;
-    const whyNot = tracking.whyNotVariable(variable);
+    const explainer = this.#explainer;
+    const whyNot = explainer.whyNotVariable(variable);
     let known: ReadValue | undefined;
     const read = (): ReadValue => (known ??= whyNot === '' ? this.#read(variable) : NOT_READ);
     const { choice } = this.#query;
     if (choice === 'unsynced' && (whyNot !== '' || read().isSynced)) return;
-    if (choice === 'metrics' && !metrics.isShown(variable)) return;
-    if (choice === 'left-out' && metrics.isShown(variable)) return;
+    if (choice === 'metrics' && !explainer.isShown(variable)) return;
+    if (choice === 'left-out' && explainer.isShown(variable)) return;
     const { object } = variable;
     const isMatch = this.#search.matches({
       object: object.name,
       className: object.className,
       variable: variable.name,
-      metrics: () => metrics.namesOf(variable),
+      metrics: () => explainer.namesOf(variable),
       value: () => read().text,
     });
     if (!isMatch) return;
@@ -160,29 +166,29 @@ export class TreeQueryEvaluator {
     const { choice } = this.#query;
     if (choice === 'all') return true;
     if (choice === 'unsynced') return isIncluded && !isSynced;
-    return choice === 'metrics' ? this.#parts.metrics.isShown(object) : !isIncluded;
+    return choice === 'metrics' ? this.#explainer.isShown(object) : !isIncluded;
   }
 
   #read(variable: Variable): ReadValue {
     const isHidden =
       variable.type === 'string' &&
       !this.#query.showsUnreadTexts &&
-      !this.#parts.metrics.isRead(variable);
+      !this.#explainer.isRead(variable);
     const read = this.#values.ofVariable(variable);
     return isHidden && read.isSynced ? HIDDEN : read;
   }
 
   #addObject(object: ManagedObject, isMatch: boolean): void {
-    const { metrics, tracking } = this.#parts;
+    const explainer = this.#explainer;
     const { id, name, className } = object;
-    const whyNot = tracking.whyNotObject(object);
+    const whyNot = explainer.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
-    const depth = ancestorsOf(object, this.#parts.root).length;
+    const depth = ancestorsOf(object, this.#view.root).length;
     const row: TreeObject = {
       ...{ kind: 'object', id, name, className, depth, isMatch },
       variables: object.variables.size,
       children: object.children.size,
-      ...outcome(object, read, metrics, whyNot),
+      ...outcome(object, read, explainer, whyNot),
     };
     this.#shown = object;
     this.#add(row);
@@ -193,7 +199,7 @@ export class TreeQueryEvaluator {
     return {
       ...{ kind: 'variable', id, name, type, unit, variableKind: kind },
       help: help.slice(0, MAX_HELP),
-      ...outcome(variable, read, this.#parts.metrics, whyNot),
+      ...outcome(variable, read, this.#explainer, whyNot),
     };
   }
 
@@ -210,7 +216,7 @@ const HIDDEN = noValue('hidden: no catalogue row reads this string', true);
 function outcome(
   node: TreeNode,
   { value, isSynced }: ReadValue,
-  explainer: MetricExplainer,
+  explainer: NodeExplainer,
   whyNot: string,
 ) {
   if (whyNot !== '') return { value, isSynced, metrics: [], why: whyNot };

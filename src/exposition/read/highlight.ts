@@ -2,7 +2,7 @@
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { objectPath } from '../../catalogue/match/row-index.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
-import { NodeValues, SlotCopies } from '../query/tree-values.js';
+import { NodeValues, SlotCopies } from './node-values.js';
 
 /** An object whose id is a prefix of the path. */
 interface Owner {

@@ -11,8 +11,8 @@ import type { SlotReader } from '../read/slot-reader.js';
 import { isVariable } from '../read/tree-walk.js';
 import { labelsText } from '../text/text-syntax.js';
 import { CatalogueCoverage } from './catalogue-coverage.js';
-import { ObjectLabels, withDeclared } from './labels.js';
-import type { LabelText, RowLabels } from './labels.js';
+import { ObjectLabels, RowLabels, withDeclared } from './labels.js';
+import type { LabelText } from './labels.js';
 import { DeclaredByClass, DeclaredObject, DeclaredRows } from './declared-rows.js';
 import type { DeclaredParts, DeclaredVariables } from './declared-rows.js';
 import type { SeriesRegistry } from './series-registry.js';
@@ -49,7 +49,6 @@ export interface BoundObjectsParts {
   readonly rowIndex: RowIndex | undefined;
   /** Set if variables without a catalogue row are shown as well. */
   readonly uncatalogued: Uncatalogued | undefined;
-  readonly labels: RowLabels;
   readonly registry: Pick<SeriesRegistry, 'isShown'>;
   /** Labels that are added to series without a catalogue row. */
   readonly pathLabels: PathLabels;
@@ -60,26 +59,25 @@ const NO_STATE_ROWS: readonly StateRow[] = [];
 export class BoundObjects {
   /** Counts rows without variables and variables without rows. */
   readonly coverage: CatalogueCoverage;
+  /** Undefined for an application without a catalogue. */
+  readonly rowIndex: RowIndex | undefined;
   readonly #root: ManagedObject;
-  readonly #rowIndex: RowIndex | undefined;
   readonly #uncatalogued: Uncatalogued | undefined;
   readonly #declaredParts: DeclaredParts;
   /** By the object's id. */
   readonly #bound = new LargeMap<BoundObject>();
   /** The last lookup: the next lookup is usually for the same object. */
   #last: { readonly id: number; readonly bound: BoundObject } | undefined;
-  readonly #labels: RowLabels;
+  readonly labels = new RowLabels();
   readonly #kernel: Kernel;
   readonly #slotReader: SlotReader;
 
   constructor(parts: BoundObjectsParts) {
-    const { app, root, kernel, slotReader, rowIndex, uncatalogued, labels, registry, pathLabels } =
-      parts;
+    const { app, root, kernel, slotReader, rowIndex, uncatalogued, registry, pathLabels } = parts;
     this.#kernel = kernel;
     this.#slotReader = slotReader;
     this.#root = root;
-    this.#labels = labels;
-    this.#rowIndex = rowIndex;
+    this.rowIndex = rowIndex;
     this.coverage = new CatalogueCoverage(rowIndex?.rowsWithInput ?? 0);
     this.#uncatalogued = uncatalogued;
     const isShown = (name: string) => registry.isShown(name);
@@ -90,7 +88,7 @@ export class BoundObjects {
   /** Finds the rows of an object; returns those that show its state. */
   bind(object: ManagedObject): readonly StateRow[] {
     const path = objectPath(this.#root, object);
-    const found = this.#rowIndex?.rowsFor(path) ?? [];
+    const found = this.rowIndex?.rowsFor(path) ?? [];
     const rows = found.map(({ classRows, labels }) => ({
       classRows,
       labels: new ObjectLabels(
@@ -99,14 +97,14 @@ export class BoundObjects {
       ),
     }));
     const states = rows.flatMap(({ classRows, labels }) =>
-      classRows.stateRows.map((row) => ({ row, labels: labels.with(this.#labels.ofRow(row)) })),
+      classRows.stateRows.map((row) => ({ row, labels: labels.with(this.labels.ofRow(row)) })),
     );
     const own = rows.find(({ classRows }) => classRows.isDeclared)?.labels;
     const declared =
       own === undefined
         ? this.#declaredObject(path, object)
         : new DeclaredByClass(this.#declaredParts, own);
-    const below = this.#rowIndex?.rowsBelow(path) ?? [];
+    const below = this.rowIndex?.rowsBelow(path) ?? [];
     const variables = new Map<string, number>();
     const bound = { rows, below, states, declared, variables, earlier: undefined };
     this.#last = undefined;
@@ -207,7 +205,7 @@ export class BoundObjects {
     for (const { classRows, labels } of bound.rows)
       for (const match of classRows.matchesOf(variable.name)) {
         isRead = true;
-        callback(match.row, labels.with(this.#labels.ofMatch(match)), variable);
+        callback(match.row, labels.with(this.labels.ofMatch(match)), variable);
       }
     if (isRead) return;
     const { declared } = bound;
@@ -267,8 +265,8 @@ export class BoundObjects {
 
   #declaredObject(path: ObjectPath, { labels }: ManagedObject): DeclaredObject | undefined {
     const all = this.#uncatalogued?.rowIndex;
-    if (this.#rowIndex !== undefined && all === undefined) return undefined;
-    const found = all === undefined || all === this.#rowIndex ? [] : all.rowsFor(path);
+    if (this.rowIndex !== undefined && all === undefined) return undefined;
+    const found = all === undefined || all === this.rowIndex ? [] : all.rowsFor(path);
     const sources = { excluded: found.map(({ classRows }) => classRows), declared: labels };
     return new DeclaredObject(this.#declaredParts, path.seedPath, sources);
   }

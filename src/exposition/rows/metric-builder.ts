@@ -8,13 +8,10 @@ import { isFramed } from '../../published.js';
 import type { Counters } from '../counters.js';
 import type { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { MetricExplainer } from '../query/explain.js';
 import type { SlotReader } from '../read/slot-reader.js';
 import { PointInTime } from '../read/time.js';
 import type { OnOmitted, TargetUsage } from '../target-limits.js';
-import type { CatalogueCoverage } from './catalogue-coverage.js';
 import { FrameCopies } from './distribution.js';
-import { RowLabels } from './labels.js';
 import type { LabelText } from './labels.js';
 import { ObservedVariables } from './observed.js';
 import { RowEvaluator } from './row-evaluator.js';
@@ -44,10 +41,9 @@ export interface BuilderParts {
 
 export class MetricBuilder {
   readonly observed: ObservedVariables;
-  readonly explainer: MetricExplainer;
+  readonly objects: BoundObjects;
+  readonly frames: FrameCopies;
   readonly #slotReader: SlotReader;
-  readonly #objects: BoundObjects;
-  readonly #frames: FrameCopies;
   readonly #registry: SeriesRegistry;
   readonly #evaluator: RowEvaluator;
   readonly #hideReplaced = (former: Variable): void => {
@@ -72,8 +68,7 @@ export class MetricBuilder {
 
   constructor({ timeZone, ...below }: BuilderParts) {
     const { kernel, slotReader, registry } = below;
-    const labels = new RowLabels();
-    const objects = new BoundObjects({ ...below, labels });
+    const objects = new BoundObjects(below);
     const frames = new FrameCopies(below);
     const observed = new ObservedVariables(kernel, slotReader);
     const times = new PointInTime(timeZone);
@@ -81,70 +76,38 @@ export class MetricBuilder {
     this.#evaluator = new RowEvaluator(parts);
     this.observed = observed;
     this.#slotReader = slotReader;
-    this.#objects = objects;
-    this.#frames = frames;
+    this.objects = objects;
+    this.frames = frames;
     this.#registry = registry;
-    const { rowIndex } = below;
-    this.explainer = new MetricExplainer({
-      objects,
-      rowIndex,
-      labels,
-      registry,
-      frames,
-      slotReader,
-    });
-  }
-
-  /** Bytes of all copied frames. */
-  get frameBytes(): number {
-    return this.#frames.bytes;
-  }
-
-  /** The number of framed values that are omitted now. */
-  get omitted(): number {
-    return this.#frames.omitted;
-  }
-
-  /** Counts catalogue rows without variables and variables without rows. */
-  get coverage(): CatalogueCoverage {
-    return this.#objects.coverage;
-  }
-
-  /**
-   * Starts a refresh with a new budget of frame copies. The caller then calls `variableChanged` for each changed
-   * variable.
-   */
-  update(): void {
-    this.#frames.refresh();
   }
 
   addObject(object: ManagedObject): void {
-    this.#objects.bind(object);
+    this.objects.bind(object);
   }
 
   removeObject(object: ManagedObject): void {
     this.objectUnsynced(object);
-    this.#objects.unbind(object);
+    this.objects.unbind(object);
   }
 
   /** The latest variable of each name in an object. The caller must remove these variables before the object. */
   variablesOf(object: ManagedObject): readonly Variable[] {
-    return this.#objects.variablesOf(object);
+    return this.objects.variablesOf(object);
   }
 
   /** Adds a variable. It replaces an earlier variable of the same name in its object. */
   addVariable(variable: Variable): void {
-    this.#objects.add(variable, this.#hideReplaced);
+    this.objects.add(variable, this.#hideReplaced);
   }
 
   removeVariable(variable: Variable): void {
     this.#hide(variable);
-    const earlier = this.#objects.remove(variable);
+    const earlier = this.objects.remove(variable);
     if (earlier !== undefined && this.#slotReader.isSynced(earlier)) this.variableSynced(earlier);
   }
 
   objectSynced(object: ManagedObject): void {
-    const states = this.#objects.statesOf(object);
+    const states = this.objects.statesOf(object);
     if (states.length === 0) return;
     // Start the comparison only now, so that it starts with the bits that the lines show.
     this.#slotReader.reportChangesOf(object);
@@ -155,7 +118,7 @@ export class MetricBuilder {
   }
 
   objectUnsynced(object: ManagedObject): void {
-    const states = this.#objects.statesOf(object);
+    const states = this.objects.statesOf(object);
     if (states.length === 0) return;
     this.#slotReader.ignoreChangesOf(object);
     for (const { row, labels } of states)
@@ -168,14 +131,14 @@ export class MetricBuilder {
 
   variableSynced(variable: Variable): void {
     if (!isFramed(variable.type)) {
-      this.#objects.each(variable, this.#showNew);
+      this.objects.each(variable, this.#showNew);
       return;
     }
-    if (this.#objects.hasComputed(variable)) {
+    if (this.objects.hasComputed(variable)) {
       this.#slotReader.reportChangesOf(variable);
-      if (!this.#frames.copy(variable)) return;
+      if (!this.frames.copy(variable)) return;
     }
-    this.#objects.each(variable, this.#show);
+    this.objects.each(variable, this.#show);
   }
 
   variableUnsynced(variable: Variable): void {
@@ -185,14 +148,14 @@ export class MetricBuilder {
   /** Evaluates the computed rows of a variable again after a change. */
   variableChanged(variable: Variable): void {
     if (!this.#slotReader.isSynced(variable)) return;
-    if (isFramed(variable.type) && !this.#frames.copyAgain(variable)) return;
-    this.#objects.each(variable, this.#showComputed);
+    if (isFramed(variable.type) && !this.frames.copyAgain(variable)) return;
+    this.objects.each(variable, this.#showComputed);
   }
 
   *closing(): Generator<void, void> {
     yield* this.observed.closing();
-    yield* this.#frames.closing();
-    yield* this.#objects.closing();
+    yield* this.frames.closing();
+    yield* this.objects.closing();
   }
 
   #update(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): void {
@@ -202,9 +165,9 @@ export class MetricBuilder {
   }
 
   #hide(variable: Variable): void {
-    this.#objects.each(variable, this.#hideLines);
+    this.objects.each(variable, this.#hideLines);
     this.#slotReader.ignoreChangesOf(variable);
-    this.#frames.delete(variable);
+    this.frames.delete(variable);
     this.observed.delete(variable);
   }
 }

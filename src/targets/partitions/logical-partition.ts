@@ -18,6 +18,7 @@ import type { BudgetLimits } from '../../budget.js';
 import type { CatalogueCache } from '../../catalogue/builtin.js';
 import { compileFilters, compilePathLabels } from '../../catalogue/match/filters.js';
 import { Kernel } from '../../exposition/wasm/kernel.js';
+import { queryTree } from '../../exposition/query/tree-query.js';
 import { limitsOf } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import { TargetView } from '../../exposition/target-view.js';
@@ -134,7 +135,7 @@ export class LogicalPartition implements Partition {
       queryTree: (query) =>
         defer(() => {
           const present = view;
-          if (present !== undefined) return tasks.run(() => present.queryTree(query));
+          if (present !== undefined) return tasks.run(() => queryTree(present, query));
           return of<TreeAnswer>({ kind: 'no-tree', reason: reporter.reason });
         }),
     };

@@ -1,6 +1,7 @@
 // Tree queries: the rows of objects and variables, their metrics, and parts of large trees.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { queryTree } from '#app/exposition/query/tree-query.js';
 import type {
   Frame,
   TreeAnswer,
@@ -34,14 +35,14 @@ function shop(
   add(source, root);
   const { view, render } = testView(source, root, options);
   render();
-  const queryTree = (query: Partial<TreeQuery> = {}): TreeAnswer =>
-    runToEnd(view.queryTree(treeQuery(query)));
+  const answer = (query: Partial<TreeQuery> = {}): TreeAnswer =>
+    runToEnd(queryTree(view, treeQuery(query)));
   const part = (query: Partial<TreeQuery> = {}): TreePart => {
-    const answer = queryTree(query);
-    if (answer.kind !== 'part') throw new Error(JSON.stringify(answer));
-    return answer;
+    const found = answer(query);
+    if (found.kind !== 'part') throw new Error(JSON.stringify(found));
+    return found;
   };
-  return { source, root, view, queryTree, part };
+  return { source, root, view, answer, part };
 }
 
 const variablesOf = ({ rows }: TreePart): readonly TreeVariable[] =>
@@ -439,7 +440,7 @@ describe('a tree query', () => {
       expect(setUp().part({ object: TILL }).above).to.deep.equal([ROOT]));
 
     it('no object by an unknown path', () =>
-      expect(setUp().queryTree({ object: 'floor' })).to.deep.equal({ kind: 'no-object' }));
+      expect(setUp().answer({ object: 'floor' })).to.deep.equal({ kind: 'no-object' }));
   });
 
   describe('on a large tree', () => {
@@ -512,7 +513,7 @@ describe('a tree query', () => {
     it('yields after at most 64 objects and variables', () => {
       const { view } = largeTree(Array.from({ length: 2000 }, () => 1));
       let pauses = 0;
-      const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
+      const steps = queryTree(view, treeQuery({ words: ['nothing'] }));
       while (steps.next().done !== true) pauses++;
       expect(pauses).to.be.within(4000 / 64 - 2, 4000 / 64 + 2);
     });
@@ -520,7 +521,7 @@ describe('a tree query', () => {
     it('ends at its deadline, and the next query continues from there', () => {
       const { view, part } = largeTree(Array.from({ length: 2000 }, () => 1));
       const query = { words: ['v1999'], field: 'variable' } as const;
-      const late = runToEnd(view.queryTree(treeQuery({ ...query, maxMs: 0 })));
+      const late = runToEnd(queryTree(view, treeQuery({ ...query, maxMs: 0 })));
       if (late.kind !== 'part') throw new Error(late.kind);
       expect(late).to.include({ isLate: true });
       expect(late.rows).to.deep.equal([]);
@@ -530,7 +531,7 @@ describe('a tree query', () => {
 
     it('reports a lost root if the root is removed during the query', () => {
       const { view } = largeTree(Array.from({ length: 2000 }, () => 1));
-      const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
+      const steps = queryTree(view, treeQuery({ words: ['nothing'] }));
       steps.next();
       runToEnd(view.closing());
       expect(runToEnd(steps)).to.deep.equal({
@@ -541,7 +542,7 @@ describe('a tree query', () => {
 
     it('takes into account changes of the tree between two slices', () => {
       const { view, source, root } = largeTree(Array.from({ length: 300 }, () => 1));
-      const steps = view.queryTree(treeQuery({ words: ['new'], field: 'object' }));
+      const steps = queryTree(view, treeQuery({ words: ['new'], field: 'object' }));
       steps.next();
       const [first] = [...root.children] as FakeObject[];
       if (first !== undefined) source.remove(first);
@@ -564,7 +565,7 @@ describe('a tree query', () => {
     expect(made).to.have.lengthOf(2);
     const { view, lines } = testView(source, root, { app: 'kiosk' });
     const before = lines();
-    runToEnd(view.queryTree(treeQuery()));
+    runToEnd(queryTree(view, treeQuery()));
     expect(runToEnd(view.copyingValues())).to.equal(false);
     expect(lines()).to.deep.equal(before);
   });
