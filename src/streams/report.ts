@@ -13,12 +13,26 @@ export interface Notifications {
   readonly count: number;
 }
 
+/**
+ * Whether a target has a root. `taken` counts the roots that the hosting has taken in its partition so far.
+ *
+ * | Event | Next state |
+ * |---|---|
+ * | a partition starts, starts again, or fails | `unknown` |
+ * | the first search finds no root | `none`, with 0 taken |
+ * | a root is chosen, also in place of another one | `taken`, with one more taken |
+ * | the root is lost, or the pipeline of the target fails | `none`, with as many taken as before |
+ */
+export type RootState =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'none'; readonly taken: number }
+  | { readonly kind: 'taken'; readonly taken: number; readonly id: string };
+
 /** The present state of a target in its partition. */
 export interface TargetState {
   /** The server key of the chosen root, or the first configured key if no root is chosen. */
   readonly serverKey: string;
-  /** The id of the chosen root; empty without one. */
-  readonly root: string;
+  readonly root: RootState;
   /** Whether the first sync of the root is complete, and its publisher's values may be served. */
   readonly isReady: boolean;
   readonly publisher: Verdict;
@@ -59,7 +73,7 @@ const NO_DURATIONS: Durations = { count: 0, sum: 0, mean: 0, p50: 0, p95: 0, p99
 /** The state of a target that has not reported yet. */
 export const unknownState = (serverKey: string): TargetState => ({
   serverKey,
-  root: '',
+  root: { kind: 'unknown' },
   isReady: false,
   progress: { ...NO_PROGRESS, reason: 'its worker partition, which is starting' },
   publisher: NOT_POLLED,

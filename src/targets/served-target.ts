@@ -149,7 +149,7 @@ export class ServedTarget implements Target {
     return {
       app: this.app,
       serverKey,
-      root,
+      root: root.kind === 'taken' ? root.id : '',
       isReady,
       progress,
       publisher,
@@ -205,8 +205,8 @@ export class ServedTarget implements Target {
       for (const tookMs of report.tasksMs) this.#refreshes.add(tookMs);
     }
     if ('state' in report) {
-      const { root: id, serverKey, isReady } = report.state;
-      if (id !== '') this.#lastRoot = { serverKey, id };
+      const { root, serverKey, isReady } = report.state;
+      if (root.kind === 'taken') this.#lastRoot = { serverKey, id: root.id };
       if (!isReady) this.#text.release();
       this.#history.note(report.state, this.#parts.nowMs());
     }

@@ -128,9 +128,9 @@ export class Hosting implements Assignment {
     this.#failure$.next('');
     if (!('state' in report)) return;
     const { root, serverKey } = report.state;
-    // A partition that has just started reports no root yet. So forget the root only if the last report had one.
-    if (root !== '') this.#root = { serverKey, id: root };
-    else if (this.#state.root !== '') this.#root = undefined;
+    if (root.kind === 'taken') this.#root = { serverKey, id: root.id };
+    // Until this partition has taken a root, it still looks for the root to choose again.
+    else if (root.kind === 'none' && root.taken > 0) this.#root = undefined;
     this.#state = report.state;
   }
 

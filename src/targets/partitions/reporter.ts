@@ -13,7 +13,13 @@ import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import type { TaskQueue } from '../../streams/task-queue.js';
 import { NO_PROGRESS } from '../../streams/report.js';
-import type { Notifications, RefreshReport, Report, TargetState } from '../../streams/report.js';
+import type {
+  Notifications,
+  RefreshReport,
+  Report,
+  RootState,
+  TargetState,
+} from '../../streams/report.js';
 import type { PollerPool } from '../../streams/poller-pool.js';
 import type { ProcessedInput } from '../../streams/view-refresher.js';
 import type { PollResult } from '../../streams/poller.js';
@@ -45,6 +51,7 @@ export class Reporter {
   readonly #warnings = new Set<string>();
   #events: TargetEvent[] = [];
   #choice: RootChoice | undefined;
+  #root: RootState = { kind: 'unknown' };
   #view: TargetView | undefined;
   #isReady = false;
   #publisherState: PublisherState | undefined;
@@ -76,7 +83,7 @@ export class Reporter {
     this.#hasNewUpdate = true;
     switch (update.kind) {
       case 'root':
-        return [...this.#root(update), this.state()];
+        return [...this.#takeRoot(update), this.state()];
       case 'no-root':
         return this.#flush();
       case 'processed': {
@@ -136,16 +143,22 @@ export class Reporter {
     this.#log('debug', `lookup: ${found.join(', ')}; ${root}`);
   }
 
-  #root({ choice, view }: Extract<HostingUpdate, { readonly kind: 'root' }>): readonly Report[] {
-    const isLoss = this.#choice?.kind === 'chosen' && choice.kind === 'none';
+  #takeRoot({
+    choice,
+    view,
+  }: Extract<HostingUpdate, { readonly kind: 'root' }>): readonly Report[] {
+    const isLoss = this.#root.kind === 'taken';
+    const taken = this.#root.kind === 'unknown' ? 0 : this.#root.taken;
     this.#choice = choice;
     this.#view = view;
     this.#isReady = false;
     this.#publisherState = undefined;
     if (choice.kind === 'none') {
+      this.#root = { kind: 'none', taken };
       this.#log(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
     } else {
       const { root, serverKey, others } = choice;
+      this.#root = { kind: 'taken', taken: taken + 1, id: root.name };
       this.#log('info', `selects root ${root.name} of server key ${serverKey}`);
       if (others.length > 0) this.#log('warning', `roots not selected: ${shortened(others)}`);
     }
@@ -220,7 +233,7 @@ export class Reporter {
       this.#choice?.kind === 'none' ? this.#choice.publisher : this.#pool.publisher(serverKey);
     return {
       serverKey,
-      root: chosen?.root.name ?? '',
+      root: this.#root,
       isReady: this.#isReady,
       publisher,
       process: this.#processOf(serverKey),

@@ -1,0 +1,50 @@
+// Tests what a target reports about its root.
+import { expect } from 'chai';
+import { map } from 'rxjs';
+import type { RootState } from '#app/streams/report.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { follow } from '../../support/follow.js';
+import { freshServed } from '../../support/served.js';
+
+const worded = (root: RootState): string => {
+  if (root.kind === 'unknown') return 'unknown';
+  return root.kind === 'none' ? `none, ${root.taken}` : `${root.id}, ${root.taken}`;
+};
+
+describe('the root in the state of a target', () => {
+  const { publishers, serve } = freshServed();
+
+  it('counts each root that the target takes, even a root that replaces another between two polls', () => {
+    const served = serve();
+    const { report$ } = served.partition(1).host(definitionOf());
+    const roots: string[] = [];
+    const { subscription } = follow(
+      report$.pipe(
+        map((report) => {
+          const root = 'state' in report ? worded(report.state.root) : roots.at(-1);
+          if (root !== undefined && root !== roots.at(-1)) roots.push(root);
+        }),
+      ),
+    );
+    served.clock.advance(2000);
+    const publisher = publishers.make('82');
+    const first = publisher.addRoot('H.1.demo', 'Root');
+    publisher.place();
+    served.clock.advance(2000);
+    publisher.removeObject(first);
+    publisher.addRoot('H.2.demo', 'Root');
+    served.clock.advance(2000);
+    publisher.close();
+    served.clock.advance(2000);
+    publishers.withRoot('82', 'H.3.demo');
+    served.clock.advance(2000);
+    expect(roots).to.deep.equal([
+      'none, 0',
+      'H.1.demo, 1',
+      'H.2.demo, 2',
+      'none, 2',
+      'H.3.demo, 3',
+    ]);
+    subscription.unsubscribe();
+  });
+});
