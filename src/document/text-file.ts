@@ -119,8 +119,8 @@ export function readText(file: string, reading: Partial<FileReading> = {}): stri
 }
 
 /**
- * The fault at the first invalid byte. A U+FFFD in the decoded text stands for invalid bytes, or is a character of
- * the file.
+ * The fault at the first invalid byte. A U+FFFD in the decoded text replaces invalid bytes, or is a character of the
+ * file.
  */
 function notUtf8(file: string, bytes: Buffer, refusal: NonNullable<FileReading['refusal']>): Fault {
   const clause = 'has bytes that are not UTF-8 text';

@@ -41,7 +41,7 @@ const LOG_MS = 1000;
 
 /** The sentence that explains the end of the process. */
 function explanationOf(error: unknown): string {
-  // Any other error is a bug: show its stack.
+  // These errors have a known cause. Any other error is a bug, so show its stack.
   const isExplained =
     [Fault, NotWritten, BrokenPipe].some((kind) => error instanceof kind) ||
     !(error instanceof Error) ||

@@ -117,8 +117,8 @@ export function watchReadiness(
       const seconds = (sinceMs: number) => Math.round((now - sinceMs) / 1000);
       for (const target of registry.targets) {
         const { isReady, progress, publisher } = target.status();
-        // The target became unready between two checks. Count from the later check. At the first check, count from
-        // the start.
+        // Count the unready time from the check that first finds the target unready, or from the start if that is the
+        // first check.
         const sinceMs = isFirst ? startedMs : now;
         const wait = waits.get(target) ?? { sinceMs, isReported: false };
         if (isReady) {

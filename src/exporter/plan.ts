@@ -179,7 +179,7 @@ function readTexts(config: Config, problems: ConfigProblems) {
   return { texts: read, areComplete: read.length === texts.length };
 }
 
-/** The warning about an application that has no catalogue. Its name resembles the name of a known application. */
+/** The warning about an application without a catalogue, whose name resembles the name of a known application. */
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const subject = config.subject([...path, 'app']);
   return `${subject}: ${app} has no catalogue${guess}, so the exporter derives its metrics from the published variables`;

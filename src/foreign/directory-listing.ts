@@ -113,7 +113,7 @@ export class DirectoryWatch {
     try {
       const watcher = watch(path, { persistent: false });
       this.#watchers.set(path, watcher);
-      // Writes to files in the directory are events of type `change`.
+      // Ignore events of type `change`, which report writes to files in the directory.
       watcher.on('change', (event) => {
         if (event === 'rename') this.#onChange();
       });

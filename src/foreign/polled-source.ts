@@ -1,4 +1,5 @@
-// A source for formats without notifications. Before a reader copies values, the owners of the slots refresh them.
+// A source for formats without notifications. Before a reader copies values, the owners of the slots store the current
+// values.
 import { randomUUID } from 'node:crypto';
 import type { Budget } from '../budget.js';
 import { pluralize } from '../pluralize.js';
@@ -91,7 +92,7 @@ export class Slots {
     this.#blocks.delete(owner);
   }
 
-  /** Lets the owners refresh the values, and copies them. Returns the number of copied values. */
+  /** Lets the owners refresh the values, then copies the values. Returns their number. */
   readValues(first: number, count: number, into: Uint8Array): number {
     const end = Math.min(first + count, this.#values.length);
     const owners = this.#owners.slice(
@@ -151,7 +152,8 @@ export const gauge = (
 });
 
 /**
- * The reason of a `live` verdict: how many segments or JVMs are shown, how many are left out, and why the first is.
+ * The reason of a `live` verdict: how many segments or JVMs are shown, how many are left out, and why the first of
+ * these is left out.
  */
 export const shownReason = (
   count: number,

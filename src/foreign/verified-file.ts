@@ -49,7 +49,7 @@ export class VerifiedFile {
     return fstatSync(this.#fd).nlink === 0;
   }
 
-  /** A text that differs after the file was written, truncated or unlinked. */
+  /** A text that changes when the file is written, truncated or unlinked. */
   get stamp(): string {
     const { size, mtimeNs, ctimeNs, nlink } = fstatSync(this.#fd, { bigint: true });
     return `${size} ${mtimeNs} ${ctimeNs} ${nlink}`;

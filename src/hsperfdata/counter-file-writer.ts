@@ -9,8 +9,8 @@ import {
 import type { Certainty } from '../foreign/processes.js';
 
 /**
- * A JVM records its start time. Its process starts at most this much later, in ms. A process that started later than
- * that has reused the PID.
+ * The most milliseconds by which the start time of a process may be later than the start time that its JVM recorded. A
+ * process that started even later has reused the PID.
  */
 const MAX_EARLY_MS = 10_000;
 

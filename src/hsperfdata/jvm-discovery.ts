@@ -135,7 +135,7 @@ const MAX_THREADS = 64;
 const MAX_WARNINGS = 16;
 /** The time between two walks through all processes, in milliseconds. */
 const WALK_EVERY_MS = 5000;
-/** The steps of the budget that it takes to check a process, and to read its directories. */
+/** The budget steps for checking a process, and for reading its directories. */
 const CHECK_STEPS = 2;
 const READ_STEPS = 20;
 

@@ -12,7 +12,7 @@ import { PerfData } from './perf-data.js';
 
 /** The maximum number of files that are open at the same time. */
 const MAX_FILES = 1024;
-/** The steps of the budget that it takes to open a file, and to check whether its process runs. */
+/** The budget steps for opening a file, and for checking whether its process runs. */
 const OPEN_STEPS = 128;
 const CHECK_STEPS = 2;
 /** The time until the next attempt: for a file that a JVM is still creating, and for a file that is unusable. */
@@ -81,7 +81,7 @@ export class JvmTracker {
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
   readonly #trackedJvms = new Map<string, TrackedJvm>();
   readonly #waitingFiles = new Map<string, WaitingFile>();
-  /** The files that this round has yet to try. A round tries each file once that was due when the round began. */
+  /** The files that this round has yet to try. A round tries every file that was due when the round began, once. */
   #round: Iterator<string> = [].values();
   /** Ended JVMs whose files still exist. A process that reuses the PID did not write the file. */
   readonly #endedJvms = new Map<string, JvmIdentity>();

@@ -67,8 +67,8 @@ export const listenAddress = rule(
 );
 
 /**
- * Splits a listen address; an undefined host stands for all addresses. Returns undefined for an invalid address. A
- * link-local address needs a zone, since several interfaces can have the same address.
+ * Splits a listen address; returns undefined for an invalid one. The host of `:port` is undefined, which means all
+ * addresses of the machine. A link-local address needs a zone, since several interfaces can have the same address.
  */
 export function hostAndPort(
   text: string,

@@ -34,7 +34,7 @@ export function checkOptions(
 
 /** Checks one value. @throws RangeError for a value that the rule refuses */
 export function checkValue(name: string, value: unknown, rule: Rule<unknown> | undefined): void {
-  // Rules read integers as bigint, as TOML has them.
+  // Rules expect integers as bigint, the type that the TOML parser returns.
   const raw = Number.isSafeInteger(value) ? BigInt(Number(value)) : value;
   rule?.read(raw, [], (path, sentence) => {
     throw new RangeError(`${name}${keyPath(path)}: ${sentence}`);
@@ -61,6 +61,6 @@ export const utf8 = (most: number): Rule<string> =>
     typeof raw === 'string' && fitsUtf8(raw, most) ? raw : undefined,
   );
 
-/** A UTF-16 unit is at most three bytes, so most texts need no count. */
+/** A UTF-16 unit takes at most three bytes, so the bytes of most texts need not be counted. */
 const fitsUtf8 = (text: string, most: number): boolean =>
   text.length * 3 <= most || Buffer.byteLength(text) <= most;

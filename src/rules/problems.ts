@@ -31,7 +31,7 @@ export class Problems {
     return rule.read(values, [], this.report);
   }
 
-  /** Adds a sentence about the value or key at `path`; an empty path stands for the file. */
+  /** Adds a sentence about the value or key at `path`; an empty path means the whole file. */
   add(path: Path, sentence: string, mark: keyof Mark = 'value'): void {
     const text = path.length === 0 ? sentence : `${this.nameOf(path)}: ${sentence}`;
     this.note({ offset: this.places.offset(path, mark) ?? 0, text });

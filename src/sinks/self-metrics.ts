@@ -21,7 +21,7 @@ const TARGETS: InternalFamily = {
   help: 'Root and partition of a target; always 1.',
 };
 
-/** A metric, with the value of each series by the text of the series' labels. */
+/** A metric. The map holds the value of each series; its keys are the labels as text. */
 interface OwnMetric extends InternalFamily {
   readonly values: Map<string, number>;
 }

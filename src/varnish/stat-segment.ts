@@ -48,8 +48,8 @@ export class SegmentValues {
   }
 
   /**
-   * Copies the values; false if Varnish replaced the segment. Never throws. Varnish may reuse the location for another
-   * segment, so this checks the index after the copy.
+   * Copies the values; false if Varnish replaced the segment. Never throws. Checks the index after the copy, since
+   * Varnish may have reused the location for another segment.
    */
   copy(): boolean {
     try {

@@ -99,7 +99,7 @@ export class WatchedWebConfig {
 /** The settings that an open listener cannot change. */
 const fixed = ({ tls }: WebConfig): string => tls?.clientAuth ?? '';
 
-/** A text that changes when a file is written, replaced, removed or becomes inaccessible. */
+/** A text that changes when a file is written, replaced or removed, or becomes inaccessible. */
 const stateOf = (files: readonly string[]): string => files.map(stateOfFile).join();
 
 function stateOfFile(file: string): string {

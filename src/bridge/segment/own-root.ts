@@ -35,7 +35,7 @@ const flag = (help: string): OwnRow => ({ type: 'bool', kind: 'gauge', unit: '',
 export const OWN_VARIABLES = {
   up: flag('1 if the last poll of the component succeeded.'),
   isPublished: flag('1 while objects of the component are published, fresh or stale.'),
-  isStale: flag('1 while the published objects are older than stale_after intervals.'),
+  isStale: flag('1 while the published objects are older than stale_after allows.'),
   polls: total('Polls of the component, successful and failed ones.'),
   skippedPolls: total('Polls skipped because the previous one was still running.'),
   lastSuccessTimestampSeconds: amount(

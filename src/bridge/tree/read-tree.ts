@@ -51,7 +51,7 @@ export function readTree(document: Json, limits: TreeLimits): ComponentTree {
   if (reading.objects.size === 0)
     throw new PollFailure(
       'bad_shape',
-      `the document is an array of ${document.length} items, none of which is an object with an Instance`,
+      `the document is an array of ${document.length} items, allowed: at least one object with an Instance`,
     );
   return reading;
 }

@@ -132,8 +132,8 @@ function labelled(table: Table, key: string): Table {
 export const childPath = (table: Table, key: string): string => table.read(key, literalPath) ?? '';
 
 /**
- * The name or pattern of variables at `key`. The name `@state`, which stands for the state of the object, is a
- * problem here.
+ * The name or pattern of variables at `key`. Reports the name `@state`: it means the state of the object, not a
+ * variable.
  */
 export function variableIn(table: Table, key: string): string {
   const name = table.read(key, word) ?? '';

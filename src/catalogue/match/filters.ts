@@ -190,7 +190,7 @@ export class FilterCoverage {
   }
 }
 
-/** The rows and names of a catalogue. Metrics of variables without a row must not repeat them. */
+/** The rows of a catalogue, and the names that metrics of variables without a row must not use. */
 export interface Uncatalogued {
   /** The rows of all classes, whether the target chose them or not. */
   readonly rowIndex: RowIndex;

@@ -48,7 +48,7 @@ const KEYS = 'up, down, page up, page down, home; q quits';
 
 /** The line of an item at the latest redraw, and the time of its last visible change. */
 interface ShownLine {
-  /** The text with ages for a fixed time: an age that only grows is not a change of the item. */
+  /** The text, with ages computed for a fixed time. So a growing age does not count as a change of the item. */
   readonly timeless: string;
   readonly changedMs: number | undefined;
 }

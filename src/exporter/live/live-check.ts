@@ -167,7 +167,8 @@ function metricsOf(
   const { unmatched, withoutRows } = classFindings(catalogue, filters, objects);
   if (!showUncatalogued)
     return {
-      // Name unread variables only for the user's own catalogue, to which the user can add rows. Else count them.
+      // Name unread variables only for the user's own catalogue, to which the user can add rows. Otherwise, only count
+      // them.
       lines: [...unmatched, ...withoutRows, ...lines, ...(isOwn ? unreadLines(found) : [])],
       notes: isOwn ? [] : unreadCount(found, app),
       families,

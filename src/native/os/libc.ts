@@ -177,7 +177,7 @@ export function isLocked(fd: number): boolean {
   return lock.readInt16LE(0) !== F_UNLCK;
 }
 
-/** Takes the write lock of an open file until its descriptor is closed; false if another description holds it. */
+/** Locks an open file for writing, until its descriptor is closed; false if another description holds the lock. */
 export function tryLock(fd: number): boolean {
   return libc.fcntl(fd, F_OFD_SETLK, wholeFileLock(F_WRLCK)) === 0;
 }
@@ -243,7 +243,7 @@ export function futexWake(word: Buffer): void {
 /** Ends the process at once, without waiting for its threads. */
 export const exitNow = (status: number): void => libc._exit(status);
 
-/** Whether kernel and seccomp profile allow futex_waitv. */
+/** Whether the Linux kernel and the seccomp profile allow futex_waitv. */
 export function canWaitOnFutexes(): boolean {
   const EINVAL = 22; // the error for an empty list, if the call exists
   return libc.syscall(SYS_FUTEX_WAITV, ref.NULL, 0, 0, ref.NULL, 0, 0) === -1

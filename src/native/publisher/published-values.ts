@@ -128,7 +128,7 @@ export class PublishedScalar extends PublishedValue {
   }
 
   /**
-   * Replaces the value. A counter may fall: the program may copy a counter that restarts.
+   * Replaces the value. A counter may fall: it may be a copy of another program's counter, which restarts at 0.
    * @throws RangeError for a value that the type cannot hold; then nothing is stored
    */
   set(value: Scalar): boolean {

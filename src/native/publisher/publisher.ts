@@ -440,7 +440,7 @@ export class Publisher {
       this.#nodes.get(at)?.children?.forEach(collect);
     };
     collect(id);
-    // The tombstone comes first: a reader that sees a new word then also sees the removal.
+    // Publish the tombstone before the new words, so that a reader that sees a new word also sees the removal.
     this.#directory.remove(ids);
     this.#nodes.get(item.owner)?.children?.delete(id);
     for (const gone of ids) {

@@ -36,9 +36,9 @@ const MISSED_PERIODS = 5n;
 const MIN_TIMEOUT_NS = 3_000_000_000n;
 
 /**
- * Converts heartbeat times to the reader's clock. A publisher in another time namespace uses a clock with an offset.
- * So if the time of a new heartbeat is not between the last poll and this one, the time of this poll replaces it. The
- * first heartbeat keeps its time if that is before its poll.
+ * Converts heartbeat times to the reader's clock. A publisher in another time namespace uses a clock with an offset. So
+ * if the time of a new heartbeat is not between the last poll and this one, the time of this poll replaces it. The time
+ * of the first heartbeat stays if it is before the first poll.
  */
 export class HeartbeatClock {
   #heartbeatNs: bigint | undefined;

@@ -46,7 +46,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
   #compactions = 0;
   readonly #expected: number;
 
-  /** @param expected the expected number of variables, the initial capacity */
+  /** @param expected the expected number of variables, used as the initial capacity */
   constructor(expected = 0) {
     this.#expected = expected;
   }

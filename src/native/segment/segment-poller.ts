@@ -101,7 +101,10 @@ export class SegmentPoller implements Poller {
   readonly #now: () => bigint;
   readonly #options: SegmentPollerOptions;
   #opened: OpenedSegment | undefined;
-  /** Why the last segment could not be read. Stays set until a segment was read completely, or need not be read. */
+  /**
+   * Why the last segment could not be read. Stays set until a segment has been read completely, is missing, or is not
+   * served.
+   */
   #failure: Verdict | undefined;
   /** The verdict on the last segment that ended; undefined once the next segment is judged. */
   #ended: Verdict | undefined;

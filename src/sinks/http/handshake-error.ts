@@ -83,7 +83,7 @@ export type CertificateRefusal = 'no_certificate' | 'not_verified' | 'name_not_a
 const isVerified = ({ authorizationError }: TLSSocket): boolean => Boolean(authorizationError);
 
 function certificateError(socket: TLSSocket): Pick<FailedHandshake, 'error' | 'detail'> {
-  // The types declare an Error, but Node.js sets an error code.
+  // The type of this property is Error, but Node.js sets it to an error code.
   const code = String(socket.authorizationError);
   return { error: firstMatch(OF_CERTIFICATE, code), detail: code };
 }

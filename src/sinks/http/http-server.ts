@@ -205,8 +205,8 @@ function answerUnreadable(server: Server, onAnswered: (status: Status) => void):
     response.once('close', () => responses.delete(response));
   });
   const refuse = (socket: Socket, status: Status, text: string): void => {
-    // If the server has sent only a part of an earlier response, the client would take this response for the rest of
-    // that one.
+    // If the server has sent only a part of an earlier response, the client would read the error text as the rest of
+    // that response.
     const hasBegun = [...(unfinished.get(socket) ?? [])].some(({ headersSent }) => headersSent);
     if (hasBegun || !socket.writable) socket.destroy();
     else {
@@ -279,7 +279,8 @@ const NO_TLS = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to a
 
 /**
  * Sets the context of new connections. `setSecureContext` of Node.js 20 to 26 ignores `allowPartialTrustChain`, so this
- * function sets the private field of the server instead. Without the field, every handshake would fail.
+ * function sets the private field of the server instead. If a version of Node.js renames the field, every handshake
+ * fails.
  */
 function useContext(server: TlsServer, context: SecureContext): void {
   Object.assign(server, { _sharedCreds: context });

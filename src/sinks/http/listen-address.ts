@@ -3,7 +3,7 @@ import type { AddressInfo, ListenOptions, Server } from 'node:net';
 import { Fault } from '../../errors.js';
 
 export type ListenAddress =
-  /** A host and port. Undefined means all addresses of the machine, IPv6 and IPv4. */
+  /** A host and port. An undefined host means all addresses of the machine, IPv6 and IPv4. */
   | { readonly host: string | undefined; readonly port: number }
   /** A file descriptor of a listening socket that systemd opened. */
   | { readonly fd: number };

@@ -101,7 +101,7 @@ export class Reporter {
     }
   }
 
-  /** The report on a refresh. @param update what the refresh led to */
+  /** The report on a refresh. @param update the update that the refresh caused */
   refreshed(update: HostingUpdate): RefreshReport {
     const state = this.#state(this.#view?.asOfNs);
     const counted = this.#takeCounts();
