@@ -2093,7 +2093,7 @@ static inline int shm_check_amount(const shm_variable *variable, int type, const
                       (int64_t)amount);
   uint64_t before = shm_get(variable->ref.value);
   if (amount <= (type == SHM_U64 ? UINT64_MAX : (uint64_t)INT64_MAX) - before) return 0;
-  return shm_refuse(variable, function, type, "the amount %u for a counter at %u, allowed: sums up to 2^%u - 1",
+  return shm_refuse(variable, function, type, "the amount %u for a counter at %u, allowed: a sum of at most 2^%u - 1",
                     amount, before, (uint64_t)(type == SHM_U64 ? 64 : 63));
 }
 

@@ -614,10 +614,10 @@ static void test_counters_do_not_fall(void) {
   CHECK(read_directory(&r) && value(&r, "u") == 5 && value(&r, "i") == 5 && double_of(value(&r, "f")) == 5);
   CHECK(shm_f64_add(&f, -0.0) == 0 && shm_u64_add(&u, 0) == 0 && shm_i64_add(&i, INT64_MAX - 5) == 0);
   REFUSED(shm_i64_add(&i, 1), "shm_i64_add: variable \"i\": found the amount 1 for a counter at 9223372036854775807, allowed: "
-                              "sums up to 2^63 - 1");
+                              "a sum of at most 2^63 - 1");
   CHECK(shm_u64_set(&u, UINT64_MAX - 1) == 0 && shm_u64_add_shared(&u, 1) == 0);
   REFUSED(shm_u64_add_shared(&u, 2), "shm_u64_add_shared: variable \"u\": found the amount 2 for a counter at "
-                                     "18446744073709551615, allowed: sums up to 2^64 - 1");
+                                     "18446744073709551615, allowed: a sum of at most 2^64 - 1");
   CHECK(shm_i64_set(&i, -5) == 0 && shm_i64_add(&i, INT64_MAX) == 0 && shm_i64_add(&i, 5) == 0);
   CHECK(shm_u64_set(&u, 0) == 0 && shm_i64_set(&i, 0) == 0 && shm_f64_set(&f, 0) == 0);
   gauge = add(&root, "gauge", SHM_U64);

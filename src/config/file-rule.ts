@@ -53,7 +53,7 @@ export const SCOPE = {
   metrics: required(
     'metrics',
     list(pattern, { min: 1, max: 1024 }),
-    'Metric names, in which * matches any text. A name of a summary or histogram selects all its series',
+    'Metric names; * matches any text. A name of a summary or histogram selects all its series',
   ),
 };
 

@@ -158,7 +158,7 @@ export class TrackedTree implements SlotListener {
     else this.#removeObject(node);
   }
 
-  /** Copies only slots that are tracked since the last copy. */
+  /** Copies only the slots that were added after the last copy. */
   readNew(): void {
     if (this.slotReader.readNew()) this.isDirty = true;
   }

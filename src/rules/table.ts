@@ -114,7 +114,7 @@ type SettingNames = (path: Path, isGiven?: boolean) => string;
 
 /**
  * Returns a function that names settings: `metrics_port (--metrics-port)`, or with the option first if it gave the
- * value. A setting without an option is its path alone.
+ * value. A setting without an option is named by its path alone.
  */
 export function settingNames(options: CommandOptions): SettingNames {
   const names = new Map<string | number, string>();

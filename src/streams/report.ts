@@ -98,8 +98,8 @@ export interface RefreshReport extends Counted {
   /** Whether a render now would produce a different text. */
   readonly isDirty: boolean;
   /**
-   * The last text. Its bytes stay valid until the emission of the report returns, or until the holders of the
-   * snapshot release it. Undefined while the target is not ready, and before its first render in this partition.
+   * The last text. Its bytes stay valid while the report is emitted, and after that while the snapshot is held.
+   * Undefined while the target is not ready, and before its first render in this partition.
    */
   readonly snapshot: Snapshot | undefined;
 }

@@ -101,7 +101,7 @@ describe('shm_dump --catalogue', function () {
     const lines = stdout.split('\n');
     const before = (text: string) => lines[lines.findIndex((line) => line.includes(text)) - 1];
     expect(before('var = "bytesSent"')).to.equal(
-      '  # guessed: a counter, by its name; bytes, by its name; the help',
+      '  # guessed: a counter, judging by its name; bytes, judging by its name; the help',
     );
     expect(before('paths = ["floor')).to.equal('# guessed: label till for "till1", "till2"');
     expect(before('type = "info"')).to.equal(

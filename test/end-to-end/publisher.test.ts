@@ -210,7 +210,7 @@ describe('a publisher that comes and goes', function () {
     ]);
     expect(await second.ended).to.deep.equal({ status: 4, signal: null });
     const path = `/dev/shm/${programs.contextId}.pool.5`;
-    expect(second.stderr).to.match(/^warning: no tree of shop is built in; .*\n/);
+    expect(second.stderr).to.match(/^warning: there is no built-in tree of shop; .*\n/);
     const holder = `shm_simulator: another publisher holds ${path} (process ${process.pid})\n`;
     expect(second.stderr).to.contain(holder);
     expect(programs.segments().filter((name) => name.includes('.pool.5'))).to.deep.equal([

@@ -12,7 +12,7 @@ export interface Share {
 export interface AppLayout {
   /** The name of the application in titles. */
   readonly name: string;
-  /** The sections that are expanded: names of metrics, and shares. The most important section comes first. */
+  /** The panels of each expanded section, by its title. The most important section comes first. */
   readonly first: Readonly<Record<string, readonly (string | Share)[]>>;
   /** The titles of the collapsed sections, by class; one for each class with metrics. */
   readonly classes: Readonly<Record<string, string>>;

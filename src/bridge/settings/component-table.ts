@@ -143,13 +143,13 @@ export const COMPONENT = {
     'classes',
     [],
     words,
-    'Class ids to publish, in which * matches any text. An empty list publishes all',
+    'Class ids to publish; * matches any text. An empty list publishes all',
   ),
   excludeClasses: optional(
     'exclude_classes',
     [],
     words,
-    'Class ids to exclude, in which * matches any text. The objects below an excluded object are not excluded with it',
+    'Class ids to exclude; * matches any text. The objects below an excluded object are not excluded with it',
   ),
   seedPaths: optional(
     'seed_paths',
@@ -161,7 +161,7 @@ export const COMPONENT = {
     'exclude_variables',
     [],
     words,
-    'Variables to exclude, such as loginName (personal data), in which * matches any text',
+    'Variables to exclude, such as loginName (personal data); * matches any text',
   ),
   maxBodyBytes: optional(
     'max_body_bytes',

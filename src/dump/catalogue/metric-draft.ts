@@ -180,7 +180,7 @@ function typeOf(
   if (type === 'bool') return { type: 'gauge', typeGuess: '' };
   // Most counters are integers, so a floating-point number is a gauge unless its name contains `total`.
   const guessed = type === 'f64' && !said.includes('total') ? 'gauge' : numberType(said);
-  return { type: guessed, typeGuess: `a ${guessed}, by its name` };
+  return { type: guessed, typeGuess: `a ${guessed}, judging by its name` };
 }
 
 interface UnitDraft {
@@ -198,7 +198,11 @@ function unitOf({ type, unit }: DeclaredMetric, said: readonly string[]): UnitDr
   const unitWord = said.find((word) => measureInName(word) !== undefined);
   const measure = unitWord === undefined ? undefined : measureInName(unitWord);
   if (unitWord === undefined || measure === undefined) return NO_UNIT;
-  return { ...measure, unitWord, unitGuess: guessOf(unitWord, measure.unit, 'by its name') };
+  return {
+    ...measure,
+    unitWord,
+    unitGuess: guessOf(unitWord, measure.unit, 'judging by its name'),
+  };
 }
 
 const NO_UNIT: UnitDraft = { unit: '', scale: 1, unitGuess: '', unitWord: undefined };

@@ -84,7 +84,7 @@ type HeaderOf = (metadata: FamilyMetadata) => FamilyHeader;
 
 /** The families of a page, each below its header. One object serves all pages of a snapshot and scope. */
 class ApplicationText implements GzipInput {
-  /** The text of its snapshot stays valid, since each page holds the snapshot. */
+  /** Each page that uses the text of this answer holds its snapshot, so the text stays valid. */
   readonly #answer: ReadyAnswer;
   readonly #metadata: readonly FamilyMetadata[];
   readonly #headerOf: HeaderOf;

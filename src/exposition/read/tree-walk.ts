@@ -23,8 +23,8 @@ export class PendingNodes {
   }
 
   /**
-   * The number of queued changes, plus one while an object is being removed. The rest of the initial tree is not
-   * counted.
+   * The number of queued changes, plus one while an object is being removed. Nodes of the initial tree that the
+   * walk has not reached are not counted.
    */
   get size(): number {
     const leaving = this.#removing === undefined ? 0 : 1;

@@ -180,8 +180,8 @@ export class FrameCopies {
   }
 
   /**
-   * The number of values that are omitted now, because of a limit, or because overlapping frames would exceed the
-   * source's size.
+   * The number of values that are omitted now: because of a limit, or because their frames overlap, so that all
+   * copies together would be larger than the source.
    */
   get omitted(): number {
     return this.#omitted.amount;

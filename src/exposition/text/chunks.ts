@@ -112,7 +112,7 @@ export class Chunks {
   }
 }
 
-/** Whether a chunk has grown so much that its blocks must be divided. */
+/** Whether a chunk has grown so much that its blocks must be divided among several chunks. */
 export const isTooLarge = ({ blocks, bytes }: Chunk): boolean =>
   blocks.length > 1 && bytes > 2 * MAX_BYTES;
 

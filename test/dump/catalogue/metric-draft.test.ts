@@ -11,8 +11,8 @@ type Row = readonly [
   guesses?: readonly string[],
 ];
 
-const asCounter = 'a counter, by its name';
-const asGauge = 'a gauge, by its name';
+const asCounter = 'a counter, judging by its name';
+const asGauge = 'a gauge, judging by its name';
 
 const ROWS: readonly Row[] = [
   // What the publisher declares is not a guess.
@@ -39,7 +39,7 @@ const ROWS: readonly Row[] = [
     { type: 'f64', kind: 'gauge' },
     'wait_seconds',
     'gauge seconds * 0.001',
-    ['seconds, converted from ms, by its name'],
+    ['seconds, converted from ms, judging by its name'],
   ],
   [
     'full',
@@ -53,22 +53,28 @@ const ROWS: readonly Row[] = [
     { kind: 'gauge' },
     'full_ratio',
     'gauge ratio * 0.01',
-    ['ratio, converted from percent, by its name'],
+    ['ratio, converted from percent, judging by its name'],
   ],
   [
     'memoryKB',
     { kind: 'gauge' },
     'memory_bytes',
     'gauge bytes * 1024',
-    ['bytes, converted from kb, by its name'],
+    ['bytes, converted from kb, judging by its name'],
   ],
-  ['bytesSent', { kind: 'counter' }, 'sent_bytes_total', 'counter bytes', ['bytes, by its name']],
+  [
+    'bytesSent',
+    { kind: 'counter' },
+    'sent_bytes_total',
+    'counter bytes',
+    ['bytes, judging by its name'],
+  ],
   [
     'uptime_hours',
     { kind: 'gauge' },
     'uptime_seconds',
     'gauge seconds * 3600',
-    ['seconds, converted from hours, by its name'],
+    ['seconds, converted from hours, judging by its name'],
   ],
   // What the publisher does not declare is guessed from the name.
   ['clientDisconnects', {}, 'client_disconnects_total', 'counter', [asCounter]],
@@ -76,7 +82,13 @@ const ROWS: readonly Row[] = [
   ['queuedMessages', {}, 'queued_messages', 'gauge', [asGauge]],
   ['maxConnections', {}, 'max_connections', 'gauge', [asGauge]],
   ['poolSizeUsed', {}, 'pool_size_used', 'gauge', [asGauge]],
-  ['bytesReceived', {}, 'received_bytes_total', 'counter bytes', [asCounter, 'bytes, by its name']],
+  [
+    'bytesReceived',
+    {},
+    'received_bytes_total',
+    'counter bytes',
+    [asCounter, 'bytes, judging by its name'],
+  ],
   ['temperature', { type: 'f64' }, 'temperature', 'gauge', [asGauge]],
   ['totalSales', { type: 'f64' }, 'sales_total', 'counter', [asCounter]],
   ['whatever', {}, 'whatever', 'gauge', [asGauge]],

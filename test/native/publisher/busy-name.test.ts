@@ -171,7 +171,7 @@ describe('A publisher whose segment file belongs to another user', () => {
     };
   };
 
-  it('reports the key as busy while that publisher runs, and names file, user and remedy once it has ended', async () => {
+  it('reports the key as busy while the other publisher runs, and names the file, the user and the remedy once that publisher has ended', async () => {
     const child = await children.ready('churning-publisher', segments.contextId, '82');
     await children.go(child);
     expect(placeAsOrdinaryUser())
