@@ -5,21 +5,24 @@ import { join, relative } from 'node:path';
 import Mocha from 'mocha';
 import { parse } from 'yaml';
 import { listedPages, withNavigation } from '../dist-test/docs/documentation.js';
+import { metricsMarkdown } from '../dist-test/docs/metrics-markdown.js';
+import {
+  bridgeParts,
+  configurationParts,
+  exitStatusesMarkdown,
+  markdownTable,
+  optionsMarkdown,
+} from '../dist-test/docs/reference.js';
 import { SECTIONS } from '../dist-test/specification/rows.js';
 import { shownRows } from '../dist-test/specification/shown-rows.js';
 import { ROWS_OF_SUITES } from '../dist-test/specification/shows.js';
 import { specificationMarkdown } from '../dist-test/specification/specification-markdown.js';
-import { bridgeMarkdown } from '../dist/bridge/settings/configuration-doc.js';
 import { PROGRAM as BRIDGE } from '../dist/bridge/settings/options.js';
-import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
 import { PROGRAM as EXPORTER } from '../dist/config/arguments.js';
-import { settingsMarkdown } from '../dist/config/settings-doc.js';
 import { dashboardTexts } from '../dist/dashboards/dashboard-files.js';
 import { PROGRAM as DUMP } from '../dist/dump/options.js';
 import { PROGRAM as LICENSE } from '../dist/license/options.js';
-import { exitStatusesMarkdown, markdownTable, optionsMarkdown } from '../dist/rules/table.js';
 import { PROGRAM as SIMULATOR } from '../dist/simulator/options.js';
-import { FORMATS } from '../dist/targets/formats.js';
 import { INTERNAL_METADATA } from '../dist/targets/internal-metrics.js';
 
 /** The tests for each row of the specification. Loads the test files without running them. */
@@ -41,8 +44,8 @@ const dashboards = [...dashboardTexts()].map(([file, text]) => [
   `deploy/grafana/${file}`,
   () => text,
 ]);
-/** Replaces the texts between the comments `generated: NAME` and `end` of a page. */
-const withParts = (path, parts) => () =>
+/** A page, with new texts between its comments `generated: NAME` and `end`. */
+const withParts = (path, parts = {}) =>
   Object.entries(parts).reduce(
     (page, [name, text]) =>
       page.replace(
@@ -72,26 +75,21 @@ const alerts = markdownTable(
 );
 
 const PROGRAMS = [EXPORTER, BRIDGE, DUMP, LICENSE, SIMULATOR];
-const generated = {
-  'docs/alerts.md': withParts('docs/alerts.md', { alerts }),
-  'docs/bridge-configuration.md': bridgeMarkdown,
-  'docs/configuration.md': () => settingsMarkdown(FORMATS),
-  'docs/internal-metrics.md': withParts('docs/internal-metrics.md', {
-    'target metrics': targetMetrics,
-  }),
-  'docs/metrics.md': metricsMarkdown,
-  'docs/programs.md': withParts('docs/programs.md', {
+const parts = {
+  'docs/alerts.md': { alerts },
+  'docs/bridge-configuration.md': bridgeParts(),
+  'docs/configuration.md': configurationParts(),
+  'docs/internal-metrics.md': { 'target metrics': targetMetrics },
+  'docs/metrics.md': { metrics: metricsMarkdown() },
+  'docs/programs.md': {
     'exit statuses': exitStatusesMarkdown(PROGRAMS),
     shm_dump: optionsMarkdown(DUMP),
     shm_simulator: optionsMarkdown(SIMULATOR),
-  }),
+  },
 };
 const pages = listedPages().map((page) => [
   page.path,
-  async () => {
-    const make = generated[page.path] ?? (() => readFileSync(page.path, 'utf8'));
-    return withNavigation(page, await make());
-  },
+  () => withNavigation(page, withParts(page.path, parts[page.path])),
 ]);
 const specification = [
   'test/specification/README.md',

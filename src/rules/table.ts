@@ -1,11 +1,9 @@
-// Rules for TOML tables with named fields, and the reference pages of these fields.
+// Rules for TOML tables with named fields.
 import { TomlDate, keyPath, shown } from '../document/document.js';
 import type { Path } from '../document/document.js';
 import { hint } from '../document/nearest.js';
-import { builtInOptions, effectOf, nameOf } from './command-option.js';
+import { nameOf } from './command-option.js';
 import type { CommandOptions } from './command-option.js';
-import { line, name as nameRule, words } from './formats.js';
-import type { Program } from './program.js';
 import { rule } from './rule.js';
 import type { ReportProblem, Rule } from './rule.js';
 
@@ -127,89 +125,3 @@ export function settingNames(options: CommandOptions): SettingNames {
     return isGiven ? `${option} (${keyPath(path)})` : `${keyPath(path)} (${option})`;
   };
 }
-
-/** Short names of frequent types, by the allowed values of their rules. */
-const SHORT_TYPES = new Map([
-  [nameRule.allowed, 'a name'],
-  [line.allowed, 'a line'],
-  [words.allowed, 'an array of lines'],
-]);
-
-const singleLine = (allowed: string): string =>
-  allowed.replace('a string', 'a single-line string').replace(' in one line', '');
-
-/** The legend, in Markdown, that explains the short type names on reference pages. */
-export const TYPE_LEGEND = `* A *name* is ${nameRule.allowed}.
-* A *line* is ${singleLine(line.allowed)}.
-* An *array of lines* is ${singleLine(words.allowed)}.
-`;
-
-/**
- * A heading for each field in Markdown, above its meaning, default, type and allowed values.
- * @param remarkOn a further sentence for a key
- */
-export function fieldsMarkdown(
-  fields: TableFields,
-  remarkOn: (key: string) => string = () => '',
-): string {
-  return Object.values(fields)
-    .map(({ key, rule, meaning, fallback }) => {
-      const need = fallback === undefined ? 'Required' : `Default: \`${asToml(fallback)}\``;
-      const facts = [
-        `${need}. Allowed: ${marked(SHORT_TYPES.get(rule.allowed) ?? rule.allowed)}.`,
-        remarkOn(key),
-      ];
-      return `### ${key}\n\n${marked(meaning)}.\n\n${facts.join(' ').trimEnd()}\n`;
-    })
-    .join('\n');
-}
-
-/** Text as Markdown: keys and file names with underscores are code, other special characters are escaped. */
-const marked = (text: string): string =>
-  text.replace(/\[\[\w+\]\]|[\w.]*\w_[\w.]*\w|[\\*_|<>[\]]/g, (found) =>
-    found.length > 1 ? `\`${found}\`` : `\\${found}`,
-  );
-
-/** A Markdown table of options. Each row has the setting that the option overrides, or else the option's effect. */
-export function optionsMarkdown(program: Program<CommandOptions>): string {
-  const rows = [...Object.values(program.options), ...builtInOptions(program)].map((option) => [
-    `\`${option.flags}\``,
-    option.setting === undefined ? plain(effectOf(option)) : `Sets \`${option.setting}\``,
-  ]);
-  return markdownTable(['Option', 'Effect'], rows);
-}
-
-/** The table of the exit statuses of programs, in Markdown. */
-export function exitStatusesMarkdown(
-  programs: readonly Pick<Program<CommandOptions>, 'name' | 'statuses'>[],
-): string {
-  const programsOf = new Map<string, string[]>();
-  for (const { name, statuses } of programs)
-    for (const [status, meaning] of Object.entries(statuses)) {
-      const row = `${status} ${plain(meaning)}`;
-      programsOf.set(row, [...(programsOf.get(row) ?? []), `\`${name}\``]);
-    }
-  const rows = [...programsOf].map(([row, names]) => {
-    const [status = '', ...meaning] = row.split(' ');
-    return [status, names.join(', '), meaning.join(' ')];
-  });
-  rows.sort(([a = ''], [b = '']) => Number(a) - Number(b));
-  return markdownTable(['Status', 'Programs', 'Meaning'], rows);
-}
-
-/** A Markdown table of cells that are already Markdown. */
-export const markdownTable = (
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
-
-/** Escapes the special characters of Markdown. */
-export const plain = (text: string): string => text.replace(/[\\*_|<>[\]]/g, '\\$&');
-
-/** A default value as TOML. The default of a table is always an empty table. */
-const asToml = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(asToml).join(', ')}]`;
-  if (typeof value === 'object' && value !== null) return '{}';
-  return typeof value === 'number' ? String(value) : shown(value);
-};

@@ -4,9 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArguments } from '#app/bridge/settings/configuration.js';
-import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
 import { FAILURE_REASONS } from '#app/bridge/poll/fetch-body.js';
-import { metricsMarkdown } from '#app/catalogue/metrics-markdown.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMPONENT, load } from './settings/bridge-files.js';
 import { needsPrograms } from '../support/needs.js';
@@ -40,7 +38,9 @@ describe('docs/bridge.md', () => {
       expect(guide).to.match(new RegExp(`^\\| \`${reason}\` \\| .+ \\|$`, 'm')));
 
   it('names only metrics that exist', () => {
-    const pages = `${bridgeMarkdown()}${metricsMarkdown()}`;
+    const pages = ['bridge-configuration', 'metrics']
+      .map((page) => readFileSync(`docs/${page}.md`, 'utf8'))
+      .join('');
     const names = new Set(
       [
         ...guide.matchAll(/\b(?:shm_bridge_(?:component|failure|oddity)|ads|adh)_[a-z_]+\b(?!\*)/g),

@@ -1,9 +1,9 @@
-// Writes docs/metrics.md from the built-in catalogues.
-import { loadCatalogues } from './builtin.js';
-import type { Catalogue } from './catalogue.js';
-import type { CatalogueClass } from './catalogue-class.js';
-import { ownLabelsOf } from './row.js';
-import type { Row } from './row.js';
+// Writes the generated part of docs/metrics.md from the built-in catalogues.
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import type { Catalogue } from '#app/catalogue/catalogue.js';
+import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
+import { ownLabelsOf } from '#app/catalogue/row.js';
+import type { Row } from '#app/catalogue/row.js';
 
 /**
  * For each metric, the first application that has it. The key is the metric's line without the prefix of the
@@ -14,24 +14,13 @@ type FirstApps = Map<string, string>;
 const code = (text: string): string => `\`${text}\``;
 const codes = (texts: readonly string[]): string => texts.map(code).join(', ');
 
-/** The page as Markdown: for each built-in application, its metrics by class alias, and its filter groups. */
+/** The generated part of the page: for each built-in application, its metrics by class alias, and its filter groups. */
 export function metricsMarkdown(): string {
   const firstApps: FirstApps = new Map();
-  const head = [
-    '<!-- Generated from src/catalogue/ads.toml, adh.toml, ats.toml and jvm.toml: change those, not this. -->',
-    '# Application metrics',
-    'Use this page to look up a metric of ADS, ADH, ATS or JVMs, or to choose what a target shows: ' +
-      'the names of classes below belong in `classes`, groups in `seed_path_groups`, and paths in `seed_paths`. ' +
-      '[Catalogues](catalogue.md#what-a-target-tracks) explains these filters.',
-    'Each section starts with the class ids that the objects have, and the paths of the objects. ' +
-      'Names in braces in a path, such as `{transport}`, are labels of all metrics below; ' +
-      'the braces after a metric contain its other labels; if a label of a metric never changes, the braces also contain its value. ' +
-      'Names that end in `_total` belong to counters, and names that end in `_info` to info metrics; any other metric is a gauge unless its type follows.',
-  ];
-  const applications = [...loadCatalogues().values()].flatMap((catalogue) =>
+  const sections = [...loadCatalogues().values()].flatMap((catalogue) =>
     application(catalogue, firstApps),
   );
-  return `${[...head, ...applications].join('\n\n')}\n`;
+  return `${sections.join('\n\n')}\n`;
 }
 
 const application = (catalogue: Catalogue, firstApps: FirstApps): readonly string[] => [
