@@ -64,7 +64,7 @@ export class TargetView {
     return this.tree.builder.objects.coverage;
   }
   get hasObserved(): boolean {
-    return !this.tree.builder.observed.isEmpty;
+    return !this.tree.builder.observations.isEmpty;
   }
   /** The moment (Unix ns) of the copied values, if the root states one. */
   get asOfNs(): bigint | undefined {
@@ -161,7 +161,7 @@ export class TargetView {
   observe(): boolean {
     // A demand may have copied and shown a value before the notification arrived. Observing the value still changes
     // the text.
-    if (this.tree.builder.observed.observe()) this.tree.isDirty = true;
+    if (this.tree.builder.observations.observe()) this.tree.isDirty = true;
     return this.tree.isDirty;
   }
 

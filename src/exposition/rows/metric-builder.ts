@@ -1,7 +1,16 @@
 // Turns the tracked objects and variables of one target into series, as the rows of the catalogue define.
 import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
 import type { RowIndex } from '../../catalogue/match/row-index.js';
-import type { Row } from '../../catalogue/row.js';
+import { UNCHANGED } from '../../catalogue/row.js';
+import type {
+  BoundsOrQuantiles,
+  Conversion,
+  Row,
+  RowContext,
+  RowInput,
+  RowOutput,
+  ValueReference,
+} from '../../catalogue/row.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
@@ -9,12 +18,13 @@ import type { Counters } from '../counters.js';
 import type { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import type { SlotReader } from '../read/slot-reader.js';
+import { decimalOf, opcodeOf } from '../read/slot-value.js';
 import { PointInTime } from '../read/time.js';
 import type { OnOmitted, TargetUsage } from '../target-limits.js';
-import { FrameCopies } from './distribution.js';
+import { seriesText } from '../text/text-syntax.js';
+import { Distribution, FrameCopies } from './distribution.js';
 import type { LabelText } from './labels.js';
 import { ObservedVariables } from './observed.js';
-import { RowEvaluator } from './row-evaluator.js';
 import { BoundObjects } from './bound-objects.js';
 import type { SeriesRegistry } from './series-registry.js';
 
@@ -39,13 +49,18 @@ export interface BuilderParts {
   readonly timeZone: string;
 }
 
-export class MetricBuilder {
-  readonly observed: ObservedVariables;
+/**
+ * Evaluates rows one after the other. The builder is the context of all rows, so that a million rows do not leave a
+ * million contexts as garbage.
+ */
+export class MetricBuilder implements RowContext {
+  readonly observations: ObservedVariables;
   readonly objects: BoundObjects;
   readonly frames: FrameCopies;
   readonly #slotReader: SlotReader;
   readonly #registry: SeriesRegistry;
-  readonly #evaluator: RowEvaluator;
+  readonly #kernel: Kernel;
+  readonly #times: PointInTime;
   readonly #hideReplaced = (former: Variable): void => {
     this.#hide(former);
   };
@@ -66,19 +81,22 @@ export class MetricBuilder {
     else this.#registry.set(row, labels, variable.id, [], row.linesOf(variable));
   };
 
-  constructor({ timeZone, ...below }: BuilderParts) {
-    const { kernel, slotReader, registry } = below;
-    const objects = new BoundObjects(below);
-    const frames = new FrameCopies(below);
-    const observed = new ObservedVariables(kernel, slotReader);
-    const times = new PointInTime(timeZone);
-    const parts = { kernel, slotReader, objects, frames, observed, registry, times };
-    this.#evaluator = new RowEvaluator(parts);
-    this.observed = observed;
+  /** The variable that a row is evaluated for. */
+  variable!: Variable;
+  #row!: Row;
+  #labels!: LabelText;
+  /** Whether the row is evaluated as if `variable` had no value, because it was unsynced, removed or replaced. */
+  #losesValue = false;
+
+  constructor(parts: BuilderParts) {
+    const { kernel, slotReader, registry } = parts;
+    this.#kernel = kernel;
     this.#slotReader = slotReader;
-    this.objects = objects;
-    this.frames = frames;
     this.#registry = registry;
+    this.objects = new BoundObjects(parts);
+    this.frames = new FrameCopies(parts);
+    this.observations = new ObservedVariables(kernel, slotReader);
+    this.#times = new PointInTime(parts.timeZone);
   }
 
   addObject(object: ManagedObject): void {
@@ -152,25 +170,98 @@ export class MetricBuilder {
     this.objects.each(variable, this.#showComputed);
   }
 
+  named(name: string): Variable | undefined {
+    const slotReader = this.#slotReader;
+    const variable = this.objects.current(this.variable.object, name);
+    if (variable === undefined || (this.#losesValue && variable.id === this.variable.id))
+      return undefined;
+    const input = this.#row.inputs.find((each) => each.variable === name);
+    return readsType(input, variable) && slotReader.isSynced(variable) ? variable : undefined;
+  }
+
+  text(variable: Variable): string | undefined {
+    if (!isFramed(variable.type)) {
+      const bits = this.#slotReader.bits(variable);
+      return bits === undefined ? undefined : decimalOf(bits, variable);
+    }
+    const frame = this.frames.of(variable);
+    return frame?.type === 'string' ? frame.text : undefined;
+  }
+
+  seconds(text: string): number | undefined {
+    return this.#times.unixSeconds(text);
+  }
+
+  reference(
+    variable: Variable,
+    conversion = UNCHANGED,
+    wrap32 = false,
+  ): ValueReference | undefined {
+    const unscaled = opcodeOf(variable, wrap32);
+    if (unscaled === undefined) return undefined;
+    const opcode = this.#kernel.scales.scaledOpcode(unscaled, conversion);
+    if (opcode === undefined) this.#registry.countOmitted();
+    return opcode === undefined
+      ? undefined
+      : { address: this.#slotReader.address(variable.slot), opcode };
+  }
+
+  distribution(shapeOf: () => BoundsOrQuantiles, conversion: Conversion): RowOutput {
+    const { frames } = this;
+    const row = this.#row;
+    const frame = frames.of(this.variable);
+    if (frame === undefined) return [];
+    const shown = frames.distributionOf(this.variable, row);
+    shown?.setFrame(frame);
+    if (shown !== undefined) return 'unchanged';
+    const distribution = new Distribution(this.#kernel, shapeOf(), conversion);
+    distribution.setFrame(frame);
+    frames.setDistribution(this.variable, row, distribution);
+    return distribution.series;
+  }
+
+  observed(shape: BoundsOrQuantiles, conversion: Conversion): RowOutput {
+    if (isFramed(this.variable.type)) return [];
+    const series = seriesText(this.#row.family.name, this.#labels.text);
+    return this.observations.show(this.variable, shape, conversion, series);
+  }
+
   *closing(): Generator<void, void> {
-    yield* this.observed.closing();
+    yield* this.observations.closing();
     yield* this.frames.closing();
     yield* this.objects.closing();
   }
 
   #update(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): void {
-    const shown = this.#evaluator.evaluate(row, labels, variable, losesValue);
+    const shown = this.#evaluate(row, labels, variable, losesValue);
     const nodeId = isShared(row) ? variable.object.id : variable.id;
     this.#registry.set(row, labels, nodeId, shown, row.linesOf(variable));
+  }
+
+  /**
+   * The series that a row shows for a variable; none if the row does not read variables of this type.
+   * @param losesValue whether to evaluate the row as if the variable had no value
+   */
+  #evaluate(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): RowOutput {
+    this.variable = variable;
+    this.#row = row;
+    this.#labels = labels;
+    this.#losesValue = losesValue;
+    const { inputs } = row;
+    // A row with several inputs looks up each variable by name, and checks its type there.
+    return inputs.length === 1 && !readsType(inputs[0], variable) ? [] : row.series(this);
   }
 
   #hide(variable: Variable): void {
     this.objects.each(variable, this.#hideLines);
     this.#slotReader.ignoreChangesOf(variable);
     this.frames.delete(variable);
-    this.observed.delete(variable);
+    this.observations.delete(variable);
   }
 }
 
 /** Whether the row's series come from several variables of one object. */
 const isShared = ({ inputs }: Row): boolean => inputs.length > 1;
+
+const readsType = (input: RowInput | undefined, { type }: Variable): boolean =>
+  input === undefined || input.types.includes(type);
