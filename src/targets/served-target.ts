@@ -12,6 +12,7 @@ import type {
   InternalMetric,
   FormatInfo,
   Scope,
+  Snapshot,
   Target,
   TargetEvent,
   TargetStatus,
@@ -27,7 +28,6 @@ import { Handover } from './handover/handover.js';
 import type { Assignment } from './handover/hosting.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
 import type { InternalTextCache, Rebalances, TargetCounters } from './internal-metrics.js';
-import { LastSnapshot } from './last-snapshot.js';
 import { TargetHistory } from './target-history.js';
 
 export interface ServedParts extends Assignment {
@@ -65,7 +65,9 @@ export class ServedTarget implements Target {
     ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
   };
   readonly #refreshes = new SampleWindow();
-  readonly #text = new LastSnapshot();
+  /** The last snapshot, which the target serves until the next render, and the function that releases it. */
+  #snapshot: Snapshot | undefined;
+  #release = (): void => undefined;
   readonly #internalTexts: InternalTextCache = new Map();
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
@@ -118,7 +120,7 @@ export class ServedTarget implements Target {
         receive: (report) => this.#receive(report),
       }).pipe(
         finalize(() => {
-          this.#text.release();
+          this.#keep(undefined);
           this.#reject(this.#queued);
         }),
       ),
@@ -163,7 +165,7 @@ export class ServedTarget implements Target {
   }
 
   get lastFamilies(): readonly FamilyMetadata[] | undefined {
-    return this.#text.snapshot?.metadata;
+    return this.#snapshot?.metadata;
   }
 
   queryTree(query: TreeQuery): Observable<TreeAnswer> {
@@ -185,9 +187,8 @@ export class ServedTarget implements Target {
     const demands = new Set(this.#queued);
     this.#queued.clear();
     for (const { encoding } of demands) this.#encodings.add(encoding);
-    // Release the text before the render, so that the render can reuse the text's memory while that memory is in the
-    // CPU cache. The partition also holds the text until the render.
-    if (mayRender) this.#text.releaseForRender();
+    // The partition also holds the snapshot until it renders. It can then reuse the memory, which is in the CPU cache.
+    if (mayRender) this.#keep(undefined);
     const deflated = this.#encodings.has('deflated');
     const encodings = { text: !deflated || this.#encodings.has('text'), deflated };
     return this.#handover.refresh({ kind: 'refresh', mayRender, encodings }).pipe(
@@ -207,15 +208,12 @@ export class ServedTarget implements Target {
     if ('state' in report) {
       const { root, serverKey, isReady } = report.state;
       if (root.kind === 'taken') this.#lastRoot = { serverKey, id: root.id };
-      if (!isReady) this.#text.release();
+      if (!isReady) this.#keep(undefined);
       this.#history.note(report.state, this.#parts.nowMs());
     }
     switch (report.kind) {
       case 'refreshed':
         return this.#answer(report);
-      case 'switched':
-        this.#text.retain();
-        return [];
       case 'event':
         return [aboutTarget(this, report.event)];
       default:
@@ -223,8 +221,18 @@ export class ServedTarget implements Target {
     }
   }
 
+  /** Holds a snapshot, and releases the last one. */
+  #keep(next: Snapshot | undefined): void {
+    const release = next?.hold() ?? (() => undefined);
+    this.#release();
+    this.#snapshot = next;
+    this.#release = release;
+  }
+
   #answer({ hasRendered, snapshot: own, demands }: AnsweringReport): readonly TargetEvent[] {
-    const snapshot = this.#text.replace(own);
+    // Hold it before the report has been emitted: after that, the partition may reuse its memory.
+    if (own !== undefined) this.#keep(own);
+    const snapshot = this.#snapshot;
     const waiting = [...demands].filter(({ subscriber }) => !subscriber.closed);
     demands.clear();
     // The target became ready during the refresh. `throttleRenders` repeats the refresh, which answers the demands.
