@@ -83,8 +83,9 @@ function isOnKey(target: Target, serverKey: string): boolean {
 export type IdentityLabels = Readonly<Record<string, string>>;
 
 /**
- * The unique identity labels of each target. They depend on the configuration and not on the root, so series continue
- * after the loss of a root. The label `twin` numbers targets with equal configuration.
+ * The unique identity labels of each target. They do not name the root, so series continue when the root changes.
+ * Only a root on another server key changes them. The label `twin` numbers targets that are otherwise equal, in the
+ * order of the configuration.
  */
 export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, IdentityLabels> {
   const seen = new Map<string, number>();

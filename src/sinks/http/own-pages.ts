@@ -22,8 +22,8 @@ const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 const LINK_LOCAL = /^\[fe[89ab]/i;
 
 /**
- * The JSON document of service discovery: a group for each target, ready or not. The labels of a
- * target do not depend on its root.
+ * The JSON document of service discovery: a group for each target, ready or not. The labels name the last root, so they
+ * do not change when the root is lost.
  * @param authority host and port at which Prometheus reaches this listener
  * @param path base scrape path
  * @param isSecure whether Prometheus uses HTTPS
