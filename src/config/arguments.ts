@@ -4,6 +4,7 @@ import { Fault } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
 import type { OptionValues } from '../rules/command-option.js';
 import { OPTIONS } from './options.js';
+import { SETTINGS, resolvePaths } from './settings.js';
 import type { Settings } from './settings.js';
 
 const PURPOSE = `Reads managed objects from shared memory and exposes them as Prometheus metrics:
@@ -102,39 +103,25 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
 }
 
 /** Makes the paths of the arguments absolute, so that they do not depend on the working directory. */
-export function withAbsolutePaths({ configFile, targetsFile, overrides }: Arguments): Arguments {
-  const { licenseFile, webConfigFile, textfileDir } = overrides;
-  return {
-    configFile: configFile && resolve(configFile),
-    targetsFile: targetsFile && resolve(targetsFile),
-    overrides: {
-      ...overrides,
-      ...(licenseFile && { licenseFile: resolve(licenseFile) }),
-      ...(webConfigFile && { webConfigFile: resolve(webConfigFile) }),
-      ...(textfileDir && { textfileDir: resolve(textfileDir) }),
-    },
-  };
-}
+export const withAbsolutePaths = ({
+  configFile,
+  targetsFile,
+  overrides,
+}: Arguments): Arguments => ({
+  configFile: configFile && resolve(configFile),
+  targetsFile: targetsFile && resolve(targetsFile),
+  overrides: resolvePaths(overrides, resolve),
+});
 
 /** The settings whose options are given. Other settings keep their values from the file. */
-function overridesOf(given: OptionValues<typeof OPTIONS>): Overrides {
-  const { licenseFile, app, serverKey, instance, metricsPort, logLevel, logFormat } = given;
-  const { webListenAddress, webSystemdSocket, webConfigFile, textfile, stdoutFormat } = given;
+function overridesOf(options: OptionValues<typeof OPTIONS>): Overrides {
+  const given = Object.entries(options).filter(
+    ([name, value]) => name in SETTINGS && value !== undefined && value !== false,
+  );
+  const { serverKey, once, textfileDir } = options;
   return {
-    ...(licenseFile !== undefined && { licenseFile }),
-    ...(app !== undefined && { app }),
+    ...(Object.fromEntries(given) as Overrides),
     ...(serverKey !== undefined && { serverKeys: Object.freeze([serverKey]) }),
-    ...(instance !== undefined && { instance }),
-    ...(given.enableMetricsHttp && { metricsHttpEnabled: true }),
-    ...(metricsPort !== undefined && { metricsPort }),
-    ...(webListenAddress !== undefined && { metricsListenAddresses: webListenAddress }),
-    ...(webSystemdSocket && { metricsSystemdSocket: true }),
-    ...(webConfigFile !== undefined && { webConfigFile }),
-    ...(textfile !== undefined && { textfileDir: textfile, metricsHttpEnabled: false }),
-    ...(stdoutFormat !== undefined && { stdoutFormat }),
-    ...(given.once && { metricsHttpEnabled: false }),
-    ...(given.debug && { debug: true }),
-    ...(logLevel !== undefined && { logLevel }),
-    ...(logFormat !== undefined && { logFormat }),
+    ...((once || textfileDir !== undefined) && { metricsHttpEnabled: false }),
   };
 }

@@ -1,6 +1,7 @@
 // Compares configurations: finds changed settings that a reload cannot apply, and computes a hash.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { keyOf } from '../rules/table.js';
 import { jsonOf } from './file-rule.js';
 import type { Config } from './resolve.js';
 import { SETTINGS, isReloaded } from './settings.js';
@@ -10,9 +11,9 @@ import type { Settings } from './settings.js';
 export function changedSettings(before: Settings, after: Settings): string[] {
   const was = new Map(Object.entries(before));
   const is = new Map(Object.entries(after));
-  return Object.entries(SETTINGS)
-    .filter(([name]) => !isReloaded(name) && !isDeepStrictEqual(was.get(name), is.get(name)))
-    .map(([, { key }]) => key);
+  return Object.keys(SETTINGS)
+    .filter((name) => !isReloaded(name) && !isDeepStrictEqual(was.get(name), is.get(name)))
+    .map(keyOf);
 }
 
 /** The size of the hash in bytes. A double holds each integer of 6 bytes exactly. */

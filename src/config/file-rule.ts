@@ -2,11 +2,11 @@
 import { invalid } from '../document/document.js';
 import type { SettingsDocument } from '../document/document.js';
 import { readToml } from '../document/toml-file.js';
-import { application, line, name, timeZone, words } from '../rules/formats.js';
-import { flag, indexed, list, text } from '../rules/rule.js';
-import { isTable, optional, required, table } from '../rules/table.js';
+import { application, name } from '../rules/formats.js';
+import { indexed, list, text } from '../rules/rule.js';
+import { isTable, keyOf, optional, required, table } from '../rules/table.js';
 import type { KeyRemark, ValuesOf } from '../rules/table.js';
-import { SETTINGS, formatSettings } from './settings.js';
+import { OF_TARGET, SETTINGS } from './settings.js';
 
 /** Converts a raw value of a file to JSON text for comparisons. Integers of a file are bigints, and become strings. */
 export const jsonOf = (value: unknown): string =>
@@ -14,28 +14,9 @@ export const jsonOf = (value: unknown): string =>
 
 /** The keys of a `[[targets]]` table. */
 export const TARGET = {
-  app: required('app', application, 'Application metric set of the target'),
-  serverKey: required('server_key', name, 'Server key of the publisher'),
-  format: optional('format', 'native', name, SETTINGS.format.meaning),
-  formatSettings: optional(
-    'format_settings',
-    {},
-    formatSettings,
-    'Settings of the format of the target',
-  ),
-  instance: optional('instance', '', line, SETTINGS.instance.meaning),
-  variable: optional('variable', '', line, SETTINGS.variable.meaning),
-  classes: optional('classes', [], words, SETTINGS.classes.meaning),
-  seedPathGroups: optional('seed_path_groups', [], words, SETTINGS.seedPathGroups.meaning),
-  seedPaths: optional('seed_paths', [], words, SETTINGS.seedPaths.meaning),
-  showUncatalogued: optional('show_uncatalogued', false, flag, SETTINGS.showUncatalogued.meaning),
-  pathLabels: optional('path_labels', [], words, SETTINGS.pathLabels.meaning),
-  publisherTimeZone: optional(
-    'publisher_time_zone',
-    '',
-    timeZone,
-    SETTINGS.publisherTimeZone.meaning,
-  ),
+  app: required(application, 'Application metric set of the target'),
+  serverKey: required(name, 'Server key of the publisher'),
+  ...OF_TARGET,
 };
 
 const scopeName = text(
@@ -49,9 +30,8 @@ const pattern = text(
 
 /** The keys of a `[[metric_scopes]]` table. */
 export const SCOPE = {
-  name: required('name', scopeName, 'Name of the scope in URLs. Each scope needs a different name'),
+  name: required(scopeName, 'Name of the scope in URLs. Each scope needs a different name'),
   metrics: required(
-    'metrics',
     list(pattern, { min: 1, max: 1024 }),
     'Metric names; * matches any text. A name of a summary or histogram selects all its series',
   ),
@@ -60,7 +40,7 @@ export const SCOPE = {
 export type TargetTable = ValuesOf<typeof TARGET> & { readonly index: number };
 export type ScopeConfig = ValuesOf<typeof SCOPE>;
 
-const topLevel = new Set(Object.values(SETTINGS).map(({ key }) => key));
+const topLevel = new Set(Object.keys(SETTINGS).map(keyOf));
 
 /** The remark on a top-level setting that stands below a table header: TOML reads it as a key of that table. */
 const misplaced: KeyRemark = (key) =>
@@ -80,13 +60,13 @@ const scopes = list(table('a [[metric_scopes]] table', SCOPE, misplaced), {
 
 export const CONFIG_FILE = table('a table', {
   ...SETTINGS,
-  targets: optional('targets', [], targetsOf(misplaced), 'The targets of multi-target mode'),
-  metricScopes: optional('metric_scopes', [], scopes, 'Named subsets of the metrics'),
+  targets: optional([], targetsOf(misplaced), 'The targets of multi-target mode'),
+  metricScopes: optional([], scopes, 'Named subsets of the metrics'),
 });
 
 /** The legacy target file (spec 2.4). */
 export const TARGETS_FILE = table('a table', {
-  targets: required('targets', targetsOf(), 'The targets, one per line'),
+  targets: required(targetsOf(), 'The targets, one per line'),
 });
 
 /** Reads a configuration file. @throws Fault CONFIG_INVALID if it cannot be read, is not TOML or is a catalogue */

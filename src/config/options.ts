@@ -1,8 +1,10 @@
 // The table of command-line options, for the parser, --help and the reference page.
 import { application, line, name, word } from '../rules/formats.js';
 import { flagOption, valueOption } from '../rules/command-option.js';
+import { keyOf } from '../rules/table.js';
 import type { Field } from '../rules/table.js';
 import { SETTINGS } from './settings.js';
+import type { Settings } from './settings.js';
 
 const FILES = { group: 'Files:' };
 const TARGET = { group: 'Single target:' };
@@ -18,19 +20,21 @@ export const KNOWN_APPS = ['ads', 'adh', 'ats', 'jvm', 'varnish'];
 /** An option that only --help-all shows. */
 const RARE = { isRare: true };
 
-const overrides = ({ key }: Field<unknown>) => ({ setting: key });
+/** The properties of an option that overrides a setting. */
+const overrides = (name: keyof Settings) => {
+  const { fallback }: Field<unknown> = SETTINGS[name];
+  return {
+    setting: keyOf(name),
+    shownDefault: fallback === false ? '' : [fallback].flat().join(', '),
+  };
+};
 
-/** The properties of an option that overrides a setting. The help shows the default of the setting. */
-const overridesShown = ({ key, fallback }: Field<unknown>) => ({
-  setting: key,
-  shownDefault: [fallback].flat().join(', '),
-});
-
+/** The options. An option whose value replaces the value of a setting has its name. */
 export const OPTIONS = {
   config: valueOption('--config <path>', word, 'Load a TOML file', FILES),
   licenseFile: valueOption('--license-file <path>', word, 'License file; required to start', {
     ...FILES,
-    ...overrides(SETTINGS.licenseFile),
+    ...overrides('licenseFile'),
   }),
   targetsConfig: valueOption(
     '--targets-config <path>',
@@ -40,47 +44,47 @@ export const OPTIONS = {
   ),
   app: valueOption('--app <app>', application, 'Set the application metric set', {
     ...TARGET,
-    ...overridesShown(SETTINGS.app),
+    ...overrides('app'),
     choices: KNOWN_APPS,
   }),
   serverKey: valueOption(
     '--server-key <key>',
     name,
     'Select a single target; clears TOML targets',
-    { ...TARGET, ...overridesShown(SETTINGS.serverKeys) },
+    { ...TARGET, ...overrides('serverKeys') },
   ),
   instance: valueOption(
     '--instance <hint>',
     line,
     'Root hint; switches to single-target mode and clears TOML targets',
-    { ...TARGET, ...RARE, ...overrides(SETTINGS.instance) },
+    { ...TARGET, ...RARE, ...overrides('instance') },
   ),
-  enableMetricsHttp: flagOption('--enable-metrics-http', 'Enable the HTTP listener', {
+  metricsHttpEnabled: flagOption('--enable-metrics-http', 'Enable the HTTP listener', {
     ...OUTPUT,
-    ...overrides(SETTINGS.metricsHttpEnabled),
+    ...overrides('metricsHttpEnabled'),
   }),
   metricsPort: valueOption(
     '--metrics-port <port>',
     SETTINGS.metricsPort.rule,
     'Port of the HTTP listener',
-    { ...OUTPUT, ...overridesShown(SETTINGS.metricsPort) },
+    { ...OUTPUT, ...overrides('metricsPort') },
   ),
-  webListenAddress: valueOption(
+  metricsListenAddresses: valueOption(
     '--web.listen-address <address>',
     SETTINGS.metricsListenAddresses.rule,
     'Listen address such as :9464; may be repeated',
-    { ...OUTPUT, ...overrides(SETTINGS.metricsListenAddresses) },
+    { ...OUTPUT, ...overrides('metricsListenAddresses') },
   ),
   webConfigFile: valueOption(
     '--web.config.file <path>',
     word,
     'TLS and passwords of the HTTP listener',
-    { ...OUTPUT, ...overrides(SETTINGS.webConfigFile) },
+    { ...OUTPUT, ...overrides('webConfigFile') },
   ),
-  webSystemdSocket: flagOption('--web.systemd-socket', 'Listen on the sockets of systemd', {
+  metricsSystemdSocket: flagOption('--web.systemd-socket', 'Listen on the sockets of systemd', {
     ...OUTPUT,
     ...RARE,
-    ...overrides(SETTINGS.metricsSystemdSocket),
+    ...overrides('metricsSystemdSocket'),
   }),
   once: flagOption('--once', 'Print one snapshot within one interval; exit', {
     ...OUTPUT,
@@ -90,16 +94,16 @@ export const OPTIONS = {
     '--stdout-format <format>',
     SETTINGS.stdoutFormat.rule,
     'Format of snapshots: text, json or merged',
-    { ...OUTPUT, ...RARE, ...overridesShown(SETTINGS.stdoutFormat) },
+    { ...OUTPUT, ...RARE, ...overrides('stdoutFormat') },
   ),
-  textfile: valueOption(
+  textfileDir: valueOption(
     '--textfile <dir>',
     word,
     'Keep the metrics of all targets in a file for node_exporter',
     {
       ...OUTPUT,
       ...RARE,
-      ...overrides(SETTINGS.textfileDir),
+      ...overrides('textfileDir'),
       conflicts: ['--enable-metrics-http'],
     },
   ),
@@ -107,18 +111,18 @@ export const OPTIONS = {
     '--log-level <level>',
     SETTINGS.logLevel.rule,
     'Lowest level that is logged',
-    { ...OUTPUT, ...overridesShown(SETTINGS.logLevel) },
+    { ...OUTPUT, ...overrides('logLevel') },
   ),
   logFormat: valueOption(
     '--log-format <format>',
     SETTINGS.logFormat.rule,
     'Format of log lines: text, logfmt or json',
-    { ...OUTPUT, ...RARE, ...overridesShown(SETTINGS.logFormat) },
+    { ...OUTPUT, ...RARE, ...overrides('logFormat') },
   ),
   debug: flagOption('--debug', 'Enable debug diagnostics even when debug is false in TOML', {
     ...OUTPUT,
     ...RARE,
-    ...overrides(SETTINGS.debug),
+    ...overrides('debug'),
   }),
   checkConfig: flagOption('--check-config', 'Check the configuration and the license; exit', OTHER),
   healthy: flagOption('--healthy', 'Ask the running exporter whether it answers; exit', {

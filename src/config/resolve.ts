@@ -1,5 +1,5 @@
 // Merges defaults, the TOML file and the command line into one frozen configuration (spec 1.1).
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Arguments, Overrides } from './arguments.js';
 import { ConfigProblems, settingName } from './config-problems.js';
 import { CONFIG_FILE, TARGETS_FILE, readConfigurationFile } from './file-rule.js';
@@ -8,7 +8,7 @@ import type { Path, SettingsDocument } from '../document/document.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
 import { SourcePositions } from '../document/document.js';
 import { isOverridden, warningsOf } from './warnings.js';
-import { targetSettings } from './settings.js';
+import { resolvePaths, targetSettings } from './settings.js';
 import type { Settings, TargetSettings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
 import type { TargetsDocument } from './warnings.js';
@@ -71,8 +71,9 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
   const listed = legacy?.targets ?? inToml;
 
   const settings = withDebug({
-    ...inFile,
-    ...resolvedPaths(configFile ?? '', inFile),
+    ...resolvePaths(inFile, (path) =>
+      isAbsolute(path) ? path : join(dirname(configFile ?? ''), path),
+    ),
     ...overrides,
   });
   const documentOf = (path: Path) =>
@@ -114,20 +115,6 @@ function legacyTargets(file: string, problems: ConfigProblems): TargetsDocument 
   if (document === undefined) return undefined;
   const values = problems.of(document).read(document, TARGETS_FILE);
   return { document, targets: values?.targets ?? [] };
-}
-
-/** The settings that are paths, resolved against the folder of the configuration file, if there is one. */
-function resolvedPaths(file: string, settings: Settings) {
-  const { licenseFile, licenseKeysDir, catalogueFiles, webConfigFile, textfileDir } = settings;
-  const resolvePath = (path: string) =>
-    isAbsolute(path) ? path : file === '' ? resolve(path) : join(dirname(file), path);
-  return {
-    licenseFile: licenseFile && resolvePath(licenseFile),
-    licenseKeysDir: licenseKeysDir && resolvePath(licenseKeysDir),
-    webConfigFile: webConfigFile && resolvePath(webConfigFile),
-    textfileDir: textfileDir && resolvePath(textfileDir),
-    catalogueFiles: Object.freeze(catalogueFiles.map(resolvePath)),
-  };
 }
 
 /** Sets both `debug` and `logLevel` if either of them enables diagnostics. */

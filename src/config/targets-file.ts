@@ -3,6 +3,7 @@ import { SourcePositions, markKey, quoted } from '../document/document.js';
 import type { Mark, Path, SettingsDocument } from '../document/document.js';
 import { readText } from '../document/text-file.js';
 import { Problems } from '../rules/problems.js';
+import { keyOf } from '../rules/table.js';
 import type { Arguments } from './arguments.js';
 import { settingName } from './config-problems.js';
 import { TARGET } from './file-rule.js';
@@ -60,7 +61,7 @@ const syntaxSentence = (rest: string) =>
   `found ${quoted(/^\S*/.exec(rest)?.[0] ?? '')}, allowed: key=value or key="value", with \\" and \\\\ inside quotes`;
 
 /** The value type of each key of a target. */
-const TYPES = new Map(Object.values(TARGET).map(({ key, rule }) => [key, rule.type]));
+const TYPES = new Map(Object.entries(TARGET).map(([name, { rule }]) => [keyOf(name), rule.type]));
 
 /** Returns the problem list of a document. */
 type ProblemsOf = (document: SettingsDocument) => Problems;

@@ -4,6 +4,7 @@ import type { Arguments, Overrides } from './arguments.js';
 import { settingName } from './config-problems.js';
 import { TARGET } from './file-rule.js';
 import type { TargetTable } from './file-rule.js';
+import { keyOf } from '../rules/table.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 import { otherApplications, ignoredTargets, overlappingTargets } from './targets-file.js';
@@ -23,17 +24,17 @@ function idleOptions(overrides: Overrides, settings: Settings): string[] {
   const idle = settings.metricsHttpEnabled ? OF_STDOUT : OF_LISTENER;
   return idle
     .filter((name) => name in overrides)
-    .map((name) => `${settingName([SETTINGS[name].key], true)} ${noEffect(settings)}`);
+    .map((name) => `${settingName([keyOf(name)], true)} ${noEffect(settings)}`);
 }
 
 /** The clause about a setting that has no effect with the chosen output. */
 const noEffect = ({ metricsHttpEnabled }: Settings): string =>
-  `has no effect while ${settingName([SETTINGS.metricsHttpEnabled.key])} is ${metricsHttpEnabled}`;
+  `has no effect while ${settingName(['metrics_http_enabled'])} is ${metricsHttpEnabled}`;
 
 /** The keys of the single target. Multi-target mode ignores them. */
-const SINGLE_TARGET_KEYS = Object.entries(SETTINGS)
-  .filter(([name]) => name in TARGET || name === 'serverKeys')
-  .map(([, { key }]) => key);
+const SINGLE_TARGET_KEYS = Object.keys(SETTINGS)
+  .filter((name) => name in TARGET || name === 'serverKeys')
+  .map(keyOf);
 
 /** A settings file, and the targets in it. */
 export interface TargetsDocument {
@@ -73,7 +74,7 @@ function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly s
   const { document, targets } = toml;
   if (targets.length === 0) return [];
   const { overrides } = given;
-  const isInFile = Object.hasOwn(document.values, SETTINGS.app.key);
+  const isInFile = Object.hasOwn(document.values, 'app');
   const others = otherApplications(overrides, targets, settings);
   return [
     ...at(document, ['targets'], ignoredTargets(overrides, isInFile, settings)),
@@ -114,4 +115,4 @@ function at({ places }: SettingsDocument, path: Path, sentence: string): readonl
 
 /** Whether an option gave the value of a top-level key. */
 export const isOverridden = (key: string | number | undefined, overrides: Overrides): boolean =>
-  Object.entries(SETTINGS).some(([name, field]) => field.key === key && name in overrides);
+  Object.keys(overrides).some((name) => keyOf(name) === key);

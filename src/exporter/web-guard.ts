@@ -23,7 +23,7 @@ export function webGuard(
   warn: (message: string) => void,
 ): Guard {
   const passwords = new Passwords(compare);
-  const bucketOf = ({ intervalMs, burst }: RateLimit) => new TokenBucket(intervalMs, burst, nowMs);
+  const bucketOf = ({ interval, burst }: RateLimit) => new TokenBucket(interval, burst, nowMs);
   let { rate } = config.current;
   let bucket = bucketOf(rate);
   let failure = '';
@@ -38,7 +38,7 @@ export function webGuard(
     headers: () => config.current.headers,
     refusal: ({ headers: { authorization } }) => {
       const { users, rate: nextRate } = config.current;
-      if (nextRate.intervalMs !== rate.intervalMs || nextRate.burst !== rate.burst)
+      if (nextRate.interval !== rate.interval || nextRate.burst !== rate.burst)
         bucket = bucketOf(nextRate);
       rate = nextRate;
       if (!bucket.take()) return of(TOO_MANY);

@@ -14,25 +14,21 @@ const directory = text(
 
 export const HSPERFDATA_SETTINGS = {
   directories: optional(
-    'directories',
     ['/tmp/hsperfdata_*'],
     list(directory, { min: 1, max: 64, different: { by: String } }),
     'Directories with counter files of JVMs, one for each user',
   ),
   containers: optional(
-    'containers',
     false,
     flag,
     'Also shows JVMs in containers, through /proc. The exporter needs permission to read the processes in containers',
   ),
   users: optional(
-    'users',
     [],
     words,
     'Users whose JVMs are shown, as in hsperfdata_USER; * matches any characters. An empty list shows all',
   ),
   mainClasses: optional(
-    'main_classes',
     [],
     words,
     'Main classes or jar files of the JVMs that are shown; * matches any characters. An empty list shows all',

@@ -7,9 +7,8 @@ import type { CommandOptions } from './command-option.js';
 import { rule } from './rule.js';
 import type { ReportProblem, Rule } from './rule.js';
 
-/** A key of a table: its rule, meaning and default. */
+/** A field of a table: its rule, meaning and default. */
 export interface Field<T> {
-  readonly key: string;
   readonly rule: Rule<T>;
   readonly meaning: string;
   /** The default; undefined for a required key. */
@@ -24,20 +23,22 @@ export type ValuesOf<F extends TableFields> = {
 };
 
 /** A key with a default. */
-export const optional = <T>(
-  key: string,
-  fallback: NoInfer<T>,
-  rule: Rule<T>,
-  meaning: string,
-): Field<T> => ({ key, rule, meaning, fallback: Object.freeze(fallback) });
+export const optional = <T>(fallback: NoInfer<T>, rule: Rule<T>, meaning: string): Field<T> => ({
+  rule,
+  meaning,
+  fallback: Object.freeze(fallback),
+});
 
 /** A required key. */
-export const required = <T>(key: string, rule: Rule<T>, meaning: string): Field<T> => ({
-  key,
+export const required = <T>(rule: Rule<T>, meaning: string): Field<T> => ({
   rule,
   meaning,
   fallback: undefined,
 });
+
+/** The key of a field in a file: its name in snake case, such as `server_key` for `serverKey`. */
+export const keyOf = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** A table with any keys, which the caller reads one by one. */
 export const anyTable: Rule<Readonly<Record<string, unknown>>> = rule('table', 'a table', (raw) =>
@@ -54,7 +55,7 @@ export function table<F extends TableFields>(
   fields: F,
   remarkOn = NO_REMARK,
 ): Rule<ValuesOf<F>> {
-  const known = Object.values(fields).map(({ key }) => key);
+  const known = Object.keys(fields).map(keyOf);
 
   const read = (raw: unknown, path: Path, report: ReportProblem) => {
     if (!isTable(raw)) {
@@ -64,7 +65,8 @@ export function table<F extends TableFields>(
     reportUnknownKeys(raw, known, path, report, remarkOn);
     const values = Object.entries(fields).map(
       // The default replaces an invalid value, so that callers can check the rest of the table.
-      ([as, field]) => [as, readField(raw, field, path, report) ?? field.fallback] as const,
+      ([name, field]) =>
+        [name, readField(raw, keyOf(name), field, path, report) ?? field.fallback] as const,
     );
     const isUsable = values.every(([, value]) => value !== undefined);
     return isUsable ? (Object.freeze(Object.fromEntries(values)) as ValuesOf<F>) : undefined;
@@ -74,7 +76,8 @@ export function table<F extends TableFields>(
 
 function readField(
   raw: Readonly<Record<string, unknown>>,
-  { key, rule, fallback }: Field<unknown>,
+  key: string,
+  { rule, fallback }: Field<unknown>,
   path: Path,
   report: ReportProblem,
 ): unknown {

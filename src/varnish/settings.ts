@@ -15,13 +15,11 @@ const directory = text(
 
 export const VARNISH_SETTINGS = {
   directory: optional(
-    'directory',
     '/var/lib/varnish',
     directory,
     'Directory that contains the work directories of Varnish, each named by a server key',
   ),
   names: optional(
-    'names',
     'compat',
     oneOf('compat', 'clean'),
     'Metric names: compat uses the names of prometheus_varnish_exporter, clean uses names that follow the Prometheus conventions',

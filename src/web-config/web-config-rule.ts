@@ -99,22 +99,19 @@ const yesOrNo = rule<boolean>('boolean', 'true or false', (raw) => {
 
 const TLS = {
   cert: optional(
-    'cert',
     '',
     pem('cert'),
     'PEM text of the certificate of the server, in place of cert_file',
   ),
-  key: optional('key', '', pem('key'), 'PEM text of the private key, in place of key_file'),
+  key: optional('', pem('key'), 'PEM text of the private key, in place of key_file'),
   clientCa: optional(
-    'client_ca',
     '',
     pem('client_ca'),
     'PEM text of the certificates, in place of client_ca_file',
   ),
-  certFile: optional('cert_file', '', path, 'Certificate of the server, in PEM, with its chain'),
-  keyFile: optional('key_file', '', path, 'Private key of the certificate, in PEM'),
+  certFile: optional('', path, 'Certificate of the server, in PEM, with its chain'),
+  keyFile: optional('', path, 'Private key of the certificate, in PEM'),
   clientAuthType: optional(
-    'client_auth_type',
     'NoClientCert',
     oneOf(
       'NoClientCert',
@@ -126,43 +123,28 @@ const TLS = {
     'Whether clients must send a certificate, and whether it is verified',
   ),
   clientCaFile: optional(
-    'client_ca_file',
     '',
     path,
     'Certificates of the authorities that sign client certificates, in PEM',
   ),
   clientAllowedSans: optional(
-    'client_allowed_sans',
     [],
     list(spelled(word), { max: 1024 }),
     'A verified client certificate must have one of these names; an empty list allows all',
   ),
-  minVersion: optional(
-    'min_version',
-    'TLS12',
-    oneOf(...namesOf(TLS_VERSIONS)),
-    'Lowest version of TLS',
-  ),
-  maxVersion: optional(
-    'max_version',
-    'TLS13',
-    oneOf(...namesOf(TLS_VERSIONS)),
-    'Highest version of TLS',
-  ),
+  minVersion: optional('TLS12', oneOf(...namesOf(TLS_VERSIONS)), 'Lowest version of TLS'),
+  maxVersion: optional('TLS13', oneOf(...namesOf(TLS_VERSIONS)), 'Highest version of TLS'),
   cipherSuites: optional(
-    'cipher_suites',
     [],
     list(oneOf(...namesOf(CIPHER_SUITES)), { max: 64 }),
     'Cipher suites; an empty list uses the defaults of Node.js',
   ),
   preferServerCipherSuites: optional(
-    'prefer_server_cipher_suites',
     true,
     yesOrNo,
     'Whether the cipher suite order of the server has priority',
   ),
   curvePreferences: optional(
-    'curve_preferences',
     [],
     list(oneOf(...namesOf(CURVES)), { max: 16 }),
     'Curves; an empty list uses the defaults of Node.js',
@@ -202,13 +184,8 @@ const headers: Rule<ReadonlyMap<string, string>> = {
 };
 
 const HTTP = {
-  http2: optional(
-    'http2',
-    true,
-    yesOrNo,
-    'Accepted without effect: pages are served over HTTP/1.1',
-  ),
-  headers: optional('headers', NO_MAP, headers, 'Headers of every response'),
+  http2: optional(true, yesOrNo, 'Accepted without effect: pages are served over HTTP/1.1'),
+  headers: optional(NO_MAP, headers, 'Headers of every response'),
 };
 
 /** The name of a user. In basic authentication, a colon ends it. */
@@ -248,29 +225,27 @@ const durationMs: Rule<number> = rule(
 );
 
 const RATE = {
-  intervalMs: optional('interval', 0, durationMs, 'Time after which one more request is admitted'),
-  burst: optional('burst', 1, integer(1, 1_000_000), 'Maximum number of requests in a burst'),
+  interval: optional(0, durationMs, 'Time after which one more request is admitted'),
+  burst: optional(1, integer(1, 1_000_000), 'Maximum number of requests in a burst'),
 };
 
+/** The interval is in milliseconds. */
 export type RateLimit = ValuesOf<typeof RATE>;
 
 const webConfig = table('a table', {
-  tls: optional<TlsTable | null>('tls_server_config', null, tls, 'Serves HTTPS in place of HTTP'),
-  http: optional(
-    'http_server_config',
+  tlsServerConfig: optional<TlsTable | null>(null, tls, 'Serves HTTPS in place of HTTP'),
+  httpServerConfig: optional(
     { http2: true, headers: NO_MAP },
     table('a table of HTTP settings', HTTP),
     'Headers',
   ),
-  users: optional(
-    'basic_auth_users',
+  basicAuthUsers: optional(
     NO_MAP,
     mapOf('a table of names and bcrypt hashes', userName, hash),
     'Users and the hashes of their passwords; with at least one user, every page requires a password',
   ),
-  rate: optional<RateLimit>(
-    'rate_limit',
-    { intervalMs: 0, burst: 1 },
+  rateLimit: optional<RateLimit>(
+    { interval: 0, burst: 1 },
     table('a table with interval and burst', RATE),
     'Limit for the requests of all clients together; further requests get 429',
   ),

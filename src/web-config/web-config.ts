@@ -28,15 +28,16 @@ export interface WebConfig {
  */
 export function readWebConfig(file: string): WebConfig {
   const document = readYaml(file);
-  const { tls, http, users, rate } = checked(document, WEB_CONFIG, webConfigName);
+  const values = checked(document, WEB_CONFIG, webConfigName);
+  const { tlsServerConfig: tls, httpServerConfig: http } = values;
   const resolvePath = (path: string) =>
     path === '' || isAbsolute(path) ? path : join(dirname(file), path);
   const read = tls === null ? null : serverTls(tls, resolvePath, tlsFault(document));
   return {
     tls: read,
     headers: Object.fromEntries(http.headers),
-    users,
-    rate,
+    users: values.basicAuthUsers,
+    rate: values.rateLimit,
     files: [file, ...(read?.files ?? [])],
   };
 }

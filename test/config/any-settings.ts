@@ -32,7 +32,10 @@ const BY_RULE = new Map<string, fc.Arbitrary<unknown>>([
   [SETTINGS.metricsListenAddresses.rule.allowed, fc.uniqueArray(address, { maxLength: 5 })],
 ]);
 
-function anyValue({ key, rule: { type, allowed } }: Field<unknown>): fc.Arbitrary<unknown> {
+function anyValue(
+  name: string,
+  { rule: { type, allowed } }: Field<unknown>,
+): fc.Arbitrary<unknown> {
   const known = BY_RULE.get(allowed);
   if (known !== undefined) return known;
   if (type === 'integer') {
@@ -41,10 +44,10 @@ function anyValue({ key, rule: { type, allowed } }: Field<unknown>): fc.Arbitrar
   }
   const choices = allowed.match(/"[^"]*"/g) ?? [];
   if (choices.join(' or ') !== allowed)
-    throw new Error(`no values for ${key}: add its rule to BY_RULE`);
+    throw new Error(`no values for ${name}: add its rule to BY_RULE`);
   return fc.constantFrom(...choices.map((choice) => choice.slice(1, -1)));
 }
 
 export const settings = fc.record(
-  Object.fromEntries(Object.entries(SETTINGS).map(([as, field]) => [as, anyValue(field)])),
+  Object.fromEntries(Object.entries(SETTINGS).map(([as, field]) => [as, anyValue(as, field)])),
 ) as unknown as fc.Arbitrary<Settings>;

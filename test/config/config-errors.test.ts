@@ -1,21 +1,18 @@
 // Tests the exact messages about a wrong configuration file.
 import { expect } from 'chai';
+import { keyOf } from '#app/rules/table.js';
 import { ConfigProblems } from '#app/config/config-problems.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
+import { TARGET as TARGET_FIELDS } from '#app/config/file-rule.js';
 import { SETTINGS } from '#app/config/settings.js';
 import { parseToml } from '#app/document/toml-file.js';
 import { faultMessage } from '../support/fault-message.js';
 
 const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
 const ITEM = 'a string of 1 to 1024 characters in one line';
-const TARGET_KEYS =
-  'app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, show_uncatalogued, path_labels, publisher_time_zone';
+const TARGET_KEYS = Object.keys(TARGET_FIELDS).map(keyOf).join(', ');
 
-const ALL_KEYS = [
-  ...Object.values(SETTINGS).map(({ key }) => key),
-  'targets',
-  'metric_scopes',
-].join(', ');
+const ALL_KEYS = [...Object.keys(SETTINGS).map(keyOf), 'targets', 'metric_scopes'].join(', ');
 
 function load(text: string) {
   const problems = new ConfigProblems();

@@ -1,5 +1,6 @@
 // Tests that the example configuration loads, and that its commented keys have the defaults.
 import { expect } from 'chai';
+import { keyOf } from '#app/rules/table.js';
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '#app/config/resolve.js';
 import { SETTINGS } from '#app/config/settings.js';
@@ -70,7 +71,7 @@ describe(EXAMPLE, () => {
     expect(others).to.deep.equal([]);
   });
 
-  for (const { key } of Object.values(SETTINGS))
+  for (const key of Object.keys(SETTINGS).map(keyOf))
     it(`shows ${key}`, () =>
       expect(readFileSync(EXAMPLE, 'utf8')).to.match(new RegExp(`^#${key} = `, 'm')));
 });

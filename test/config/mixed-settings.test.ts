@@ -1,6 +1,7 @@
 // Tests arbitrary mixtures of valid and invalid values: each is accepted as a whole or rejected key by key.
 import fc from 'fast-check';
 import { expect } from 'chai';
+import { keyOf } from '#app/rules/table.js';
 import { SCOPE, TARGET } from '#app/config/file-rule.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { SETTINGS, targetSettings } from '#app/config/settings.js';
@@ -54,13 +55,13 @@ const unknown = (path: string): fc.Arbitrary<Line> =>
       key === null ? plain('') : { text: `${key} = 1`, mended: '', broken: `${path}${key}` },
     );
 
-type Table = Readonly<Record<string, { readonly key: string; readonly fallback: unknown }>>;
+type Table = Readonly<Record<string, { readonly fallback: unknown }>>;
 
 const body = (path: string, table: Table, values: Readonly<Record<string, unknown>>) =>
   fc.tuple(
     unknown(path),
-    ...Object.entries(table).map(([name, { key, fallback }]) =>
-      line(path, key, values[name], fallback === undefined),
+    ...Object.entries(table).map(([name, { fallback }]) =>
+      line(path, keyOf(name), values[name], fallback === undefined),
     ),
   );
 

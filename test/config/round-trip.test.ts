@@ -1,6 +1,7 @@
 // Round trips of arbitrary settings through TOML, and random text as input.
 import fc from 'fast-check';
 import { expect } from 'chai';
+import { keyOf } from '#app/rules/table.js';
 import { Fault } from '#app/errors.js';
 import { parseArguments } from '#app/config/arguments.js';
 import { checked } from '#app/rules/problems.js';
@@ -15,8 +16,8 @@ import { settings } from './any-settings.js';
 import { anyCharacter } from '../support/any-character.js';
 
 const asToml = (values: Settings) =>
-  Object.entries(SETTINGS)
-    .map(([as, { key }]) => `${key} = ${JSON.stringify(values[as as keyof Settings])}\n`)
+  Object.keys(SETTINGS)
+    .map((as) => `${keyOf(as)} = ${JSON.stringify(values[as as keyof Settings])}\n`)
     .join('');
 
 describe('a reader of configuration', () => {

@@ -1,26 +1,17 @@
 // The legacy flat target file (spec 2.4).
 import { expect } from 'chai';
 import { checked } from '#app/rules/problems.js';
-import { TARGETS_FILE } from '#app/config/file-rule.js';
+import { TARGET, TARGETS_FILE } from '#app/config/file-rule.js';
+import { OF_TARGET } from '#app/config/settings.js';
+import { keyOf } from '#app/rules/table.js';
 import { parseTargets } from '#app/config/targets-file.js';
 import { faultMessage } from '../support/fault-message.js';
 
 const load = (text: string) => checked(parseTargets('t.txt', text), TARGETS_FILE).targets;
 
-const PLAIN = {
-  app: 'ads',
-  serverKey: '82',
-  format: 'native',
-  formatSettings: {},
-  instance: '',
-  variable: '',
-  classes: [],
-  seedPathGroups: [],
-  seedPaths: [],
-  showUncatalogued: false,
-  pathLabels: [],
-  publisherTimeZone: '',
-};
+const DEFAULTS = Object.entries(OF_TARGET).map(([name, { fallback }]) => [name, fallback] as const);
+const PLAIN = { app: 'ads', serverKey: '82', ...Object.fromEntries(DEFAULTS) };
+const KEYS = Object.keys(TARGET).map(keyOf).join(', ');
 
 describe('the reader of legacy target files', () => {
   const reads = [
@@ -85,8 +76,8 @@ describe('the reader of legacy target files', () => {
     [
       'target app=ads server_key=82 __proto__=x constructor=y',
       [
-        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, show_uncatalogued, path_labels, publisher_time_zone',
-        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, show_uncatalogued, path_labels, publisher_time_zone',
+        `t.txt:1:30: targets[0].__proto__: unknown key, allowed: ${KEYS}`,
+        `t.txt:1:42: targets[0].constructor: unknown key, allowed: ${KEYS}`,
       ],
     ],
     [

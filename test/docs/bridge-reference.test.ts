@@ -1,6 +1,7 @@
 // Tests the reference page of the bridge.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { keyOf } from '#app/rules/table.js';
 import { OwnRoot } from '#app/bridge/segment/own-root.js';
 import { BRIDGE, COMPONENT } from '#app/bridge/settings/component-table.js';
 import { OPTIONS } from '#app/bridge/settings/options.js';
@@ -13,7 +14,7 @@ describe('docs/bridge-configuration.md', () => {
   const page = readFileSync('docs/bridge-configuration.md', 'utf8');
   const segments = freshSegments();
 
-  for (const { key } of [BRIDGE, COMPONENT].flatMap((fields) => Object.values(fields)))
+  for (const key of Object.keys({ ...BRIDGE, ...COMPONENT }).map(keyOf))
     it(`has a heading for the key ${key}`, () => expect(page).to.include(`\n### ${key}\n`));
 
   for (const name of [

@@ -1,6 +1,7 @@
 // Tests the reference page of the exporter's configuration.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { keyOf } from '#app/rules/table.js';
 import { checked } from '#app/rules/problems.js';
 import { SCOPE, TARGET, TARGETS_FILE } from '#app/config/file-rule.js';
 import { OPTIONS } from '#app/config/options.js';
@@ -12,8 +13,8 @@ describe('docs/configuration.md', () => {
   const page = readFileSync('docs/configuration.md', 'utf8');
 
   const tables: readonly TableFields[] = [SETTINGS, TARGET, SCOPE];
-  const keys = tables.flatMap((fields) => Object.values(fields));
-  for (const key of new Set(keys.map((field) => field.key)))
+  const names = tables.flatMap((fields) => Object.keys(fields));
+  for (const key of new Set(names.map(keyOf)))
     it(`names the key ${key}`, () =>
       expect(page).to.match(new RegExp(`\n### ${key}\n|^${key} = |\\[${key}\\]`, 'm')));
 
@@ -29,7 +30,8 @@ describe('docs/configuration.md', () => {
   });
 
   it('states for each top-level key whether a reload applies the key', () => {
-    for (const [name, { key }] of Object.entries(SETTINGS)) {
+    for (const name of Object.keys(SETTINGS)) {
+      const key = keyOf(name);
       const [, section = ''] = page.split(`\n### ${key}\n`);
       const [own = ''] = section.split('\n#');
       expect(own.includes('A reload applies it.'), key).to.equal(isReloaded(name));

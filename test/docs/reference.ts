@@ -5,14 +5,15 @@ import { PROGRAM as BRIDGE_PROGRAM } from '#app/bridge/settings/options.js';
 import { ODDITIES } from '#app/bridge/tree/component-tree.js';
 import { declaredName } from '#app/catalogue/names.js';
 import { PROGRAM } from '#app/config/arguments.js';
-import { SCOPE, TARGET } from '#app/config/file-rule.js';
-import { SETTINGS, isReloaded } from '#app/config/settings.js';
+import { SCOPE } from '#app/config/file-rule.js';
+import { OF_TARGET, SETTINGS, isReloaded } from '#app/config/settings.js';
 import { shown } from '#app/document/document.js';
 import type { VariableKind } from '#app/model.js';
 import { builtInOptions, effectOf } from '#app/rules/command-option.js';
 import type { CommandOptions } from '#app/rules/command-option.js';
 import { line, name, words } from '#app/rules/formats.js';
 import type { Program } from '#app/rules/program.js';
+import { keyOf } from '#app/rules/table.js';
 import type { TableFields } from '#app/rules/table.js';
 import { FORMATS } from '#app/targets/formats.js';
 
@@ -21,15 +22,16 @@ type Parts = Readonly<Record<string, string>>;
 
 /** The parts of docs/configuration.md. */
 export function configurationParts(): Parts {
-  const reloaded = Object.entries(SETTINGS).filter(([setting]) => isReloaded(setting));
-  const reloadedKeys = new Set(reloaded.map(([, { key }]) => key));
-  const optional = Object.values(TARGET).filter(({ fallback }) => fallback !== undefined);
+  const reloaded = new Set(Object.keys(SETTINGS).filter(isReloaded));
   const formats = [...FORMATS].filter(([, { settings }]) => Object.keys(settings).length > 0);
   return {
-    settings: `${TYPE_LEGEND}\n${fieldsMarkdown(SETTINGS, (key) =>
-      reloadedKeys.has(key) ? 'A reload applies it.' : '',
+    settings: `${TYPE_LEGEND}\n${fieldsMarkdown(SETTINGS, (setting) =>
+      reloaded.has(setting) ? 'A reload applies it.' : '',
     )}`,
-    'keys of targets': `${optional.map(({ key }) => `[${key}](#${key})`).join(', ')}\n`,
+    'keys of targets': `${Object.keys(OF_TARGET)
+      .map(keyOf)
+      .map((key) => `[${key}](#${key})`)
+      .join(', ')}\n`,
     scopes: fieldsMarkdown(SCOPE),
     'settings of formats': formats
       .map(
@@ -90,17 +92,20 @@ const TYPE_LEGEND = `* A *name* is ${name.allowed}.
 
 /**
  * A heading for each field, above its meaning, default, type and allowed values.
- * @param remarkOn a further sentence for a key
+ * @param remarkOn a further sentence for a field
  */
-function fieldsMarkdown(fields: TableFields, remarkOn: (key: string) => string = () => ''): string {
-  return Object.values(fields)
-    .map(({ key, rule, meaning, fallback }) => {
+function fieldsMarkdown(
+  fields: TableFields,
+  remarkOn: (name: string) => string = () => '',
+): string {
+  return Object.entries(fields)
+    .map(([name, { rule, meaning, fallback }]) => {
       const need = fallback === undefined ? 'Required' : `Default: \`${asToml(fallback)}\``;
       const facts = [
         `${need}. Allowed: ${marked(SHORT_TYPES.get(rule.allowed) ?? rule.allowed)}.`,
-        remarkOn(key),
+        remarkOn(name),
       ];
-      return `### ${key}\n\n${marked(meaning)}.\n\n${facts.join(' ').trimEnd()}\n`;
+      return `### ${keyOf(name)}\n\n${marked(meaning)}.\n\n${facts.join(' ').trimEnd()}\n`;
     })
     .join('\n');
 }

@@ -203,7 +203,7 @@ describe('warnings about exposed metrics', () => {
     tls: null,
     headers: {},
     users: new Map(),
-    rate: { intervalMs: 0, burst: 1 },
+    rate: { interval: 0, burst: 1 },
     files: [],
   };
   const tls = {

@@ -18,7 +18,7 @@ describe('A scenario', () => {
         {
           id: 'h.1.x',
           parent: null,
-          className: 'C',
+          class: 'C',
           state: 'normal',
           synced: true,
           variables: [

@@ -101,7 +101,7 @@ describe('readWebConfig', () => {
   ] as const;
   for (const [text, intervalMs, burst] of rates)
     it(`reads a rate limit: ${text}`, () =>
-      expect(read(`rate_limit: ${text}`).rate).to.deep.equal({ intervalMs, burst }));
+      expect(read(`rate_limit: ${text}`).rate).to.deep.equal({ interval: intervalMs, burst }));
 
   it('translates cipher suites to names that OpenSSL knows', () => {
     const names = ['RSA', 'ECDSA'].flatMap((key) =>

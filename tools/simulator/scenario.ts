@@ -35,8 +35,7 @@ const float = rule('number', 'a number, "NaN", "Infinity" or "-Infinity"', (raw)
 const anything: Rule<unknown> = rule('any', 'any value', (raw) => raw);
 
 /** An optional key. Its value is null if the file lacks the key. */
-const nullable = <T>(key: string, value: Rule<T>, meaning: string): Field<T | null> => ({
-  key,
+const nullable = <T>(value: Rule<T>, meaning: string): Field<T | null> => ({
   rule: { ...value, read: (raw, ...at) => (raw === null ? null : value.read(raw, ...at)) },
   meaning,
   fallback: null,
@@ -54,13 +53,9 @@ const entries = <T>(value: Rule<T>): Rule<readonly (readonly [key: string, value
 
 const histogram = refined(
   table('a histogram', {
-    bounds: required('bounds', list(number(), {}), 'Upper bounds of the buckets, without +Inf'),
-    counts: required(
-      'counts',
-      list(count, {}),
-      'Observations in each bucket, including the bucket of +Inf',
-    ),
-    sum: required('sum', float, 'Sum of all observations'),
+    bounds: required(list(number(), {}), 'Upper bounds of the buckets, without +Inf'),
+    counts: required(list(count, {}), 'Observations in each bucket, including the bucket of +Inf'),
+    sum: required(float, 'Sum of all observations'),
   }),
   ({ bounds, counts }, path, report) => {
     if (bounds.some((bound, index) => index > 0 && bound <= (bounds[index - 1] ?? bound)))
@@ -92,9 +87,9 @@ const quantiles: Rule<readonly (readonly [quantile: number, value: number])[]> =
 };
 
 const summary = table('a summary', {
-  quantiles: required('quantiles', quantiles, 'Values by quantile'),
-  count: required('count', count, 'Number of observations'),
-  sum: required('sum', float, 'Sum of all observations'),
+  quantiles: required(quantiles, 'Values by quantile'),
+  count: required(count, 'Number of observations'),
+  sum: required(float, 'Sum of all observations'),
 });
 
 type ValueOf<R> = R extends Rule<infer T> ? T : never;
@@ -111,11 +106,11 @@ export function valuesOf(type: ValueType): Rule<ScenarioValue> {
 }
 
 const VARIABLE = table('a variable', {
-  type: required('type', oneOf(...(Object.keys(VALUE_TYPES) as ValueType[])), 'Type of its values'),
-  kind: optional('kind', 'unknown', oneOf(...VARIABLE_KINDS), 'Declared kind'),
-  unit: optional('unit', '', anyText, 'Declared unit'),
-  help: optional('help', '', anyText, 'Declared help text'),
-  value: nullable('value', anything, 'First value; a variable without one is not yet synced'),
+  type: required(oneOf(...(Object.keys(VALUE_TYPES) as ValueType[])), 'Type of its values'),
+  kind: optional('unknown', oneOf(...VARIABLE_KINDS), 'Declared kind'),
+  unit: optional('', anyText, 'Declared unit'),
+  help: optional('', anyText, 'Declared help text'),
+  value: nullable(anything, 'First value; a variable without one is not yet synced'),
 });
 
 export interface ScenarioVariable extends Omit<ValueOf<typeof VARIABLE>, 'value'> {
@@ -144,12 +139,12 @@ const variables: Rule<readonly ScenarioVariable[]> = {
 };
 
 const object = table('an object', {
-  id: required('id', anyText, 'Object id'),
-  parent: nullable('parent', anyText, 'Id of the parent; a root has none'),
-  className: required('class', anyText, 'Class id'),
-  state: optional('state', 'normal', oneOf(...OBJECT_STATES), 'Management state'),
-  synced: optional('synced', true, flag, 'Whether the object is synced from the start'),
-  variables: optional('variables', [], variables, 'Variables by name'),
+  id: required(anyText, 'Object id'),
+  parent: nullable(anyText, 'Id of the parent; a root has none'),
+  class: required(anyText, 'Class id'),
+  state: optional('normal', oneOf(...OBJECT_STATES), 'Management state'),
+  synced: optional(true, flag, 'Whether the object is synced from the start'),
+  variables: optional([], variables, 'Variables by name'),
 });
 
 export type ScenarioObject = ValueOf<typeof object>;
@@ -157,24 +152,24 @@ export type ScenarioObject = ValueOf<typeof object>;
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 const step = table('a step', {
-  afterMs: required('after_ms', between(0, MAX_DELAY_MS), 'Milliseconds after the previous step'),
-  set: optional('set', [], entries(entries(anything)), 'New values by object id and variable'),
-  add: optional('add', [], list(object, {}), 'Objects to add'),
-  remove: optional('remove', [], list(anyText, {}), 'Ids of objects to remove'),
-  sync: optional('sync', [], list(anyText, {}), 'Ids of objects that become synced'),
-  state: optional('state', [], entries(oneOf(...OBJECT_STATES)), 'New states by object id'),
-  exit: nullable('exit', oneOf('clean', 'kill'), 'How the process ends after the step'),
+  afterMs: required(between(0, MAX_DELAY_MS), 'Milliseconds after the previous step'),
+  set: optional([], entries(entries(anything)), 'New values by object id and variable'),
+  add: optional([], list(object, {}), 'Objects to add'),
+  remove: optional([], list(anyText, {}), 'Ids of objects to remove'),
+  sync: optional([], list(anyText, {}), 'Ids of objects that become synced'),
+  state: optional([], entries(oneOf(...OBJECT_STATES)), 'New states by object id'),
+  exit: nullable(oneOf('clean', 'kill'), 'How the process ends after the step'),
 });
 
 export type ScenarioStep = ValueOf<typeof step>;
 
 const scenario = table('an object', {
-  contextId: optional('context_id', 'shmApp', nameRule, 'Context id of the shared-memory pool'),
-  poolName: optional('pool_name', 'pool', nameRule, 'Name of the shared-memory pool'),
-  serverKey: nullable('server_key', nameRule, 'Server key to publish under'),
-  objects: required('objects', list(object, {}), 'Objects at the start, parents first'),
-  steps: optional('steps', [], list(step, {}), 'Changes, one after the other'),
-  repeat: optional('repeat', false, flag, 'Whether the steps start over after the last one'),
+  contextId: optional('shmApp', nameRule, 'Context id of the shared-memory pool'),
+  poolName: optional('pool', nameRule, 'Name of the shared-memory pool'),
+  serverKey: nullable(nameRule, 'Server key to publish under'),
+  objects: required(list(object, {}), 'Objects at the start, parents first'),
+  steps: optional([], list(step, {}), 'Changes, one after the other'),
+  repeat: optional(false, flag, 'Whether the steps start over after the last one'),
 });
 
 export type Scenario = ValueOf<typeof scenario>;

@@ -68,7 +68,7 @@ export class SimulationStage {
   }
 
   #add(scenario: ScenarioObject): void {
-    const { id, className, state, synced } = scenario;
+    const { id, class: className, state, synced } = scenario;
     if (this.#objects.has(id)) throw new Fault('SCENARIO_INVALID', `Object ${id} exists already`);
     const parent = scenario.parent === null ? undefined : this.#find(scenario.parent);
     const object =

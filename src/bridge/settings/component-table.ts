@@ -64,130 +64,84 @@ const HOUR_MS = 3_600_000;
 
 /** The keys of a `[[components]]` table. */
 export const COMPONENT = {
-  name: required(
-    'name',
-    name,
-    'Name of the component in the log. Each component needs a different name',
-  ),
-  url: required(
-    'url',
-    baseAddress,
-    'Base http or https address of the JSON view, without /sharedmem',
-  ),
-  serverKey: required(
-    'server_key',
-    name,
-    'Server key of the segment. Each component needs a different key',
-  ),
+  name: required(name, 'Name of the component in the log. Each component needs a different name'),
+  url: required(baseAddress, 'Base http or https address of the JSON view, without /sharedmem'),
+  serverKey: required(name, 'Server key of the segment. Each component needs a different key'),
   securityKey: optional(
-    'security_key',
     '',
     keySource,
     'Source of the security key. An empty string sends no key. Only the owner of a key file may have access to it',
   ),
   intervalMs: optional(
-    'interval_ms',
     5000,
     integer(1000, HOUR_MS),
     'Milliseconds from the start of a poll to the start of the next poll',
   ),
   requestTimeoutMs: optional(
-    'request_timeout_ms',
     2000,
     integer(100, 600_000),
     'Maximum milliseconds from the request to the last byte of the answer',
   ),
   connectTimeoutMs: optional(
-    'connect_timeout_ms',
     1000,
     integer(100, 600_000),
     'Maximum milliseconds to connect, including name look-up and TLS handshake',
   ),
   maxBackOffMs: optional(
-    'max_back_off_ms',
     60_000,
     integer(1000, HOUR_MS),
     'Maximum delay after failed polls, in milliseconds. Each failure doubles the interval',
   ),
   staleAfter: optional(
-    'stale_after',
     3,
     integer(1, 10_000),
     'The data is stale after this many intervals without a tree: the roots get the state auto_recovery',
   ),
   lostAfter: optional(
-    'lost_after',
     12,
     integer(2, 100_000),
     'The roots are removed after this many intervals without a tree. The number must be greater than stale_after; the intervals together may last at most 24 days',
   ),
-  tlsVerify: optional(
-    'tls_verify',
-    true,
-    flag,
-    'Whether the certificate of an https address must be valid',
-  ),
+  tlsVerify: optional(true, flag, 'Whether the certificate of an https address must be valid'),
   caFile: optional(
-    'ca_file',
     '',
     line,
     'File of PEM certificates to trust instead of the default certificate authorities',
   ),
   deflate: optional(
-    'deflate',
     'auto',
     oneOf('auto', 'always', 'never'),
     'Whether to request a compressed body. auto requests one only from other hosts',
   ),
   classes: optional(
-    'classes',
     [],
     words,
     'Class ids to publish; * matches any text. An empty list publishes all',
   ),
   excludeClasses: optional(
-    'exclude_classes',
     [],
     words,
     'Class ids to exclude; * matches any text. The objects below an excluded object are not excluded with it',
   ),
   seedPaths: optional(
-    'seed_paths',
     [],
     list(seedPrefix, { max: 1024 }),
     'Seed paths to publish, with the objects below them. @root selects only the root. An empty list publishes all',
   ),
   excludeVariables: optional(
-    'exclude_variables',
     [],
     words,
     'Variables to exclude, such as loginName (personal data); * matches any text',
   ),
   maxBodyBytes: optional(
-    'max_body_bytes',
     64 * MIB,
     // The maximum is the longest string that V8 supports.
     integer(KIB, 511 * MIB),
     'Maximum size of a body in bytes, compressed or decompressed',
   ),
-  maxObjects: optional(
-    'max_objects',
-    50_000,
-    integer(1, 200_000),
-    'Maximum number of objects of a tree',
-  ),
-  maxVariables: optional(
-    'max_variables',
-    500_000,
-    integer(1, 1_000_000),
-    'Maximum number of variables of a tree',
-  ),
-  maxDepth: optional(
-    'max_depth',
-    64,
-    integer(1, 64),
-    'Maximum number of levels of objects, including the root',
-  ),
+  maxObjects: optional(50_000, integer(1, 200_000), 'Maximum number of objects of a tree'),
+  maxVariables: optional(500_000, integer(1, 1_000_000), 'Maximum number of variables of a tree'),
+  maxDepth: optional(64, integer(1, 64), 'Maximum number of levels of objects, including the root'),
 };
 
 export type ComponentTable = ValuesOf<typeof COMPONENT> & { readonly index: number };
@@ -205,23 +159,22 @@ const components = list(component, {
 
 /** The top-level keys. */
 export const BRIDGE = {
-  contextId: optional('context_id', 'shmApp', name, 'Context id of the shared-memory pool'),
-  poolName: optional('pool_name', 'pool', name, 'Name of the shared-memory pool'),
+  contextId: optional('shmApp', name, 'Context id of the shared-memory pool'),
+  poolName: optional('pool', name, 'Name of the shared-memory pool'),
   host: optional(
-    'host',
     '',
     hostName,
     "Host in the id of the bridge's own root. The default is the name of this host",
   ),
-  debug: optional('debug', false, flag, 'Logs every poll, as log_level = "debug" does'),
-  logLevel: optional('log_level', 'info', logLevel, 'Lowest level that is logged'),
-  logFormat: optional('log_format', 'text', oneOf(...LOG_FORMATS), 'Format of log lines'),
+  debug: optional(false, flag, 'Logs every poll, as log_level = "debug" does'),
+  logLevel: optional('info', logLevel, 'Lowest level that is logged'),
+  logFormat: optional('text', oneOf(...LOG_FORMATS), 'Format of log lines'),
 };
 
 /** A configuration file of the bridge. */
 export const BRIDGE_FILE = table('a table', {
   ...BRIDGE,
-  components: required('components', components, 'The components to poll, one table each'),
+  components: required(components, 'The components to poll, one table each'),
 });
 
 /** Adds warnings about settings that are valid but probably not intended. @param url the address to poll */

@@ -11,14 +11,14 @@ export const OPTIONS = {
   once: flagOption('--once', 'Poll each component once, print what would be published, and exit'),
   component: valueOption('--component <name>', word, 'Poll and publish only this component'),
   debug: flagOption('--debug', 'Log every poll even when debug is false in TOML', {
-    setting: BRIDGE.debug.key,
+    setting: 'debug',
   }),
   logLevel: valueOption(
     '--log-level <level>',
     BRIDGE.logLevel.rule,
     'Lowest level that is logged',
     {
-      setting: BRIDGE.logLevel.key,
+      setting: 'log_level',
       shownDefault: String(BRIDGE.logLevel.fallback),
     },
   ),
@@ -27,7 +27,7 @@ export const OPTIONS = {
     BRIDGE.logFormat.rule,
     'Format of log lines: text, logfmt or json',
     {
-      setting: BRIDGE.logFormat.key,
+      setting: 'log_format',
       shownDefault: String(BRIDGE.logFormat.fallback),
     },
   ),

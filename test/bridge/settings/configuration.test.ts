@@ -1,5 +1,6 @@
 // Tests the configuration file of the bridge: values, defaults, error messages and warnings.
 import { expect } from 'chai';
+import { keyOf } from '#app/rules/table.js';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { BRIDGE, COMPONENT as FIELDS } from '#app/bridge/settings/component-table.js';
 import type { KeyReader } from '#app/bridge/settings/security-key.js';
@@ -14,10 +15,8 @@ const SOURCE = '"file:" and a path, or "env:" and the name of an environment var
 const ITEM = 'a string of 1 to 1024 characters in one line';
 const LIST = 'an array of 1 to 64 different items, each a [[components]] table';
 
-const allKeys = [...Object.values(BRIDGE).map(({ key }) => key), 'components'].join(', ');
-const componentKeys = Object.values(FIELDS)
-  .map(({ key }) => key)
-  .join(', ');
+const allKeys = [...Object.keys(BRIDGE).map(keyOf), 'components'].join(', ');
+const componentKeys = Object.keys(FIELDS).map(keyOf).join(', ');
 
 const other = (name: string, url: string, key: string) =>
   `[[components]]\nname = "${name}"\nurl = "${url}"\nserver_key = "${key}"\n`;

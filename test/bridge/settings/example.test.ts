@@ -1,6 +1,7 @@
 // Tests the example configurations of the bridge: they load, and the files of one setup agree with each
 // other.
 import { expect } from 'chai';
+import { keyOf } from '#app/rules/table.js';
 import { chmodSync, copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { BRIDGE, COMPONENT as FIELDS } from '#app/bridge/settings/component-table.js';
 import { loadConfig } from '#app/config/resolve.js';
@@ -29,9 +30,11 @@ describe(EXAMPLE, () => {
     expect(plain(text).warnings).to.deep.equal([]);
   });
 
-  for (const { key, fallback } of [...Object.values(BRIDGE), ...Object.values(FIELDS)])
-    it(`shows ${key}`, () =>
-      expect(text).to.match(new RegExp(`^${fallback === undefined ? '' : '#'}${key} = `, 'm')));
+  for (const [name, { fallback }] of Object.entries({ ...BRIDGE, ...FIELDS }))
+    it(`shows ${keyOf(name)}`, () =>
+      expect(text).to.match(
+        new RegExp(`^${fallback === undefined ? '' : '#'}${keyOf(name)} = `, 'm'),
+      ));
 });
 
 describe(SETUPS, () => {
