@@ -1,4 +1,4 @@
-// Lists by id, ranges of ids, and queues for millions of items. Each operation takes only a short time.
+// Lists by id and queues for millions of items. Each operation takes only a short time.
 import type { LiveCollection } from '../model.js';
 
 /** The maximum number of items in a chunk, and of items that one operation moves. */
@@ -126,94 +126,6 @@ function indexFrom(chunk: readonly HasId[], id: number): number {
     else high = middle;
   }
   return low;
-}
-
-/** The number of ranges in a chunk. One clean-up step handles one chunk. */
-const RANGE_CHUNK = 256;
-
-interface RangeChunk<T> {
-  /** The first id of each range. */
-  readonly firsts: number[];
-  readonly owners: T[];
-}
-
-/** Maps ranges of consecutive ids to their owners. */
-export class IdRanges<T> {
-  readonly #isNeeded: (owner: T, first: number, end: number) => boolean;
-  readonly #chunks: RangeChunk<T>[] = [];
-  /** The next chunk to clean up. */
-  #next = 0;
-  /** The owner of the last range. */
-  #latest: T | undefined;
-
-  /** @param isNeeded whether an owner still has an id that is at least `first` and less than `end` */
-  constructor(isNeeded: (owner: T, first: number, end: number) => boolean) {
-    this.#isNeeded = isNeeded;
-  }
-
-  /** Adds an id. It must be the highest so far. */
-  add(id: number, owner: T): void {
-    if (owner === this.#latest) return;
-    this.#latest = owner;
-    let last = this.#chunks.at(-1);
-    if (last === undefined || last.firsts.length === RANGE_CHUNK) {
-      last = { firsts: [], owners: [] };
-      // Two chunks are cleaned up for each new chunk, so that at most about half of the ranges are unneeded.
-      for (let i = 0; i < 2; i++) this.#cleanUpNext();
-      this.#chunks.push(last);
-    }
-    last.firsts.push(id);
-    last.owners.push(owner);
-  }
-
-  /** The owner of an id that was added. The result for other ids is unspecified. */
-  get(id: number): T | undefined {
-    const chunks = this.#chunks;
-    const chunk = chunks[lastWhere(chunks.length, (at) => (chunks[at]?.firsts[0] ?? 0) <= id)];
-    if (chunk === undefined) return undefined;
-    const { firsts, owners } = chunk;
-    return owners[lastWhere(firsts.length, (at) => (firsts[at] ?? 0) <= id)];
-  }
-
-  /** Drops unneeded ranges of the next chunk, and merges that chunk with the previous one. */
-  #cleanUpNext(): void {
-    if (this.#next >= this.#chunks.length) this.#next = 0;
-    const at = this.#next++;
-    const chunk = this.#chunks[at];
-    if (chunk === undefined) return;
-    const { firsts, owners } = chunk;
-    const end = this.#chunks[at + 1]?.firsts[0] ?? Infinity;
-    let to = 0;
-    for (let from = 0; from < firsts.length; from++) {
-      const [first, owner] = [firsts[from], owners[from]];
-      if (first === undefined || owner === undefined) continue;
-      if (!this.#isNeeded(owner, first, firsts[from + 1] ?? end)) continue;
-      firsts[to] = first;
-      owners[to++] = owner;
-    }
-    firsts.length = owners.length = to;
-    const before = this.#chunks[at - 1];
-    if (to > 0 && (before === undefined || before.firsts.length + to > RANGE_CHUNK)) return;
-    before?.firsts.push(...firsts);
-    before?.owners.push(...owners);
-    this.#chunks.splice(at, 1);
-    this.#next = at;
-  }
-}
-
-/**
- * The last index below `count` for which `holds` is true; -1 for none. Binary search: `holds` must be true up to some
- * index, and false after it.
- */
-function lastWhere(count: number, holds: (index: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /** Items per chunk of a queue. */

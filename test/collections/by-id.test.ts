@@ -1,7 +1,7 @@
-// Tests ById, IdRanges and FifoQueue.
+// Tests ById and FifoQueue.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FifoQueue, ById, IdRanges } from '#app/collections/by-id.js';
+import { FifoQueue, ById } from '#app/collections/by-id.js';
 
 interface Item {
   readonly id: number;
@@ -69,41 +69,6 @@ describe('ById', () => {
       { numRuns: 30 },
     );
   });
-});
-
-interface Owner {
-  readonly ids: Set<number>;
-}
-
-describe('IdRanges', () => {
-  it('returns the owner of each id in use', () =>
-    fc.assert(
-      fc.property(
-        fc.infiniteStream(fc.nat(999)),
-        fc.integer({ min: 1, max: 6 }),
-        fc.boolean(),
-        (picks, owners, isUnstable) => {
-          const all = Array.from({ length: owners }, (): Owner => ({ ids: new Set() }));
-          const runs = new IdRanges<Owner>((owner, first, end) =>
-            [...owner.ids].some((id) => id >= first && id < end),
-          );
-          const next = (): number => Number(picks.next().value);
-          let id = 0;
-          for (let step = 0; step < 1200; step++) {
-            const owner = all[(isUnstable ? next() : Math.floor(step / 7)) % owners];
-            if (owner === undefined) continue;
-            // Sometimes an owner loses all its ids, so that their ranges become unused.
-            if (next() % 3 === 0) owner.ids.clear();
-            id += 1 + (next() % 3);
-            runs.add(id, owner);
-            owner.ids.add(id);
-          }
-          for (const owner of all)
-            for (const each of owner.ids) expect(runs.get(each)).to.equal(owner);
-        },
-      ),
-      { numRuns: 40 },
-    ));
 });
 
 describe('FifoQueue', () => {

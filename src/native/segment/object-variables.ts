@@ -98,13 +98,6 @@ export class ObjectVariables implements LiveCollection<Variable> {
     return row >= 0;
   }
 
-  /** Whether a variable has an id of at least `first` and less than `end`. */
-  hasBetween(first: number, end: number): boolean {
-    for (let row = this.#rowAfter(first - 1); row < this.#used && this.#id(row) < end; row++)
-      if (this.#declarations[row] !== undefined) return true;
-    return false;
-  }
-
   /** For each variable, yields its id if it is not marked in the round, otherwise undefined. */
   *unmarked(round: number): Generator<number | undefined, void> {
     for (let row = 0; row < this.#used; row++)

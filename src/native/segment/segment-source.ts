@@ -5,13 +5,13 @@ import type { Frame, Source, StructureChange, StructureChanges, Variable } from 
 import { DirectoryReader } from './directory-reader.js';
 import type { RecordSlice } from './directory-reader.js';
 import { FrameReader } from './frame-reader.js';
-import { RECORD_WORDS } from './layout.js';
+import { LIMITS, RECORD_WORDS } from './layout.js';
 import { RecordParser } from './record-parser.js';
 import type { DirectoryRecord } from './record-parser.js';
 import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import { Tree, isTooDeep } from './tree.js';
+import { Tree } from './tree.js';
 
 /** Default limit of live objects and variables; larger segments are rejected. */
 const MAX_ITEMS = 1 << 21;
@@ -113,8 +113,8 @@ export class SegmentSource implements Source {
   }
 
   readFrame(variable: Variable, budget?: Budget): Frame | undefined {
-    const { id, slot, incarnation, declaration } = variable;
-    const location = this.#tree.frame(id);
+    const { slot, incarnation, declaration } = variable;
+    const location = this.#tree.frame(variable);
     const frame =
       location === undefined ? undefined : this.#frames.read(location, declaration, budget);
     // The copy is the variable's own frame only if the variable still has its slot after the copy.
@@ -184,16 +184,23 @@ export class SegmentSource implements Source {
     if (id <= this.#lastId)
       throw corrupt(`id ${id} follows id ${this.#lastId}, but ids must ascend`);
     this.#lastId = id;
-    // After a switch, the directory repeats known items.
-    if (this.#tree.mark(id)) return undefined;
-    if (id <= this.#tree.highestId) throw corrupt(`id ${id} is repeated, or out of order`);
+    if (id <= this.#tree.highestId) {
+      // After a switch, the directory repeats known items.
+      const isKnown =
+        record.kind === 'object'
+          ? this.#tree.markObject(id)
+          : this.#tree.markVariable(id, record.objectId);
+      if (isKnown) return undefined;
+      throw corrupt(`id ${id} is repeated, or out of order`);
+    }
     if (this.#tree.size >= this.#itemLimit) throw this.#tooMany();
     if (record.kind === 'object') {
       const { parentId } = record;
       const parent = this.#tree.object(parentId);
       if (parentId !== 0 && parent === undefined)
         throw corrupt(`object ${id} has the parent ${parentId}, which does not exist`);
-      if (isTooDeep(parent)) throw corrupt(`object ${id} is too deep below its root`);
+      if ((parent?.depth ?? 0) >= LIMITS.depth)
+        throw corrupt(`object ${id} is too deep below its root`);
       return this.#tree.addObject(record, parent);
     }
     const object = this.#tree.object(record.objectId);

@@ -1,8 +1,7 @@
 // The tree of a segment's managed objects, built from its records.
-import type { ManagedObject, RootIdentity, StructureChange } from '../../model.js';
+import type { ManagedObject, RootIdentity, StructureChange, Variable } from '../../model.js';
 import type { Budget } from '../../budget.js';
-import { ById, IdRanges } from '../../collections/by-id.js';
-import { LIMITS } from './layout.js';
+import { ById } from '../../collections/by-id.js';
 import { ObjectVariables } from './object-variables.js';
 import type { FrameLocation, VariableFields } from './object-variables.js';
 
@@ -30,10 +29,13 @@ export class Tree {
   readonly roots = new ById<ObjectNode>();
   /** All objects, including subtrees of removed ones until `reclaim` frees them. */
   readonly #objects = new ById<ObjectNode>();
-  /** The object of each variable, by the variable's id. */
-  readonly #owners = new IdRanges<ObjectNode>(
-    (object, first, end) => this.#objects.has(object) && object.variables.hasBetween(first, end),
-  );
+  /**
+   * Ranges of variable ids in ascending order: the first id of each range, and the id of the object that has the
+   * variables. They have only the variables that the current directory has listed so far, so each new directory drops
+   * the ranges of removed variables.
+   */
+  #rangeStarts: number[] = [];
+  #rangeObjects: number[] = [];
   /** One generator per removed object whose subtree is not freed yet. */
   readonly #removals: Generator<void, void>[] = [];
   /** The result of the last lookup. The next lookup is usually for the same object. */
@@ -60,22 +62,32 @@ export class Tree {
     return (this.#last = object);
   }
 
-  /** The frame of a variable; undefined if there is none with that id. */
-  frame(id: number): FrameLocation | undefined {
-    return this.#ownerOf(id)?.variables.frame(id);
+  /** The frame of a variable; undefined if the variable was removed. */
+  frame({ id, object }: Variable): FrameLocation | undefined {
+    return this.object(object.id)?.variables.frame(id);
   }
 
-  /** Begins a new round of mark and sweep: `sweep()` then removes all items that `mark()` was not called for. */
+  /**
+   * Begins a new round of mark and sweep, for a new directory: `sweep()` then removes all items that were not marked.
+   */
   beginRound(): void {
     this.#round++;
+    this.#rangeStarts = [];
+    this.#rangeObjects = [];
   }
 
-  /** Marks an object or variable in this round; false if it does not exist. */
-  mark(id: number): boolean {
-    if (id > this.#highestId) return false;
+  /** Marks an object in this round; false if it does not exist. */
+  markObject(id: number): boolean {
     const object = this.object(id);
     if (object !== undefined) object.round = this.#round;
-    return object !== undefined || this.#ownerOf(id)?.variables.mark(id, this.#round) === true;
+    return object !== undefined;
+  }
+
+  /** Marks a variable in this round; false if it does not exist. Call it in ascending order of ids. */
+  markVariable(id: number, objectId: number): boolean {
+    if (this.object(objectId)?.variables.mark(id, this.#round) !== true) return false;
+    this.#addToRange(id, objectId);
+    return true;
   }
 
   /**
@@ -86,7 +98,7 @@ export class Tree {
     const unmarked: number[] = [];
     for (const object of this.#objects) {
       for (const variable of object.variables.unmarked(this.#round))
-        yield variable === undefined ? undefined : this.remove(variable);
+        yield variable === undefined ? undefined : this.#removeVariable(object, variable);
       if (object.round !== this.#round) unmarked.push(object.id);
       yield undefined;
     }
@@ -127,7 +139,7 @@ export class Tree {
   addVariable(fields: VariableFields, object: ObjectNode): StructureChange {
     const { id } = fields;
     this.#highestId = id;
-    this.#owners.add(id, object);
+    this.#addToRange(id, object.id);
     this.#variables++;
     return { kind: 'variable-added', variable: object.variables.add(fields, this.#round) };
   }
@@ -138,12 +150,7 @@ export class Tree {
    */
   remove(id: number): StructureChange | undefined {
     const object = this.object(id);
-    if (object === undefined) {
-      const variable = this.#ownerOf(id)?.variables.delete(id);
-      if (variable === undefined) return undefined;
-      this.#variables--;
-      return { kind: 'variable-removed', variable };
-    }
+    if (object === undefined) return this.#removeVariable(this.#objectOfVariable(id), id);
     object.isRemoved = true;
     (object.parent?.children ?? this.roots).delete(id);
     this.#removals.push(this.#removeFromIndex(object));
@@ -165,12 +172,29 @@ export class Tree {
     return false;
   }
 
-  /** The object of a variable; undefined if the variable was removed. */
-  #ownerOf(id: number): ObjectNode | undefined {
-    const object = this.#owners.get(id);
-    return object === undefined || !this.#objects.has(object) || isDetached(object)
-      ? undefined
-      : object;
+  #removeVariable(object: ObjectNode | undefined, id: number): StructureChange | undefined {
+    const variable = object?.variables.delete(id);
+    if (variable === undefined) return undefined;
+    this.#variables--;
+    return { kind: 'variable-removed', variable };
+  }
+
+  #addToRange(id: number, objectId: number): void {
+    if (this.#rangeObjects.at(-1) === objectId) return;
+    this.#rangeStarts.push(id);
+    this.#rangeObjects.push(objectId);
+  }
+
+  /** The object that has the variable, if the variable exists. */
+  #objectOfVariable(id: number): ObjectNode | undefined {
+    let low = 0;
+    let high = this.#rangeStarts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#rangeStarts[middle] ?? 0) <= id) low = middle + 1;
+      else high = middle;
+    }
+    return this.object(this.#rangeObjects[low - 1] ?? 0);
   }
 
   /** Removes a subtree from the index, one object per step. */
@@ -187,6 +211,3 @@ function isDetached(object: ObjectNode): boolean {
     if (at.isRemoved) return true;
   return false;
 }
-
-export const isTooDeep = (parent: ObjectNode | undefined): boolean =>
-  (parent?.depth ?? 0) >= LIMITS.depth;

@@ -67,9 +67,13 @@ class CheckedTree {
   /** Marks the items for which `names` returns true, and sweeps the others. */
   sweep(names: (id: number) => boolean): void {
     this.tree.beginRound();
-    for (const [id, variables] of this.objects)
-      for (const each of [id, ...variables.map((variable) => variable.id)])
-        if (names(each)) expect(this.tree.mark(each)).to.equal(true);
+    for (const id of this.objects.keys())
+      if (names(id)) expect(this.tree.markObject(id)).to.equal(true);
+    const all = [...this.objects].flatMap(([id, variables]) =>
+      variables.map((variable) => [variable.id, id] as const),
+    );
+    for (const [id, object] of all.sort(([a], [b]) => a - b))
+      if (names(id)) expect(this.tree.markVariable(id, object)).to.equal(true);
     Array.from(this.tree.sweep());
     for (const [id, variables] of this.objects)
       if (names(id))
@@ -90,7 +94,7 @@ class CheckedTree {
       expect(object?.variables.size).to.equal(own.length);
       for (const variable of own) {
         expect(object?.variables.has(variable)).to.equal(true);
-        expect(this.tree.frame(variable.id)).to.deep.equal(frameOf(variable.id));
+        expect(this.tree.frame(variable)).to.deep.equal(frameOf(variable.id));
       }
     }
   }
