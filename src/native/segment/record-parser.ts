@@ -1,4 +1,5 @@
 // Parses and validates directory records.
+import { crc32 } from 'node:zlib';
 import type { Declaration, RootIdentity, SlotRef } from '../../model.js';
 import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { FramedType, ValueType } from '../../published.js';
@@ -8,7 +9,7 @@ import {
   NO_SLOT,
   RECORD,
   RECORD_KIND,
-  RECORD_WORDS,
+  RECORD_SIZE,
   VARIABLE_KINDS,
   frameWords,
 } from './layout.js';
@@ -17,42 +18,6 @@ import { corrupt, crcText } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
 import type { ResolvedObject } from './tree.js';
-
-/** The reflected polynomial of CRC-32. RFC 1952, section 8. */
-const POLYNOMIAL = 0xedb88320;
-const BYTES = 256;
-const FIRST = RECORD.index / 4;
-
-/** CRC tables for the four bytes of a word, so that one step processes a word. */
-const [HIGHEST, HIGH, LOW, LOWEST] = tables();
-
-/** The CRC-32 of the record at the word `at`, over the bytes after its CRC field. */
-export function recordCrc(words: Uint32Array, at: number): number {
-  let crc = -1;
-  for (let i = at + FIRST; i < at + RECORD_WORDS; i++) {
-    crc ^= words[i] ?? 0;
-    crc =
-      (LOWEST[crc & 0xff] ?? 0) ^
-      (LOW[(crc >>> 8) & 0xff] ?? 0) ^
-      (HIGH[(crc >>> 16) & 0xff] ?? 0) ^
-      (HIGHEST[crc >>> 24] ?? 0);
-  }
-  return ~crc >>> 0;
-}
-
-function tables(): readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Array] {
-  const highest = new Uint32Array(BYTES).map((_, byte) => {
-    let crc = byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 0 ? crc >>> 1 : (crc >>> 1) ^ POLYNOMIAL;
-    return crc;
-  });
-  /** The table for a byte that is followed by one more zero byte. */
-  const shifted = (table: Uint32Array): Uint32Array =>
-    table.map((crc) => (crc >>> 8) ^ (highest[crc & 0xff] ?? 0));
-  const high = shifted(highest);
-  const low = shifted(high);
-  return [highest, high, low, shifted(low)];
-}
 
 interface ObjectRecord extends ResolvedObject {
   readonly kind: 'object';
@@ -127,6 +92,7 @@ export class RecordParser {
     frameWords: 0,
   };
   #words: Uint32Array = new Uint32Array(0);
+  #bytes: Uint8Array = new Uint8Array(0);
   /** First word and index of the current record. */
   #at = 0;
   #index = 0;
@@ -142,11 +108,12 @@ export class RecordParser {
    * @throws Fault SEGMENT_CORRUPT
    */
   parse(words: Uint32Array, at: number, index: number): DirectoryRecord {
+    if (this.#words !== words) this.#bytes = new Uint8Array(words.buffer, words.byteOffset);
     this.#words = words;
     this.#at = at;
     this.#index = index;
     const stated = words[at + CRC] ?? 0;
-    const actual = recordCrc(words, at);
+    const actual = crc32(this.#bytes.subarray(at * 4 + RECORD.index, at * 4 + RECORD_SIZE));
     if (stated !== actual)
       throw this.#fail(`its CRC is ${crcText(stated)}, but its bytes give ${crcText(actual)}`);
     const own = words[at + INDEX] ?? 0;
