@@ -17,12 +17,16 @@ const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
   readonly packages: Readonly<Record<string, Locked>>;
 };
 
-describe('The license of the locked package', () => {
-  for (const [path, { license, dev = false }] of Object.entries(packages)) {
-    if (path === '') continue;
-    it(`"${path.replace(/^.*node_modules\//, '')}" is ${license ?? 'missing'}`, () =>
-      expect(dev ? FOR_DEVELOPMENT : PERMISSIVE).to.include(license));
-  }
+describe('The licenses of the locked packages', () => {
+  it('are permissive; development tools may have other free licenses', () => {
+    const wrong = Object.entries(packages)
+      .filter(([path]) => path !== '')
+      .filter(
+        ([, { license = '', dev }]) => !(dev ? FOR_DEVELOPMENT : PERMISSIVE).includes(license),
+      )
+      .map(([path, { license = 'missing' }]) => `${path}: ${license}`);
+    expect(wrong).to.deep.equal([]);
+  });
 });
 
 describe('scripts/audit.js', () => {
