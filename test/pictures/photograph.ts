@@ -2,7 +2,6 @@
 import type { Chromium } from '../support/browser.js';
 import { WIDTH } from './pictures.js';
 import type { Picture } from './pictures.js';
-import { smallPng } from './small-png.js';
 import type { Scene } from './scene.js';
 
 const WITHIN_MS = 45_000;
@@ -31,7 +30,7 @@ export async function photograph(
         `${selector} is not within the upper ${height} pixels: ${JSON.stringify(box)}`,
       );
   }
-  const png = smallPng(await page.screenshot({ animations: 'disabled', caret: 'hide' }));
+  const png = await page.screenshot({ animations: 'disabled', caret: 'hide' });
   const text = await page.locator('body').innerText();
   await page.context().close();
   return { png, text };

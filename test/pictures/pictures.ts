@@ -5,7 +5,7 @@ import type { Scene } from './scene.js';
 export const PICTURES_FOLDER = 'docs/pictures';
 /** In pixels. */
 export const WIDTH = 1000;
-export const MAX_BYTES = 60 * 1024;
+export const MAX_BYTES = 100 * 1024;
 
 export interface Picture {
   /** The name of the file, without `.png`. */
