@@ -4,7 +4,7 @@ import { FAULT_NAMES } from '../support/component/faults.js';
 import type { FaultName } from '../support/component/faults.js';
 import { ODD_SCENARIO } from '../support/odd-scenario.js';
 import { waitFor, testPrograms } from '../support/processes.js';
-import { REASON_OF } from '../support/component/reason-of-fault.js';
+import { reasonOfFault } from '../support/component/failures.js';
 import { BRIDGED, BridgePair } from './bridge-pair.js';
 import { applicationPart, samplesOf } from './page.js';
 
@@ -46,8 +46,8 @@ async function ownOf(pair: BridgePair): Promise<Own> {
  */
 const LEAVES_TREE: readonly FaultName[] = FAULT_NAMES.filter(
   (fault, index) =>
-    !['no_data', 'tree'].includes(REASON_OF[fault]) &&
-    FAULT_NAMES.findIndex((each) => REASON_OF[each] === REASON_OF[fault]) === index,
+    !['no_data', 'tree'].includes(reasonOfFault(fault)) &&
+    FAULT_NAMES.findIndex((each) => reasonOfFault(each) === reasonOfFault(fault)) === index,
 );
 
 describe('a bridged component', function () {
@@ -77,8 +77,8 @@ describe('a bridged component', function () {
   });
 
   for (const fault of LEAVES_TREE)
-    it(`with the fault "${fault}" keeps its last page, counts the failure as "${REASON_OF[fault]}", and recovers within three polls`, async () => {
-      const reason = REASON_OF[fault];
+    it(`with the fault "${fault}" keeps its last page, counts the failure as "${reasonOfFault(fault)}", and recovers within three polls`, async () => {
+      const reason = reasonOfFault(fault);
       const before = await ownOf(pair);
       pair.server.fault = fault;
       await pair.server.settled;
@@ -135,7 +135,7 @@ describe('a bridged component', function () {
 
   it('causes at most two log lines for each reason why polls fail', () => {
     const lines = pair.bridge?.stderr.split('\n') ?? [];
-    for (const reason of new Set(LEAVES_TREE.map((fault) => REASON_OF[fault]))) {
+    for (const reason of new Set(LEAVES_TREE.map((fault) => reasonOfFault(fault)))) {
       const told = lines.filter((line) => line.includes(`no tree (${reason})`));
       expect(told.length, reason).to.be.within(1, 2);
     }

@@ -1,6 +1,6 @@
 // An HTTP client for components. It sends one request and returns what it receives until the connection ends.
 import { request as plainRequest } from 'node:http';
-import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { COMPONENT_TLS } from './component-certificates.js';
@@ -19,46 +19,34 @@ export interface ReceivedResponse {
 export interface Ask {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Disconnects after this number of body bytes. */
-  readonly atMost?: number;
-  /** Disconnects after this time. */
-  readonly patienceMs?: number;
-  readonly agent?: RequestOptions['agent'];
 }
 
+const TIMEOUT_MS = 10_000;
+
 /** Sends a request. Never rejects: the result has the error, and status 0 if there was no response. */
-export function ask(url: string, options: Ask = {}): Promise<ReceivedResponse> {
-  const { atMost = Infinity, patienceMs = 10_000, method = 'GET', headers = {} } = options;
+export function ask(
+  url: string,
+  { method = 'GET', headers = {} }: Ask = {},
+): Promise<ReceivedResponse> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
-    let bytes = 0;
     let status = 0;
     let seenHeaders: IncomingHttpHeaders = {};
     const finish = (error?: string) => {
-      clearTimeout(patience);
       const body = Buffer.concat(chunks);
       resolve({ status, headers: seenHeaders, body, text: body.toString(), error });
     };
     const fail = ({ code, message }: NodeJS.ErrnoException) => finish(code ?? message);
     const make = url.startsWith('https:') ? secureRequest : plainRequest;
-    const agent = options.agent ?? false;
-    const request = make(url, { method, headers, agent, ca: COMPONENT_TLS.cert }, (response) => {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const options = { method, headers, agent: false, ca: COMPONENT_TLS.cert, signal };
+    const request = make(url, options, (response) => {
       status = response.statusCode ?? 0;
       seenHeaders = response.headers;
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes < atMost) return;
-        finish('ENOUGH');
-        request.destroy();
-      });
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => finish());
       response.on('error', fail);
     });
-    const patience = setTimeout(() => {
-      finish('EPATIENCE');
-      request.destroy();
-    }, patienceMs);
     request.on('error', fail);
     request.end();
   });

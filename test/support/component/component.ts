@@ -15,18 +15,12 @@ import { OddityFilter } from './oddities.js';
 import type { OddityName } from './oddities.js';
 
 export interface TestComponentOptions extends ComponentOptions {
-  /** The status for requests without the right key. Default 401. */
-  readonly refusalStatus?: 401 | 403;
   /** The encoding for clients that accept deflate: zlib-wrapped, raw deflate or gzip. Default zlib. */
   readonly compression?: Compression;
   /** Sends chunks instead of a Content-Length. Default false. */
   readonly isChunked?: boolean;
-  /** Keeps connections open for further requests. Default false. */
-  readonly keepsAlive?: boolean;
   /** Default `application/json`. */
   readonly contentType?: string;
-  /** The delay before every answer. Default 0. */
-  readonly latencyMs?: number;
   /** The delay of the fault `slow`. Default 4000. */
   readonly slowMs?: number;
   /** The delay between two bytes of the fault `drip`. Default 200. */
@@ -42,13 +36,10 @@ type Compression = 'zlib' | 'raw' | 'gzip';
 export const DEFAULTS = {
   base: '',
   securityKey: undefined,
-  refusalStatus: 401,
   tls: undefined,
   compression: 'zlib',
   isChunked: false,
-  keepsAlive: false,
   contentType: 'application/json',
-  latencyMs: 0,
   slowMs: 4000,
   dripMs: 200,
   oddities: [],
@@ -108,9 +99,9 @@ export class Component {
   }
 
   async answer(request: ComponentRequest, roots = this.roots()): Promise<HttpAnswer> {
-    const { securityKey, refusalStatus, compression } = this.options;
+    const { securityKey, compression } = this.options;
     if (securityKey !== undefined && request.headers['security-key'] !== securityKey)
-      return plainAnswer(refusalStatus, 'Security-Key is missing or wrong\n');
+      return plainAnswer(401, 'Security-Key is missing or wrong\n');
     if (request.method !== 'GET')
       return plainAnswer(405, 'Only GET is allowed\n', {
         'Content-Type': 'text/plain',
@@ -133,17 +124,13 @@ export class Component {
 export class HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly #options: Pick<Required<TestComponentOptions>, 'isChunked' | 'keepsAlive'>;
+  readonly #isChunked: boolean;
   readonly #over = new AbortController();
 
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    options: Pick<Required<TestComponentOptions>, 'isChunked' | 'keepsAlive'>,
-  ) {
+  constructor(request: IncomingMessage, response: ServerResponse, isChunked: boolean) {
     this.request = request;
     this.response = response;
-    this.#options = options;
+    this.#isChunked = isChunked;
     response.once('close', () => {
       this.#over.abort();
     });
@@ -159,7 +146,7 @@ export class HttpExchange {
   }
 
   send(answer: HttpAnswer): void {
-    if (answer.status === 204 || !this.#options.isChunked) this.head(answer, answer.body.length);
+    if (answer.status === 204 || !this.#isChunked) this.head(answer, answer.body.length);
     else this.head(answer);
     this.response.end(answer.body);
   }
@@ -179,7 +166,7 @@ export class HttpExchange {
     this.response.writeHead(status, {
       ...headers,
       ...(length !== undefined && status !== 204 && { 'Content-Length': length }),
-      ...(!this.#options.keepsAlive && { Connection: 'close' }),
+      Connection: 'close',
     });
     this.response.flushHeaders();
   }

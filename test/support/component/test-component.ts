@@ -171,9 +171,8 @@ export class TestComponent {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const component = this.#component;
     component.options.onRequest(request);
-    const exchange = new HttpExchange(request, response, component.options);
+    const exchange = new HttpExchange(request, response, component.options.isChunked);
     try {
-      await exchange.pause(component.options.latencyMs);
       if (this.#fault === undefined) exchange.send(await component.answer(request));
       else await FAULTS[this.#fault](exchange, component, this.#faultyAnswers++);
     } catch (error) {
