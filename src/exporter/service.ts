@@ -27,7 +27,7 @@ import type { ReloadAnswer } from '../sinks/http/own-pages.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
-import { INTERNAL_METRICS } from '../targets/internal-metrics.js';
+import { INTERNAL_METADATA } from '../targets/internal-metrics.js';
 import { PartitionSet } from '../targets/partitions/partition-set.js';
 import { partitionCount } from '../targets/placement.js';
 import { TargetRegistry } from '../targets/target-registry.js';
@@ -84,7 +84,7 @@ export function service(
     const memory = context.memory(waiter);
     const partitions = new PartitionSet(settings, memory, monotonicMs);
     const scopes = new ScopeRegistry();
-    const selfMetrics = new SelfMetrics(INTERNAL_METRICS);
+    const selfMetrics = new SelfMetrics(INTERNAL_METADATA);
     const metrics = new ServiceMetrics(selfMetrics, context.build, unixMs());
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({

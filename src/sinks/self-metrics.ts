@@ -3,38 +3,37 @@ import { performance } from 'node:perf_hooks';
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { headerText, labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
 import { PUBLISHER_STATES } from '../model.js';
-import type { InternalMetric, Target } from '../model.js';
+import type { FamilyMetadata, Target } from '../model.js';
 import { identitiesOf } from './sink.js';
 import type { IdentityLabels } from './sink.js';
 
-/** The name, type and help text of an internal metric. */
-export type InternalFamily = Omit<InternalMetric, 'value'>;
-
-const PUBLISHERS: InternalFamily = {
+const PUBLISHERS: FamilyMetadata = {
   name: 'shm_exporter_publisher_state',
   type: 'gauge',
   help: 'State of the publisher of a target, one series per state.',
+  unit: '',
 };
-const TARGETS: InternalFamily = {
+const TARGETS: FamilyMetadata = {
   name: 'shm_exporter_target_info',
   type: 'gauge',
   help: 'Root and partition of a target; always 1.',
+  unit: '',
 };
 
 /** A metric. The map holds the value of each series; its keys are the labels as text. */
-interface OwnMetric extends InternalFamily {
+interface OwnMetric extends FamilyMetadata {
   readonly values: Map<string, number>;
 }
 
 export class SelfMetrics {
   readonly #defaults = processMetrics();
   /** The metrics of targets, in the order of the page. */
-  readonly #ofTargets: readonly InternalFamily[];
+  readonly #ofTargets: readonly FamilyMetadata[];
   /** The counters and gauges of the process and its sinks. */
   readonly #own: OwnMetric[] = [];
 
   /** @param internal the internal metrics of targets, in the order of the page */
-  constructor(internal: readonly InternalFamily[] = []) {
+  constructor(internal: readonly FamilyMetadata[] = []) {
     this.#ofTargets = [PUBLISHERS, TARGETS, ...internal];
   }
 
@@ -52,7 +51,7 @@ export class SelfMetrics {
     help: string,
     label: Readonly<Record<string, readonly string[]>> = {},
   ): (by: number, labels?: IdentityLabels) => void {
-    const values = this.#register({ name, type: 'counter', help }, Object.keys(label));
+    const values = this.#register({ name, type: 'counter', help, unit: '' }, Object.keys(label));
     const add = (by: number, labels: IdentityLabels = {}): void => {
       const text = labelsText(labels, true);
       values.set(text, (values.get(text) ?? 0) + by);
@@ -68,7 +67,7 @@ export class SelfMetrics {
     help: string,
     labelNames: readonly string[] = [],
   ): (value: number, labels?: IdentityLabels) => void {
-    const values = this.#register({ name, type: 'gauge', help }, labelNames);
+    const values = this.#register({ name, type: 'gauge', help, unit: '' }, labelNames);
     return (value, labels = {}) => {
       values.set(labelsText(labels, true), value);
     };
@@ -90,19 +89,19 @@ export class SelfMetrics {
   /** The texts of all metrics except those of prom-client. Omits internal metrics that no target has. */
   #texts(targets: readonly Target[]): readonly string[] {
     const metrics = new Map<string, OwnMetric>();
-    const metricOf = (family: InternalFamily): OwnMetric => {
+    const metricOf = (family: FamilyMetadata): OwnMetric => {
       const metric = metrics.get(family.name) ?? { ...family, values: new Map() };
       metrics.set(family.name, metric);
       return metric;
     };
-    const set = (family: InternalFamily, labels: IdentityLabels, value: number): void => {
+    const set = (family: FamilyMetadata, labels: IdentityLabels, value: number): void => {
       metricOf(family).values.set(labelsText(labels), value);
     };
     this.#ofTargets.forEach(metricOf);
     for (const [target, identity] of identitiesOf(targets)) {
       const { root, partition, publisher } = target.status();
       for (const metric of target.internal())
-        set(metric, { ...identity, ...metric.labels }, Number(metric.value));
+        set({ ...metric, unit: '' }, { ...identity, ...metric.labels }, Number(metric.value));
       for (const state of PUBLISHER_STATES)
         set(PUBLISHERS, { ...identity, state }, Number(state === publisher.state));
       set(TARGETS, { ...identity, root, partition: String(partition) }, 1);
@@ -112,17 +111,17 @@ export class SelfMetrics {
   }
 
   /** A metric without labels starts at 0. */
-  #register(family: InternalFamily, labelNames: readonly string[]): OwnMetric['values'] {
+  #register(family: FamilyMetadata, labelNames: readonly string[]): OwnMetric['values'] {
     const values = new Map(labelNames.length === 0 ? [['', 0]] : []);
     this.#own.push({ ...family, values });
     return values;
   }
 }
 
-function textOf({ name, type, help, values }: OwnMetric): string {
-  let text = headerText({ name, type, help, unit: '' });
+function textOf({ values, ...metadata }: OwnMetric): string {
+  let text = headerText(metadata);
   for (const [labels, value] of values)
-    text += `${seriesText(name, labels)} ${numberText(value)}\n`;
+    text += `${seriesText(metadata.name, labels)} ${numberText(value)}\n`;
   return text;
 }
 

@@ -51,19 +51,19 @@ interface Moment {
   readonly unixMs: number;
 }
 
-type InternalMetricRow = readonly [
-  name: string,
-  type: InternalMetric['type'],
-  help: string,
-  valueAt: ValueAt,
-];
-
 /** Reads the value of a metric; undefined if it is unknown. */
 type ValueAt = (moment: Moment) => number | undefined;
 
+interface InternalMetricRow extends FamilyMetadata {
+  readonly type: InternalMetric['type'];
+  readonly valueAt: ValueAt;
+}
+
 const rowOf =
   (type: InternalMetric['type']) =>
-  (name: string, help: string, valueAt: ValueAt): InternalMetricRow => [name, type, help, valueAt];
+  (name: string, help: string, valueAt: ValueAt): InternalMetricRow => {
+    return { name, type, help, unit: '', valueAt };
+  };
 const gauge = rowOf('gauge');
 const counter = rowOf('counter');
 
@@ -227,10 +227,6 @@ const ROWS: readonly InternalMetricRow[] = [
   ),
 ];
 
-/** Name, type, unit and help of every internal metric, by name. */
-const METADATA: ReadonlyMap<string, FamilyMetadata> = new Map(
-  ROWS.map(([name, type, help]) => [name, { name, type, help, unit: '' }]),
-);
 const TARGET_INFO: FamilyMetadata = {
   name: 'shm_exporter_target_info',
   type: 'info',
@@ -238,23 +234,15 @@ const TARGET_INFO: FamilyMetadata = {
   unit: '',
 };
 
-/** All internal metrics without their values, in the order of a page. */
-export const INTERNAL_METRICS: readonly Omit<InternalMetric, 'value'>[] = [
-  ...ROWS.map(([name, type, help]) => ({ name, type, help })),
-  { ...HIGHLIGHTED, labels: { path: '', value: '' } },
-];
-
-/** The metadata of the internal metrics of a page, including the info metric that names the target. */
-export const INTERNAL_METADATA: readonly FamilyMetadata[] = [
-  ...METADATA.values(),
-  HIGHLIGHTED,
-  TARGET_INFO,
-];
+/** The metadata of the internal metrics of a page, in order, and of the info metric that names the target. */
+export const INTERNAL_METADATA: readonly FamilyMetadata[] = [...ROWS, HIGHLIGHTED, TARGET_INFO];
+/** The same metadata object for each page, so that formats make its header once. */
+const METADATA = new Map(INTERNAL_METADATA.map((metadata) => [metadata.name, metadata]));
 
 /** The internal metrics of a target that have a value. */
 export function internalMetrics(moment: Moment): InternalMetric[] {
   const metrics: InternalMetric[] = [];
-  for (const [name, type, help, valueAt] of ROWS) {
+  for (const { name, type, help, valueAt } of ROWS) {
     const value = valueAt(moment);
     if (value !== undefined) metrics.push({ name, type, help, value });
   }
@@ -273,40 +261,21 @@ function asOfAge({ state, unixMs }: Moment): number | undefined {
   return asOfNs === undefined ? undefined : unixMs / 1e3 - Number(asOfNs) / 1e9;
 }
 
-/** The last text and value of each internal metric without labels, by name. */
-export type InternalTextCache = Map<
-  string,
-  { readonly value: number | bigint; readonly family: FamilyText }
->;
-
-/**
- * The text of the internal metrics that the scope selects, and of the info metric that names the target.
- * @param cache the last texts, which this function updates
- */
+/** The text of the internal metrics that the scope selects, and of the info metric that names the target. */
 export function internalFamilies(
   metrics: readonly InternalMetric[],
-  status: TargetStatus,
+  { app, serverKey, root, partition }: TargetStatus,
   scope?: Scope,
-  cache: InternalTextCache = new Map(),
 ): FamilyText[] {
-  const { app, serverKey, root, partition } = status;
-  const families: FamilyText[] = [];
-  for (const metric of metrics) {
-    const { name, type, help, labels, value } = metric;
+  const families = metrics.map(({ name, type, help, labels = {}, value }) => {
     const metadata = METADATA.get(name) ?? { name, type, help, unit: '' };
-    if (scope?.selects(metadata) === false) continue;
-    const last = labels === undefined ? cache.get(name) : undefined;
-    if (last !== undefined && Object.is(last.value, value)) {
-      families.push(last.family);
-      continue;
-    }
-    const family = familyOf(metadata, labels ?? {}, numberText(value));
-    if (labels === undefined) cache.set(name, { value, family });
-    families.push(family);
-  }
+    return familyOf(metadata, labels, numberText(value));
+  });
   const labels = { app, server_key: serverKey, root, partition: String(partition) };
-  if (scope?.selects(TARGET_INFO) !== false) families.push(familyOf(TARGET_INFO, labels, '1'));
-  return families;
+  families.push(familyOf(TARGET_INFO, labels, '1'));
+  return scope === undefined
+    ? families
+    : families.filter(({ metadata }) => scope.selects(metadata));
 }
 
 const familyOf = (metadata: FamilyMetadata, labels: Labels, value: string): FamilyText =>

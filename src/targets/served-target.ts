@@ -27,7 +27,7 @@ import { FORMATS } from './formats.js';
 import { Handover } from './handover/handover.js';
 import type { Assignment } from './handover/hosting.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
-import type { InternalTextCache, Rebalances, TargetCounters } from './internal-metrics.js';
+import type { Rebalances, TargetCounters } from './internal-metrics.js';
 import { TargetHistory } from './target-history.js';
 
 export interface ServedParts extends Assignment {
@@ -68,7 +68,6 @@ export class ServedTarget implements Target {
   /** The last snapshot, which the target serves until the next render, and the function that releases it. */
   #snapshot: Snapshot | undefined;
   #release = (): void => undefined;
-  readonly #internalTexts: InternalTextCache = new Map();
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
   /** The encodings that scrapes have requested so far: each render produces all of them. */
@@ -250,7 +249,7 @@ export class ServedTarget implements Target {
       // Count the scrape first, so that its own page includes it. Of the scrapes that share a render, one is a miss.
       this.#counts[hasRendered && index === 0 ? 'cacheMisses' : 'cacheHits']++;
       if (selection !== undefined) this.#counts[selection.isHit ? 'scopeHits' : 'scopeMisses']++;
-      const internal = internalFamilies(this.internal(), status, scope, this.#internalTexts);
+      const internal = internalFamilies(this.internal(), status, scope);
       const selected = selection?.families;
       answer(subscriber, { kind: 'ready', snapshot, selected, internal, status });
     });

@@ -25,30 +25,8 @@ function parseAcceptEntry(text: string): AcceptEntry {
   return { name, version: valueOf('version'), quality: quality >= 0 && quality <= 1 ? quality : 0 };
 }
 
-/** The maximum number of cached headers. All scrapers together rarely send more different headers. */
-const MAX_HEADERS = 32;
-/** The maximum number of characters of a header that the cache stores. */
-const MAX_LENGTH = 256;
-
-/** Caches the results that a function returns for header values. Does not cache long values. */
-export function cachedByHeader<T>(of: (header: string) => T): (header: string) => T {
-  const known = new Map<string, T>();
-  return (header) => {
-    const former = known.get(header);
-    if (former !== undefined) return former;
-    const result = of(header);
-    if (header.length > MAX_LENGTH) return result;
-    if (known.size === MAX_HEADERS) known.clear();
-    known.set(header, result);
-    return result;
-  };
-}
-
 /** The formats of a response. The first is the default. */
 export type Formats = readonly [Format, ...Format[]];
-
-const entriesOf = cachedByHeader(parseAccept);
-const entryOf = cachedByHeader(parseAcceptEntry);
 
 const PROTOBUF = 'application/vnd.google.protobuf';
 const OPEN_METRICS = 'application/openmetrics-text';
@@ -61,7 +39,7 @@ const LAST_RESORT = 1e-4;
  * would then search the whole family for a `_created` line at each sample, which takes quadratic time.
  */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
-  const entries = entriesOf(accept);
+  const entries = parseAccept(accept);
   let [best] = formats;
   let highest = 0;
   for (const format of formats) {
@@ -76,7 +54,7 @@ export function chooseFormat(formats: Formats, accept = '*/*'): Format {
 }
 
 const isOpenMetrics = ({ contentType }: Format): boolean =>
-  entryOf(contentType).name === OPEN_METRICS;
+  parseAcceptEntry(contentType).name === OPEN_METRICS;
 
 /** Whether a client accepts protobuf with at least the quality `least`. */
 const prefersProtobuf = (entries: readonly AcceptEntry[], least: number): boolean =>
@@ -84,7 +62,7 @@ const prefersProtobuf = (entries: readonly AcceptEntry[], least: number): boolea
 
 /** The quality of the entry that matches the format most specifically; 0 if none matches. */
 function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): number {
-  const { name: type, version } = entryOf(contentType);
+  const { name: type, version } = parseAcceptEntry(contentType);
   const names = ['*/*', type.replace(/\/.*/, '/*'), type];
   let quality = 0;
   let closest = -1;
@@ -99,9 +77,7 @@ function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): nu
 }
 
 /** Whether an Accept-Encoding header accepts gzip and prefers no other coding. */
-export const prefersGzip = (acceptEncoding = ''): boolean => isBest(acceptEncoding);
-
-const isBest = cachedByHeader((acceptEncoding: string): boolean => {
+export function prefersGzip(acceptEncoding = ''): boolean {
   const codings = parseAccept(acceptEncoding);
   const qualityOf = (...names: readonly string[]): number => {
     const named = codings.filter(({ name }) => names.includes(name));
@@ -110,4 +86,4 @@ const isBest = cachedByHeader((acceptEncoding: string): boolean => {
   };
   const gzip = qualityOf('gzip', 'x-gzip');
   return gzip > 0 && gzip >= qualityOf('identity');
-});
+}

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import { chooseFormat, prefersGzip, cachedByHeader } from '#app/sinks/http/choose-format.js';
+import { chooseFormat, prefersGzip } from '#app/sinks/http/choose-format.js';
 
 describe('the response format that the Accept header selects', () => {
   const table: readonly (readonly [string, string | undefined, 'text' | 'openmetrics'])[] = [
@@ -118,36 +118,6 @@ describe('the response format that the Accept header selects', () => {
       expect(chooseFormat([TEXT, OPEN_METRICS], accept)).to.equal(
         wanted === 'text' ? TEXT : OPEN_METRICS,
       ));
-});
-
-// Only the results for the last few short headers are cached.
-describe('cachedByHeader()', () => {
-  const counted = () => {
-    let calls = 0;
-    const lengthOf = cachedByHeader((header) => {
-      calls++;
-      return header.length;
-    });
-    return { lengthOf, calls: () => calls };
-  };
-
-  it('computes the result of a repeated header once', () => {
-    const { lengthOf, calls } = counted();
-    expect([lengthOf('gzip'), lengthOf('gzip'), lengthOf('br')]).to.deep.equal([4, 4, 2]);
-    expect(calls()).to.equal(2);
-  });
-
-  it('caches no long headers, and clears a full cache', () => {
-    const { lengthOf, calls } = counted();
-    const long = 'x'.repeat(257);
-    expect([lengthOf(long), lengthOf(long), calls()]).to.deep.equal([257, 257, 2]);
-    for (let i = 0; i < 33; i++) lengthOf(`header ${i}`);
-    const before = calls();
-    lengthOf('header 32');
-    expect(calls()).to.equal(before);
-    lengthOf('header 0');
-    expect(calls()).to.equal(before + 1);
-  });
 });
 
 // Which clients get gzip, by their Accept-Encoding header (RFC 9110, 12.5.3).
