@@ -176,10 +176,10 @@ function textFramesOf(file: SegmentFile, header: SegmentHeader): ReadonlyMap<num
   const directory = new DirectoryReader(file, header);
   const parser = new RecordParser(header, directory);
   const frames = new Map<number, number>();
-  for (let slice = directory.next(); slice !== undefined; slice = directory.next())
-    for (let at = 0; at < slice.words.length; at += RECORD_WORDS) {
-      const index = slice.firstIndex + at / RECORD_WORDS;
-      const record = parser.parse(slice.words, at, index);
+  for (let batch = directory.next(); batch !== undefined; batch = directory.next())
+    for (let at = 0; at < batch.words.length; at += RECORD_WORDS) {
+      const index = batch.firstIndex + at / RECORD_WORDS;
+      const record = parser.parse(batch.words, at, index);
       if (record.kind !== 'variable' || record.declaration.type !== 'string') continue;
       frames.set(record.id, record.frameOffset);
     }

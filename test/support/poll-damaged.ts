@@ -35,7 +35,7 @@ export function pollDamaged(
   const memory = new HeapMemory();
   const segment = memory.put('82', sample);
   let nowNs = 1n;
-  const poller = new SegmentPoller(memory, '82', '82', { now: () => nowNs });
+  const poller = new SegmentPoller(memory, '82', '82', { nowNs: () => nowNs });
   applyMutations(segment, mutations);
   const statuses: PollResult['publisher'][] = [];
   for (let poll = 0; poll < POLLS; poll++) {

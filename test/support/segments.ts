@@ -46,12 +46,12 @@ export class Segments {
     return publisher;
   }
 
-  poller(serverKey: string, now?: () => bigint): SegmentPoller {
+  poller(serverKey: string, nowNs?: () => bigint): SegmentPoller {
     const poller = new SegmentPoller(
       posixMemory(),
       this.name(serverKey),
       serverKey,
-      now && { now },
+      nowNs && { nowNs },
     );
     this.#pollers.push(poller);
     return poller;

@@ -3,16 +3,9 @@ import { LargeMap } from '../../collections/large-map.js';
 import { Fault } from '../../errors.js';
 import type { Declaration } from '../../model.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import {
-  LIMITS,
-  MAX_UNIT_BYTES,
-  MUTABLE,
-  MUTABLE_OFFSET,
-  RECORD_SIZE,
-  RECORD_WORDS,
-} from './layout.js';
+import { LIMITS, MAX_UNIT_BYTES, RECORD_SIZE, RECORD_WORDS } from './layout.js';
 import { corrupt, readStringBytes, readMutableFields } from './segment-header.js';
-import type { SegmentHeader } from './segment-header.js';
+import type { MutableFields, SegmentHeader } from './segment-header.js';
 
 /** The fields of a record that declare a variable. Each string is given by its offset. */
 export interface DeclarationFields extends Pick<Declaration, 'type' | 'kind'> {
@@ -33,48 +26,8 @@ interface CachedDeclaration {
   readonly count: number;
 }
 
-/** Maximum number of cached declarations per name. Further declarations are not shared. */
+/** Maximum number of cached declarations per name. Records share cached declarations only. */
 const MAX_PER_NAME = 8;
-
-/** A cache of declarations: records with equal declarations share one `Declaration`. */
-class Declarations {
-  readonly #strings: DirectoryReader;
-  readonly #known = new LargeMap<CachedDeclaration>();
-
-  constructor(strings: DirectoryReader) {
-    this.#strings = strings;
-  }
-
-  /**
-   * The declaration of a record; undefined if its schema is not a list of ascending, finite numbers.
-   * @throws Fault SEGMENT_CORRUPT for a string outside the string region
-   */
-  of(fields: DeclarationFields): Declaration | undefined {
-    const first = this.#known.get(fields.name);
-    for (let known = first; known !== undefined; known = known.next)
-      if (isSame(known, fields)) return known.declaration;
-    const declaration = this.#read(fields, first?.declaration.name);
-    const count = 1 + (first?.count ?? 0);
-    if (declaration === undefined || count > MAX_PER_NAME) return declaration;
-    const { name, unit, help, schema } = fields;
-    this.#known.set(name, { unit, help, schema, declaration, next: first, count });
-    return declaration;
-  }
-
-  #read(at: DeclarationFields, name: string | undefined): Declaration | undefined {
-    const schema = this.#strings.schema(at.schema, LIMITS.schemaEntries * 8);
-    if (schema === undefined) return undefined;
-    const { type, kind } = at;
-    return {
-      name: name ?? this.#strings.text(at.name, LIMITS.nameBytes, false),
-      type,
-      kind,
-      unit: this.#strings.text(at.unit, MAX_UNIT_BYTES, true),
-      help: this.#strings.text(at.help, LIMITS.helpBytes, true),
-      schema,
-    };
-  }
-}
 
 const isSame = (known: CachedDeclaration, fields: DeclarationFields): boolean =>
   known.unit === fields.unit &&
@@ -83,23 +36,23 @@ const isSame = (known: CachedDeclaration, fields: DeclarationFields): boolean =>
   known.declaration.type === fields.type &&
   known.declaration.kind === fields.kind;
 
-/** Records copied per slice: a few milliseconds of work. */
-export const MAX_RECORDS_PER_SLICE = 1024;
+/** Maximum number of records in a batch: a few milliseconds of work. */
+export const MAX_BATCH_RECORDS = 1024;
+/** Maximum number of string bytes that are copied with a batch. */
+const MAX_BATCH_STRING_BYTES = 1 << 20;
 const ATTEMPTS = 5;
-/** Bytes of strings copied per slice. */
-const MAX_STRING_BYTES_PER_SLICE = 1 << 20;
 /** Maximum total size in bytes of the texts and schemas that are decoded for one directory. */
 const MAX_TEXT_BYTES = 2 ** 28;
 const NO_SCHEMA: readonly number[] = [];
 
 /** Consecutive records. Their strings have been copied. */
-export interface RecordSlice {
+export interface RecordBatch {
   /** 16 words per record; empty while strings are still being copied. */
   readonly words: Uint32Array;
   readonly firstIndex: number;
-  /** True for the first slice after a switch of directories. */
+  /** True for the first batch after a switch of directories. */
   readonly isNewDirectory: boolean;
-  /** True if the slice reaches the end of the directory. */
+  /** True if the batch reaches the end of the directory. */
   readonly isLast: boolean;
 }
 
@@ -117,8 +70,8 @@ export class DirectoryReader {
   readonly #texts = new LargeMap<string>();
   readonly #schemas = new LargeMap<readonly number[]>();
   #textBytes = 0;
-  /** Declarations of the current directory. */
-  declarations = new Declarations(this);
+  /** The newest declaration of each name, by the offset of the name. */
+  readonly #declarations = new LargeMap<CachedDeclaration>();
 
   constructor(file: SegmentFile, header: SegmentHeader) {
     this.#file = file;
@@ -127,18 +80,20 @@ export class DirectoryReader {
 
   /**
    * Copies the next records; undefined if there are none.
+   * @param fields the mutable fields, if the caller has just read them
    * @throws Fault SEGMENT_UNSTABLE if the publisher switches directories faster than they can be copied
    */
-  next(): RecordSlice | undefined {
+  next(fields?: MutableFields): RecordBatch | undefined {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const before = readMutableFields(this.#file, this.#header);
+      const known = attempt === 0 ? fields : undefined;
+      const before = known ?? readMutableFields(this.#file, this.#header);
       const isNewDirectory = before.epoch !== this.#epoch;
       if (isNewDirectory) {
         const wasInterrupted = this.#epoch !== -1 && !this.#isComplete;
         this.#restart();
         if (wasInterrupted && ++this.#switches >= ATTEMPTS) break;
       }
-      const count = Math.min(before.records - this.#next, MAX_RECORDS_PER_SLICE);
+      const count = Math.min(before.records - this.#next, MAX_BATCH_RECORDS);
       if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
       if (count === 0 && !isNewDirectory) return undefined;
       const active = before.epoch % 2;
@@ -149,7 +104,7 @@ export class DirectoryReader {
         readStringBytes(this.#file, this.#header, active),
       );
       const words = this.#copyRecords(active, hasStrings ? count : 0);
-      if (this.#epochNow() !== before.epoch) continue;
+      if (readMutableFields(this.#file, this.#header).epoch !== before.epoch) continue;
       this.#epoch = before.epoch;
       const firstIndex = this.#next;
       this.#next += words.length / RECORD_WORDS;
@@ -170,6 +125,37 @@ export class DirectoryReader {
     return epoch !== this.#epoch || records !== this.#next;
   }
 
+  /**
+   * The declaration of a record, which records with equal fields share; undefined if its schema is not a list of
+   * ascending, finite numbers.
+   * @throws Fault SEGMENT_CORRUPT for a string outside the string region
+   */
+  declaration(fields: DeclarationFields): Declaration | undefined {
+    const { name, unit, help, schema } = fields;
+    const first = this.#declarations.get(name);
+    for (let known = first; known !== undefined; known = known.next)
+      if (isSame(known, fields)) return known.declaration;
+    const declaration = this.#readDeclaration(fields, first?.declaration.name);
+    const count = 1 + (first?.count ?? 0);
+    if (declaration === undefined || count > MAX_PER_NAME) return declaration;
+    this.#declarations.set(name, { unit, help, schema, declaration, next: first, count });
+    return declaration;
+  }
+
+  #readDeclaration(at: DeclarationFields, name: string | undefined): Declaration | undefined {
+    const schema = this.#schema(at.schema);
+    if (schema === undefined) return undefined;
+    const { type, kind } = at;
+    return {
+      name: name ?? this.text(at.name, LIMITS.nameBytes, false),
+      type,
+      kind,
+      unit: this.text(at.unit, MAX_UNIT_BYTES, true),
+      help: this.text(at.help, LIMITS.helpBytes, true),
+      schema,
+    };
+  }
+
   /** The text at an offset. @param keep whether to cache the text, for texts that many records share */
   text(offset: number, maxBytes: number, keep: boolean): string {
     if (offset === 0) return '';
@@ -183,9 +169,9 @@ export class DirectoryReader {
   }
 
   /** The 8-byte floats at an offset; undefined if they are not a list of ascending, finite numbers. */
-  schema(offset: number, maxBytes: number): readonly number[] | undefined {
+  #schema(offset: number): readonly number[] | undefined {
     if (offset === 0) return NO_SCHEMA;
-    const end = this.#endOf(offset, maxBytes);
+    const end = this.#endOf(offset, LIMITS.schemaEntries * 8);
     const known = this.#schemas.get(offset);
     if (known !== undefined) return known;
     const schema = ascending(this.#strings.subarray(offset + 2, end));
@@ -222,7 +208,7 @@ export class DirectoryReader {
     this.#texts.clear();
     this.#schemas.clear();
     this.#textBytes = 0;
-    this.declarations = new Declarations(this);
+    this.#declarations.clear();
   }
 
   #copyRecords(active: number, count: number): Uint32Array {
@@ -242,19 +228,13 @@ export class DirectoryReader {
       this.#strings.copy(grown, 0, 0, this.#stringBytes);
       this.#strings = grown;
     }
-    const end = Math.min(bytes, this.#stringBytes + MAX_STRING_BYTES_PER_SLICE);
+    const end = Math.min(bytes, this.#stringBytes + MAX_BATCH_STRING_BYTES);
     const tail = this.#strings.subarray(this.#stringBytes, end);
     const at = (this.#header.strings[active] ?? 0) + this.#stringBytes;
     const read = this.#file.read(tail, tail.length, at);
     if (read < tail.length) throw corrupt(`the file ends within the strings, at byte ${at + read}`);
     this.#stringBytes = end;
     return end === bytes;
-  }
-
-  #epochNow(): number {
-    const word = Buffer.alloc(8);
-    this.#file.read(word, 8, MUTABLE_OFFSET + MUTABLE.directory);
-    return word.readUInt32LE(4);
   }
 }
 

@@ -189,7 +189,7 @@ export class RecordParser {
     fields.unit = words[at + UNIT] ?? 0;
     fields.help = words[at + HELP] ?? 0;
     fields.schema = words[at + SCHEMA] ?? 0;
-    const declaration = this.#strings.declarations.of(fields);
+    const declaration = this.#strings.declaration(fields);
     if (declaration === undefined)
       throw this.#fail('its schema is not a list of ascending, finite numbers');
     if (

@@ -1,17 +1,18 @@
 // Polls the segment of one server key, and each segment that replaces it, and judges the publisher.
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
+import { trusting } from '../../foreign/verified-file.js';
 import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
 import { resultWithoutSource } from '../../streams/poller.js';
 import type { AvailableNames, PollResult, Poller } from '../../streams/poller.js';
-import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
+import { MUTABLE, MUTABLE_OFFSET, SEGMENT_STATE, segmentName } from './layout.js';
 import { HeartbeatClock, judge, processOf } from './liveness.js';
 import { checkSize, readHeader, readMutableFields, segmentNames } from './segment-header.js';
 import type { SegmentHeader, MutableFields } from './segment-header.js';
 import { CHANGE_STEPS, SegmentSource } from './segment-source.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
-const { getuid, hrtime } = process;
+const { hrtime } = process;
 
 /** Time between two checks of lock and name. A check makes several system calls, one of them through ffi. */
 const CHECK_PERIOD_NS = 500_000_000n;
@@ -24,7 +25,7 @@ const MAX_RETRY_NS = 120_000_000_000n;
 const within = (ns: bigint, least: bigint, most: bigint): bigint =>
   ns < least ? least : ns > most ? most : ns;
 /** Work budget of one poll. */
-const SLICE = {
+const POLL_BUDGET = {
   steps: CHANGE_STEPS,
   ms: SLICE_MS,
   leastSteps: CHANGE_STEPS / 16,
@@ -42,63 +43,40 @@ interface OpenedSegment {
   isLocked: boolean | undefined;
   nameHolder: NameHolder;
   readonly heartbeatClock: HeartbeatClock;
-  /** Epoch and number of records up to which the directory was read. */
-  epoch: number;
-  records: number;
 }
 
-export interface SegmentPoolOptions {
-  readonly contextId: string;
-  readonly poolName: string;
+interface SegmentPollerOptions {
   /** How long the values of a stalled publisher are served; 0, the default, for no limit. */
   readonly stalledAfterSeconds?: number | undefined;
-  /** Trusted users, besides root and the user of this process. An empty list trusts all users. */
+  /** Trusted users, besides root and the user of this process. An empty list, the default, trusts all users. */
   readonly trustedOwners?: readonly number[] | undefined;
   /** Limit of objects and variables of a segment; `MAX_ITEMS` by default. */
   readonly segmentMaxItems?: number | undefined;
   /** The clock of heartbeats in nanoseconds; by default CLOCK_MONOTONIC. */
   readonly nowNs?: (() => bigint) | undefined;
+  /** Makes the work budget of one poll; by default `CHANGE_STEPS`. */
+  readonly budget?: () => Budget;
+}
+
+interface SegmentPoolOptions extends SegmentPollerOptions {
+  readonly contextId: string;
+  readonly poolName: string;
 }
 
 /** Returns a function that makes the poller for a server key of one pool. */
 export const segmentPollers =
-  (
-    memory: SharedMemory,
-    {
-      contextId,
-      poolName,
-      stalledAfterSeconds = 0,
-      trustedOwners = [],
-      segmentMaxItems: maxItems,
-      nowNs,
-    }: SegmentPoolOptions,
-  ) =>
+  (memory: SharedMemory, { contextId, poolName, ...options }: SegmentPoolOptions) =>
   (serverKey: string): SegmentPoller =>
     new SegmentPoller(memory, segmentName(contextId, poolName, serverKey), serverKey, {
-      stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
-      budget: () => new Budget(SLICE),
-      maxItems,
-      ...(nowNs && { now: nowNs }),
-      ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),
+      ...options,
+      budget: () => new Budget(POLL_BUDGET),
     });
-
-export interface SegmentPollerOptions {
-  /** CLOCK_MONOTONIC in ns, the clock of heartbeats. */
-  readonly now?: () => bigint;
-  /** How long the values of a stalled publisher are served; 0 for no limit. */
-  readonly stalledForNs?: bigint;
-  /** Ids of trusted users; undefined for all. */
-  readonly trusted?: readonly number[];
-  /** Makes the work budget of one poll; by default `CHANGE_STEPS`. */
-  readonly budget?: () => Budget;
-  readonly maxItems?: number | undefined;
-}
 
 export class SegmentPoller implements Poller {
   readonly #memory: SharedMemory;
   readonly #name: string;
   readonly #serverKey: string;
-  readonly #now: () => bigint;
+  readonly #nowNs: () => bigint;
   readonly #options: SegmentPollerOptions;
   #opened: OpenedSegment | undefined;
   /**
@@ -123,19 +101,19 @@ export class SegmentPoller implements Poller {
     this.#memory = memory;
     this.#name = name;
     this.#serverKey = serverKey;
-    this.#now = options.now ?? (() => hrtime.bigint());
+    this.#nowNs = options.nowNs ?? (() => hrtime.bigint());
     this.#options = options;
   }
 
   poll(): PollResult {
-    const nowNs = this.#now();
+    const nowNs = this.#nowNs();
     this.#decaySpentTime(nowNs);
     try {
       const pollResult = this.#poll(nowNs);
-      if (pollResult.hasMore) this.#spentNs += this.#now() - nowNs;
+      if (pollResult.hasMore) this.#spentNs += this.#nowNs() - nowNs;
       return pollResult;
     } catch (error) {
-      const endNs = this.#now();
+      const endNs = this.#nowNs();
       const delayNs = (this.#spentNs + endNs - nowNs) * RETRY_SHARE;
       this.close();
       this.#retryAtNs = endNs + within(delayNs, MIN_RETRY_NS, MAX_RETRY_NS);
@@ -181,24 +159,23 @@ export class SegmentPoller implements Poller {
       const reason = `no segment ${this.#name} in shared memory`;
       return this.#withoutSource({ state: 'absent', reason });
     }
-    const words = readMutableFields(opened.file, opened.header);
-    this.#check(opened, nowNs, words);
+    const fields = readMutableFields(opened.file, opened.header);
+    this.#check(opened, nowNs, fields);
     if (opened.isLocked === undefined)
       return this.#withoutSource(this.#failure ?? this.#ended ?? LOCK_UNKNOWN);
     const { isLocked, nameHolder } = opened;
     const { heartbeatPeriodNs } = opened.header;
-    const { state, notifications } = words;
-    const heartbeatNs = opened.heartbeatClock.at(words.heartbeatNs, nowNs);
+    const { state, notifications } = fields;
+    const heartbeatNs = opened.heartbeatClock.at(fields.heartbeatNs, nowNs);
     const { publisher, isServed } = judge(
       { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
-      this.#options.stalledForNs,
+      BigInt(this.#options.stalledAfterSeconds ?? 0) * 1_000_000_000n,
     );
     const process = (opened.process ??= processOf(opened.header, opened.file, isLocked));
     if (!isServed) return { ...this.#unserved(publisher, notifications), process };
     this.#ended = undefined;
-    const synced = sync(opened, words, this.#options.budget?.());
-    const { changes, hasMore, isReclaiming, isUnstable } = synced;
-    if (!hasMore) this.#failure = undefined;
+    const changes = changesOf(opened.source, fields, this.#options.budget?.());
+    if (!changes.hasMore) this.#failure = undefined;
     return {
       serverKey: this.#serverKey,
       // Each retry reads a failed segment from its beginning, and may fail again near its end. So the failure is
@@ -206,12 +183,9 @@ export class SegmentPoller implements Poller {
       publisher: this.#failure ?? publisher,
       process,
       source: opened.source,
-      changes,
-      hasMore,
-      isReclaiming,
-      isUnstable,
+      ...changes,
       notifications,
-      drops: { objects: words.objectsDropped, variables: words.variablesDropped },
+      drops: { objects: fields.objectsDropped, variables: fields.variablesDropped },
     };
   }
 
@@ -232,10 +206,10 @@ export class SegmentPoller implements Poller {
     try {
       this.#checkOwnership(file);
       const header = readHeader(file);
-      const source = new SegmentSource(file, header, this.#options.maxItems);
+      const source = new SegmentSource(file, header, this.#options.segmentMaxItems);
+      const heartbeatClock = new HeartbeatClock();
       const unchecked = { checkedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
-      const unread = { heartbeatClock: new HeartbeatClock(), epoch: -1, records: 0 };
-      return { file, header, source, process: undefined, ...unchecked, ...unread };
+      return { file, header, source, process: undefined, ...unchecked, heartbeatClock };
     } catch (error) {
       file.close();
       throw error;
@@ -244,16 +218,16 @@ export class SegmentPoller implements Poller {
 
   /** @throws Fault NATIVE_FAILED for a segment that an untrusted user may have written */
   #checkOwnership({ ownership: { uid, isWritableByAll } }: SegmentFile): void {
-    const { trusted } = this.#options;
-    if (trusted === undefined) return;
+    const { trustedOwners = [] } = this.#options;
+    if (trustedOwners.length === 0) return;
     const refuse = (why: string) => new Fault('NATIVE_FAILED', `Segment ${this.#name} ${why}`);
-    if (!trusted.includes(uid))
+    if (!trusting(trustedOwners)(uid))
       throw refuse(`belongs to user ${uid}, who is not in trusted_owners`);
     if (isWritableByAll) throw refuse('is writable by all users, although trusted_owners is set');
   }
 
-  #check(opened: OpenedSegment, nowNs: bigint, words: MutableFields): void {
-    const isEnding = words.state !== 1;
+  #check(opened: OpenedSegment, nowNs: bigint, fields: MutableFields): void {
+    const isEnding = fields.state !== SEGMENT_STATE.live;
     if (!isEnding && opened.checkedAtNs !== 0n && nowNs - opened.checkedAtNs < CHECK_PERIOD_NS)
       return;
     opened.checkedAtNs = nowNs;
@@ -269,18 +243,13 @@ export class SegmentPoller implements Poller {
   }
 }
 
-/** Applies new directory records; reads nothing if the directory did not change. */
-function sync(
-  opened: OpenedSegment,
-  { epoch, records }: MutableFields,
+function changesOf(
+  source: SegmentSource,
+  fields: MutableFields,
   budget?: Budget,
 ): StructureChanges & Pick<PollResult, 'isUnstable'> {
-  if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };
   try {
-    const synced = opened.source.readChanges(budget);
-    if (!synced.hasMore && synced.isReclaiming !== true)
-      [opened.epoch, opened.records] = [epoch, records];
-    return synced;
+    return source.readChanges(budget, fields);
   } catch (error) {
     // A directory that changes too fast is not invalid: the next poll tries again.
     if (error instanceof Fault && error.code === 'SEGMENT_UNSTABLE')

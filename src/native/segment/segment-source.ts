@@ -3,13 +3,13 @@ import { Budget } from '../../budget.js';
 import type { Fault } from '../../errors.js';
 import type { Frame, Source, StructureChange, StructureChanges, Variable } from '../../model.js';
 import { DirectoryReader } from './directory-reader.js';
-import type { RecordSlice } from './directory-reader.js';
+import type { RecordBatch } from './directory-reader.js';
 import { FrameReader } from './frame-reader.js';
 import { LIMITS, RECORD_WORDS } from './layout.js';
 import { RecordParser } from './record-parser.js';
 import type { DirectoryRecord } from './record-parser.js';
 import { corrupt } from './segment-header.js';
-import type { SegmentHeader } from './segment-header.js';
+import type { MutableFields, SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import { Tree } from './tree.js';
 
@@ -20,11 +20,6 @@ export const CHANGE_STEPS = 8192;
 /** Budget steps for reading a record, and for removing an item. Checking an item takes one step. */
 const RECORD_STEPS = 8;
 const REMOVAL_STEPS = 8;
-
-/** Copied records, and the offset in words of the first one to apply. */
-interface CopiedSlice extends RecordSlice {
-  at: number;
-}
 
 export class SegmentSource implements Source {
   readonly #file: SegmentFile;
@@ -38,8 +33,10 @@ export class SegmentSource implements Source {
   #lastId = 0;
   /** True after a switch, while the new directory is read: items that the new directory lacks were removed. */
   #hasSwitched = false;
-  /** Copied records that are not applied yet. */
-  #copied: CopiedSlice | undefined;
+  /** Copied records that are not all applied yet. */
+  #batch: RecordBatch | undefined;
+  /** The offset in words of the first record of the batch that is not applied yet. */
+  #at = 0;
   /** The sweep of missing items, while it runs. */
   #sweep: Iterator<StructureChange | undefined, void> | undefined;
 
@@ -60,7 +57,11 @@ export class SegmentSource implements Source {
     return this.#tree.roots;
   }
 
-  readChanges(budget = new Budget({ steps: CHANGE_STEPS })): StructureChanges {
+  /** @param fields the mutable fields, if the caller has just read them */
+  readChanges(
+    budget = new Budget({ steps: CHANGE_STEPS }),
+    fields?: MutableFields,
+  ): StructureChanges {
     const changes: StructureChange[] = [];
     // Removed items count towards the limit until they are freed, so free them before reading anything.
     if (this.#tree.reclaim(budget))
@@ -72,14 +73,14 @@ export class SegmentSource implements Source {
         hasMore: this.#continueSweep(changes, budget) || this.#directory.hasChanges(),
       };
     if (!this.#hasSwitched && this.#tree.size > this.#maxItems) throw this.#tooMany();
-    // A slice that an earlier call copied may no longer reach the end of the directory.
-    const isOld = this.#copied !== undefined;
-    const slice = (this.#copied ??= this.#nextSlice());
-    if (slice === undefined) return { changes, hasMore: false };
-    this.#applySlice(slice, changes, budget);
-    if (slice.at < slice.words.length) return { changes, hasMore: true };
-    this.#copied = undefined;
-    if (!slice.isLast) return { changes, hasMore: true };
+    // A batch that an earlier call copied may no longer reach the end of the directory.
+    const isOld = this.#batch !== undefined;
+    const batch = (this.#batch ??= this.#nextBatch(fields));
+    if (batch === undefined) return { changes, hasMore: false };
+    this.#apply(batch, changes, budget);
+    if (this.#at < batch.words.length) return { changes, hasMore: true };
+    this.#batch = undefined;
+    if (!batch.isLast) return { changes, hasMore: true };
     if (this.#hasSwitched) this.#sweep = this.#tree.sweep();
     this.#hasSwitched = false;
     const hasMore = this.#continueSweep(changes, budget) || (isOld && this.#directory.hasChanges());
@@ -96,7 +97,7 @@ export class SegmentSource implements Source {
   }
 
   get #hasUnread(): boolean {
-    if (this.#sweep !== undefined || this.#copied !== undefined) return true;
+    if (this.#sweep !== undefined || this.#batch !== undefined) return true;
     return this.#directory.hasChanges();
   }
 
@@ -122,28 +123,25 @@ export class SegmentSource implements Source {
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
   }
 
-  #nextSlice(): CopiedSlice | undefined {
-    const slice = this.#directory.next();
-    if (slice?.isNewDirectory === true) {
+  #nextBatch(fields: MutableFields | undefined): RecordBatch | undefined {
+    const batch = this.#directory.next(fields);
+    if (batch?.isNewDirectory === true) {
       this.#hasSwitched = this.#tree.size > 0;
       this.#tree.beginRound();
       this.#lastId = 0;
     }
-    if (slice === undefined) return undefined;
-    // Sets property by property. With a spread, V8 would give each object a hidden class of its own.
-    const { words, firstIndex, isNewDirectory, isLast } = slice;
-    return { words, firstIndex, isNewDirectory, isLast, at: 0 };
+    this.#at = 0;
+    return batch;
   }
 
-  /** Applies records of a slice, at least one, within the budget. */
-  #applySlice(slice: CopiedSlice, changes: StructureChange[], budget: Budget): void {
-    const { words, firstIndex } = slice;
-    while (slice.at < words.length) {
+  /** Applies records of a batch, at least one, within the budget. */
+  #apply({ words, firstIndex }: RecordBatch, changes: StructureChange[], budget: Budget): void {
+    while (this.#at < words.length) {
       // Stop, so that the caller can free removed items: they must not count towards the limit.
       if (this.#tree.isReclaiming && this.#tree.size >= this.#itemLimit) return;
-      const record = this.#parser.parse(words, slice.at, firstIndex + slice.at / RECORD_WORDS);
-      slice.at += RECORD_WORDS;
-      const change = this.#apply(record);
+      const record = this.#parser.parse(words, this.#at, firstIndex + this.#at / RECORD_WORDS);
+      this.#at += RECORD_WORDS;
+      const change = this.#applyRecord(record);
       if (change !== undefined) changes.push(change);
       budget.spend(RECORD_STEPS);
       if (budget.isSpent) return;
@@ -178,7 +176,7 @@ export class SegmentSource implements Source {
     return Math.floor(this.#file.read(into, length, region + first * size) / size);
   }
 
-  #apply(record: DirectoryRecord): StructureChange | undefined {
+  #applyRecord(record: DirectoryRecord): StructureChange | undefined {
     if (record.kind === 'tombstone') return this.#tree.remove(record.id);
     const { id } = record;
     if (id <= this.#lastId)

@@ -30,7 +30,7 @@ describe('A reader of a randomly damaged segment (segment format, section 2)', (
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
         const memory = new HeapMemory();
         applyMutations(memory.put('82', sample), mutations);
-        const { publisher } = new SegmentPoller(memory, '82', '82', { now: () => 1n }).poll();
+        const { publisher } = new SegmentPoller(memory, '82', '82', { nowNs: () => 1n }).poll();
         if (publisher.state !== 'corrupt') return;
         expect(publisher.reason).to.match(/^[Ss]egment is corrupt: /);
         reasons.add(publisher.reason.replace(/[0-9a-f]*[0-9][0-9a-f]*/g, 'N'));

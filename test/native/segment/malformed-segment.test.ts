@@ -355,7 +355,7 @@ function watchOver(damage: (bytes: Buffer) => void) {
   damage(bytes);
   const memory = new HeapMemory();
   const segment = memory.put('82', bytes);
-  return { memory, segment, poller: new SegmentPoller(memory, '82', '82', { now: () => 1n }) };
+  return { memory, segment, poller: new SegmentPoller(memory, '82', '82', { nowNs: () => 1n }) };
 }
 
 function describeDamages(kind: string, state: string, lead: string, damages: readonly Damage[]) {
@@ -409,7 +409,7 @@ describe('A segment (segment format, section 2)', () => {
       field64(64, RECORD.owner, parent)(bytes);
       const memory = new HeapMemory();
       memory.put('deep', bytes);
-      return new SegmentPoller(memory, 'deep', 'deep', { now: () => 1n }).poll().publisher;
+      return new SegmentPoller(memory, 'deep', 'deep', { nowNs: () => 1n }).poll().publisher;
     };
     expect(verdictOn(63n).state).to.equal('live');
     const reason = 'Segment is corrupt: object 65 is too deep below its root';

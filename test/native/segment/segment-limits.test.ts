@@ -126,9 +126,12 @@ describe('A segment that changed its directory often and then became corrupt', (
     };
     let nowNs = 0n;
     // The clock advances by a millisecond at each call.
-    const now = () => (nowNs += 1_000_000n);
+    const nextNs = () => (nowNs += 1_000_000n);
     const budget = () => new Budget({ steps: 64 });
-    const poller = new SegmentPoller(posixMemory(), segments.name('82'), '82', { now, budget });
+    const poller = new SegmentPoller(posixMemory(), segments.name('82'), '82', {
+      nowNs: nextNs,
+      budget,
+    });
     const settled = () => {
       for (;;) {
         const { hasMore, isReclaiming, publisher } = poller.poll();

@@ -23,11 +23,14 @@ function beating(seconds: bigint): Buffer {
   return bytes;
 }
 
-/** @param stalledForNs how long a stalled publisher is served; 0 means forever */
-function polledMemory(stalledForNs = 0n) {
+/** @param stalledAfterSeconds how long a stalled publisher is served; 0 means forever */
+function polledMemory(stalledAfterSeconds = 0) {
   const memory = new HeapMemory();
   let nowNs = 1n;
-  const poller = new SegmentPoller(memory, 'c.p.82', '82', { now: () => nowNs, stalledForNs });
+  const poller = new SegmentPoller(memory, 'c.p.82', '82', {
+    nowNs: () => nowNs,
+    stalledAfterSeconds,
+  });
   return {
     memory,
     poller,
@@ -72,7 +75,7 @@ describe('A segment poller', () => {
   });
 
   it('serves a stalled publisher until the time limit, and again after its next heartbeat', () => {
-    const { memory, poller, pass, begin } = polledMemory(2n * SECOND);
+    const { memory, poller, pass, begin } = polledMemory(2);
     pass(1000);
     const segment = begin();
     const { source } = poller.poll();
@@ -112,7 +115,7 @@ describe('A segment poller', () => {
   });
 
   it("counts a heartbeat's age from the first poll that reads the heartbeat if the publisher's clock is behind", () => {
-    const { poller, state, pass, memory } = polledMemory(60n * SECOND);
+    const { poller, state, pass, memory } = polledMemory(60);
     pass(700_000);
     const segment = memory.put('c.p.82', beating(100n));
     expect(poller.poll()).to.deep.include({ source: undefined });
@@ -140,7 +143,7 @@ describe('A segment poller', () => {
   });
 
   it('detects the death of a stalled publisher, even after it has stopped serving this publisher', () => {
-    const { poller, state, pass, begin } = polledMemory(2n * SECOND);
+    const { poller, state, pass, begin } = polledMemory(2);
     const segment = begin();
     poller.poll();
     pass(8000);
@@ -327,7 +330,7 @@ describe('A segment poller', () => {
     for (const [uid, isWritableByAll, state, reason] of table) {
       const memory = new HeapMemory();
       memory.put('c.p.82', beating(0n)).ownership = { uid, isWritableByAll };
-      const options = { now: () => 1n, trusted: [0, 1000] };
+      const options = { nowNs: () => 1n, trustedOwners: [1000] };
       const { publisher } = new SegmentPoller(memory, 'c.p.82', '82', options).poll();
       expect(publisher.state).to.equal(state);
       expect(publisher.reason).to.contain(reason);

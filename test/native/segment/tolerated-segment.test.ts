@@ -25,7 +25,7 @@ const sample = sampleSegment();
 function verdictOn(bytes: Uint8Array, prepare: (segment: HeapSegment) => void = () => undefined) {
   const memory = new HeapMemory();
   prepare(memory.put('82', bytes));
-  return new SegmentPoller(memory, '82', '82', { now: () => 1n }).poll();
+  return new SegmentPoller(memory, '82', '82', { nowNs: () => 1n }).poll();
 }
 
 const TOLERATED: readonly (readonly [string, (bytes: Buffer) => void])[] = [
