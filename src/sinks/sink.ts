@@ -1,4 +1,4 @@
-// The interface of a sink, routing parameters, and identity labels of targets.
+// The interface of a sink, and the identity labels of targets.
 import { asyncScheduler, filter, map, take, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { Target } from '../model.js';
@@ -33,51 +33,9 @@ export interface Targets {
  */
 export type Sink = (registry: Targets) => Observable<SinkEvent>;
 
-/** The routing parameters of a request; each is undefined if the request lacks it. */
-interface RoutingParameters {
-  readonly serverKey: string | undefined;
-  readonly app: string | undefined;
-  readonly instance: string | undefined;
-}
-
-/** Whether a target matches all given parameters. */
-export const matches = (target: Target, { serverKey, app, instance }: RoutingParameters): boolean =>
-  (app === undefined || target.app === app) &&
-  (serverKey === undefined || isOnKey(target, serverKey)) &&
-  (instance === undefined || (instance !== '' && instanceOf(target) === instance));
-
-/**
- * The fewest parameters that select a target, ready or not. Empty for a single target with several
- * server keys, since its current key may change.
- */
-export function parametersOf(
-  target: Target,
-  targets: readonly Target[],
-): Readonly<Record<string, string>> {
-  if (targets.length === 1 && target.serverKeys.length > 1) return {};
-  const serverKey = serverKeyOf(target);
-  const peers = targets.filter((each) => each !== target && each.serverKeys.includes(serverKey));
-  if (peers.length === 0) return { server_key: serverKey };
-  const { app } = target;
-  const instance = instanceOf(target);
-  const isAlone = instance === '' || !peers.some((each) => each.app === app);
-  return { server_key: serverKey, app, ...(isAlone ? {} : { instance }) };
-}
-
 /** The server key of the last root; the first server key if there was no root. */
-const serverKeyOf = ({ lastRoot, serverKeys }: Target): string =>
+export const serverKeyOf = ({ lastRoot, serverKeys }: Target): string =>
   lastRoot?.serverKey ?? serverKeys[0] ?? '';
-
-/** The id of the last root; the configured hint if there was no root. */
-const instanceOf = ({ lastRoot, instance }: Target): string => lastRoot?.id ?? instance;
-
-/** Whether a target reads a server key. A target with a root reads only the root's key. */
-function isOnKey(target: Target, serverKey: string): boolean {
-  if (!target.serverKeys.includes(serverKey)) return false;
-  if (target.serverKeys.length === 1) return true;
-  const status = target.status();
-  return status.root === '' || status.serverKey === serverKey;
-}
 
 /** The labels that identify a target in the self-metrics and in service discovery. */
 export type IdentityLabels = Readonly<Record<string, string>>;

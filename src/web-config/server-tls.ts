@@ -162,10 +162,7 @@ export const certificateOptions = ({ clientAuth }: ServerTls) => ({
 });
 
 /** Returns why the settings refuse the certificate of a client; undefined if they accept it. */
-export function certificateRefusal(
-  socket: TLSSocket,
-  { clientAuth, allowedSans }: ServerTls,
-): 'no_certificate' | 'not_verified' | 'name_not_allowed' | undefined {
+export function certificateRefusal(socket: TLSSocket, { clientAuth, allowedSans }: ServerTls) {
   if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return undefined;
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined)

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
-import { EMPTY, Subscription, asyncScheduler, defer, using } from 'rxjs';
+import { EMPTY, Subscription, asyncScheduler, defer, of, using } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { limitConcurrency } from '../../limit-concurrency.js';
 import type { CertificateRefusal } from './handshake-error.js';
@@ -91,8 +91,8 @@ export interface Guard {
   readonly authenticatesClients: () => boolean;
   /** The headers of every response. */
   readonly headers: () => HeaderFields;
-  /** Emits the error reply, or undefined to admit the request. The field is undefined if the guard admits all requests. */
-  readonly refusal: ((request: IncomingMessage) => Observable<Reply | undefined>) | undefined;
+  /** Emits the error reply, or undefined to admit the request. */
+  readonly refusal: (request: IncomingMessage) => Observable<Reply | undefined>;
 }
 
 /** Admits all clients. */
@@ -100,5 +100,5 @@ export const NO_GUARD: Guard = {
   tls: undefined,
   authenticatesClients: () => false,
   headers: () => ({}),
-  refusal: undefined,
+  refusal: () => of(undefined),
 };

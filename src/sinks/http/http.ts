@@ -6,7 +6,6 @@ import {
   defer,
   finalize,
   fromEvent,
-  isObservable,
   map,
   mergeMap,
   of,
@@ -25,21 +24,13 @@ import { HANDSHAKE_ERRORS } from './handshake-error.js';
 import type { FailedHandshake, HandshakeError } from './handshake-error.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { treeResponder } from './pages/tree.js';
-import { STATUSES, encoded, send, textReply } from './reply.js';
-import type { EncodedReply, HeaderFields, Reply, Sent } from './reply.js';
+import { STATUSES, encoded, plain, send, textReply } from './reply.js';
+import type { HeaderFields, Reply, Sent } from './reply.js';
 import { TREE_PATH, dispatch } from './dispatch.js';
 import type { ScrapeOptions } from './dispatch.js';
 
 /** The HTTP sink's own counters. */
-interface HttpMetrics {
-  /** Counts a response that has ended. */
-  readonly count: (sent: Sent) => void;
-  /** Counts a connection that the server closed to admit a new connection. */
-  readonly dropped: () => void;
-  readonly handshakeFailed: (error: HandshakeError) => void;
-}
-
-function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean): HttpMetrics {
+function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean) {
   const responses = metrics.counter(
     'shm_exporter_http_responses_total',
     'HTTP responses by status code.',
@@ -69,16 +60,18 @@ function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean): Ht
         { reason: Object.keys(HANDSHAKE_ERRORS) },
       );
   return {
-    count: (sent) => {
+    /** Counts a response that has ended. */
+    count: (sent: Sent) => {
       responses(1, { code: String(sent.status) });
       bytes(sent.bytes);
       saved(sent.saved);
       cut(Number(sent.isCut));
     },
+    /** Counts a connection that the server closed to admit a new connection. */
     dropped: () => {
       dropped(1);
     },
-    handshakeFailed: (reason) => handshakes?.(1, { reason }),
+    handshakeFailed: (reason: HandshakeError) => handshakes?.(1, { reason }),
   };
 }
 
@@ -93,40 +86,33 @@ function failed(
 }
 
 /**
- * Makes a function that sends a reply and emits when the response has ended. Emits nothing if the
- * connection closes before the reply. Every response has the headers `headers`.
+ * Sends a reply, and emits when the response has ended. Emits nothing if the connection closes before the reply.
+ * @param headers headers of every response
  */
-function responder(
-  log: (message: string) => void,
-): (
-  incoming: IncomingRequest,
+function respond(
+  { request, response }: IncomingRequest,
   reply$: Observable<Reply>,
   headers: HeaderFields,
-) => Observable<Sent> {
-  return ({ request, response }, reply$, headers) => {
-    const { socket } = request;
-    const acceptEncoding = request.headers['accept-encoding'];
-    const errorReply = (error: unknown): Observable<EncodedReply> => {
-      const reply = failed(request, error, log);
-      return of({ ...reply, body: reply.page, saved: 0 });
-    };
-    const sent = (reply: EncodedReply): Observable<Sent> => send(request, response, reply, headers);
-    // Unsubscribing interrupts neither the compression nor the sending of a response.
-    const sentLater = (compressed$: Observable<EncodedReply>): Observable<Sent> =>
-      compressed$.pipe(
-        catchError(errorReply),
-        mergeMap(sent),
+  log: (message: string) => void,
+): Observable<Sent> {
+  const { socket } = request;
+  // If the connection closes, free the permit for other clients at once.
+  const closed$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
+  const awaited$ = reply$.pipe(
+    take(1),
+    catchError((error: unknown) => of(failed(request, error, log))),
+    takeUntil(closed$),
+  );
+  return awaited$.pipe(
+    mergeMap((reply) =>
+      // Unsubscribing interrupts neither the compression nor the sending of a response.
+      defer(() => encoded(reply, request.headers['accept-encoding'])).pipe(
+        catchError((error: unknown) => of(plain(failed(request, error, log)))),
+        mergeMap((each) => send(request, response, each, headers)),
         share({ resetOnRefCountZero: false }),
-      );
-    // If the connection closes, free the permit for other clients at once.
-    const closed$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
-    const awaited$ = reply$.pipe(take(1), takeUntil(closed$));
-    return awaited$.pipe(
-      map((reply) => encoded(reply, acceptEncoding)),
-      catchError(errorReply),
-      mergeMap((reply) => (isObservable(reply) ? sentLater(reply) : sent(reply))),
-    );
-  };
+      ),
+    ),
+  );
 }
 
 export interface HttpOptions
@@ -153,29 +139,25 @@ export function httpSink(options: HttpOptions): Sink {
   return (registry) =>
     defer(() => {
       const admit = admission({ scrape: maxScrapes, page: MAX_PAGES }, responseMs);
-      const respond = responder(log);
       const pages = { ...options, ...treeOf(options) };
       const answer = (incoming: IncomingRequest): Observable<Sent> => {
         const { request } = incoming;
         const { kind, reply } = dispatch(request, () => registry.targets, pages);
         const headers = guard.headers();
-        const answered = (refusal?: Reply): Observable<Sent> =>
-          admit(request.socket, kind, (tooManyText) => {
-            if (tooManyText !== undefined)
-              return respond(incoming, of(tooMany(tooManyText)), headers);
-            return respond(incoming, refusal === undefined ? defer(reply) : of(refusal), headers);
-          });
-        const answer$ =
-          guard.refusal === undefined
-            ? answered()
-            : decided(
-                guard.refusal(request).pipe(
-                  // An error of the guard must not end the sink.
-                  catchError((error: unknown) => of(failed(request, error, log))),
-                ),
-                incoming,
-              ).pipe(mergeMap((refusal) => answered(refusal)));
-        return answer$.pipe(deadline(responseMs, request.socket));
+        const refusal$ = guard.refusal(request).pipe(
+          // An error of the guard must not end the sink.
+          catchError((error: unknown) => of(failed(request, error, log))),
+        );
+        return decided(refusal$, incoming).pipe(
+          mergeMap((refusal) =>
+            admit(request.socket, kind, (tooManyText) => {
+              const refused = tooManyText === undefined ? refusal : tooMany(tooManyText);
+              const reply$ = refused === undefined ? defer(reply) : of(refused);
+              return respond(incoming, reply$, headers, log);
+            }),
+          ),
+          deadline(responseMs, request.socket),
+        );
       };
       const counted = (sent: Sent): SinkEvent => {
         metrics.count(sent);

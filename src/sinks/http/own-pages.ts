@@ -6,7 +6,7 @@ import type { Observable } from 'rxjs';
 import { pluralize } from '../../pluralize.js';
 import type { Scope, Target } from '../../model.js';
 import type { SelfMetrics } from '../self-metrics.js';
-import { identitiesOf, parametersOf } from '../sink.js';
+import { identitiesOf } from '../sink.js';
 import { authorityOf } from './listen-address.js';
 import { pageReply } from './pages/page.js';
 import { statusPage } from './pages/status-page.js';
@@ -14,6 +14,7 @@ import type { ProcessInfo } from './pages/status-page.js';
 import type { TreeResponder } from './pages/tree.js';
 import { compressiblePage, plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
+import { parametersOf } from './route.js';
 
 /** Matches a host name, an IPv4 address or an IPv6 address in brackets, with or without a port. */
 const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;

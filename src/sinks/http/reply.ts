@@ -1,6 +1,6 @@
 // Replies and the function `send`, which emits when the response has ended.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Observable, from, map } from 'rxjs';
+import { Observable, from, map, of } from 'rxjs';
 import { GzipText } from '../../exposition/compress/gzip.js';
 import type { Body, Page } from '../../model.js';
 import { prefersGzip } from './choose-format.js';
@@ -60,16 +60,15 @@ export function compressiblePage(text: string, contentType: string): Page {
 /** The smallest body that is compressed, in bytes. Smaller bodies fit into one packet anyway. */
 const MIN_BYTES = 1024;
 
-/** The reply, with a gzip body if the Accept-Encoding header of the client prefers gzip and gzip is smaller. */
+/** Emits the reply, with a gzip body if the Accept-Encoding header of the client prefers gzip. */
 export function encoded(
   reply: Reply,
   acceptEncoding: string | undefined,
-): EncodedReply | Observable<EncodedReply> {
+): Observable<EncodedReply> {
   const { page } = reply;
-  const plain = { ...reply, body: page, saved: 0 };
-  if (page.bytes < MIN_BYTES || !prefersGzip(acceptEncoding)) return plain;
-  const gzip = page.gzip?.();
-  if (gzip === undefined) return plain;
+  const isLong = page.bytes >= MIN_BYTES;
+  const gzip = isLong && prefersGzip(acceptEncoding) ? page.gzip?.() : undefined;
+  if (gzip === undefined) return of(plain(reply));
   const headers = { ...reply.headers, 'Content-Encoding': 'gzip' };
   const withBody = (body: Body): EncodedReply => ({
     ...reply,
@@ -77,8 +76,11 @@ export function encoded(
     body,
     saved: Math.max(0, page.bytes - body.bytes),
   });
-  return gzip instanceof Promise ? from(gzip).pipe(map(withBody)) : withBody(gzip);
+  return (gzip instanceof Promise ? from(gzip) : of(gzip)).pipe(map(withBody));
 }
+
+/** The reply without compression. */
+export const plain = (reply: Reply): EncodedReply => ({ ...reply, body: reply.page, saved: 0 });
 
 /**
  * Sends a reply. Emits once when the response has ended. Unsubscribing does not cut the response.

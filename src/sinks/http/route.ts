@@ -1,8 +1,8 @@
-// Routes a request to a target and a scope (spec 4.2, 4.3 and 7).
+// Routes a request to a target and a scope, and finds the parameters that select a target (spec 4.2, 4.3 and 7).
 import { quoted } from '../../document/document.js';
 import { nearest } from '../../document/nearest.js';
 import type { Target } from '../../model.js';
-import { matches, parametersOf } from '../sink.js';
+import { serverKeyOf } from '../sink.js';
 
 export type Routed =
   | {
@@ -84,4 +84,46 @@ function noTarget(targets: readonly Target[]): string {
   const more = targets.length - listed.length;
   const rest = more === 0 ? '' : `, and ${more} more`;
   return `no target matches the routing parameters, allowed: ${listed.join(', ')}${rest}`;
+}
+
+/** The routing parameters of a request; each is undefined if the request lacks it. */
+interface RoutingParameters {
+  readonly serverKey: string | undefined;
+  readonly app: string | undefined;
+  readonly instance: string | undefined;
+}
+
+/** Whether a target matches all given parameters. */
+const matches = (target: Target, { serverKey, app, instance }: RoutingParameters): boolean =>
+  (app === undefined || target.app === app) &&
+  (serverKey === undefined || isOnKey(target, serverKey)) &&
+  (instance === undefined || (instance !== '' && instanceOf(target) === instance));
+
+/**
+ * The fewest parameters that select a target, ready or not. Empty for a single target with several
+ * server keys, since its current key may change.
+ */
+export function parametersOf(
+  target: Target,
+  targets: readonly Target[],
+): Readonly<Record<string, string>> {
+  if (targets.length === 1 && target.serverKeys.length > 1) return {};
+  const serverKey = serverKeyOf(target);
+  const peers = targets.filter((each) => each !== target && each.serverKeys.includes(serverKey));
+  if (peers.length === 0) return { server_key: serverKey };
+  const { app } = target;
+  const instance = instanceOf(target);
+  const isAlone = instance === '' || !peers.some((each) => each.app === app);
+  return { server_key: serverKey, app, ...(isAlone ? {} : { instance }) };
+}
+
+/** The id of the last root; the configured hint if there was no root. */
+const instanceOf = ({ lastRoot, instance }: Target): string => lastRoot?.id ?? instance;
+
+/** Whether a target reads a server key. A target with a root reads only the root's key. */
+function isOnKey(target: Target, serverKey: string): boolean {
+  if (!target.serverKeys.includes(serverKey)) return false;
+  if (target.serverKeys.length === 1) return true;
+  const status = target.status();
+  return status.root === '' || status.serverKey === serverKey;
 }

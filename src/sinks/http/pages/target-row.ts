@@ -18,8 +18,7 @@ import {
   sentence,
   timeText,
 } from '../../../shown/shown-text.js';
-import { parametersOf } from '../../sink.js';
-import { route } from '../route.js';
+import { parametersOf, route } from '../route.js';
 import { breakable, markup } from './page.js';
 import type { Html, Severity } from './page.js';
 
