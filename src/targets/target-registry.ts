@@ -4,7 +4,7 @@ import { EMPTY, Subject, concat, defer, finalize, merge, mergeMap, takeUntil } f
 import type { Observable } from 'rxjs';
 import type { TargetEvent } from '../model.js';
 import type { TargetDefinition } from './formats.js';
-import type { Partition } from './partitions/partition.js';
+import type { Partition } from './partitions/logical-partition.js';
 import { hashPartition, leastLoaded, planMoves } from './placement.js';
 import { ServedTarget } from './served-target.js';
 import type { ServedParts } from './served-target.js';

@@ -5,7 +5,7 @@ import type { Counts } from '#app/exposition/counters.js';
 import { unknownState } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import type { HostedTarget, Partition } from '#app/targets/partitions/partition.js';
+import type { HostedTarget, Partition } from '#app/targets/partitions/logical-partition.js';
 
 export class FakePartition implements Partition {
   readonly number: number;

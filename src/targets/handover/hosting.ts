@@ -27,7 +27,7 @@ import { unknownState } from '../../streams/report.js';
 import type { RefreshReport, Report, TargetState } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
-import type { HostedTarget, Partition } from '../partitions/partition.js';
+import type { HostedTarget, Partition } from '../partitions/logical-partition.js';
 
 /** The definition of a target, and the partition that runs it. */
 export interface Assignment {

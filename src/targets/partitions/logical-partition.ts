@@ -1,4 +1,4 @@
-// Runs targets in the current thread: processes their inputs, and reports.
+// Partitions, which host targets (spec 1.10), and the partition that runs its targets in the current thread.
 import {
   BehaviorSubject,
   Observable,
@@ -23,7 +23,7 @@ import { limitsOf } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import { TargetView } from '../../exposition/target-view.js';
 import { STEPS_PER_SLICE } from '../../exposition/tree-binder.js';
-import type { FoundRoot, TreeAnswer } from '../../model.js';
+import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { HostingUpdate } from '../../pipeline.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
@@ -34,8 +34,25 @@ import type { PollerPools } from '../../streams/poller-pool.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
-import type { HostedTarget, Partition } from './partition.js';
 import { Reporter } from './reporter.js';
+
+/** A target in a partition. */
+export interface HostedTarget {
+  /** Runs the target while this Observable has a subscriber; errors when the partition fails as a whole. */
+  readonly report$: Observable<Report>;
+  /** Emits one report, while the target runs. At most one refresh is open at a time. */
+  refresh(refresh: Refresh): Observable<RefreshReport>;
+  /** Emits one answer from its tree, while the target runs. Errors if the partition fails before the answer. */
+  queryTree(query: TreeQuery): Observable<TreeAnswer>;
+}
+
+export interface Partition {
+  readonly number: number;
+  /** @param formerRoot the root that the target had before, which it chooses again if it exists */
+  host(definition: TargetDefinition, formerRoot?: FoundRoot): HostedTarget;
+  /** Releases its memory or thread; its targets must have ended before. */
+  close(): void;
+}
 
 /** The parts that all partitions of a thread share. */
 export interface PartitionParts {

@@ -8,7 +8,7 @@ import type { PoolSettings } from '../formats.js';
 import { ThreadedPartition, partitionThreads } from '../threads/threaded-partition.js';
 import { CatalogueCache } from '../../catalogue/builtin.js';
 import { LogicalPartition } from './logical-partition.js';
-import type { Partition } from './partition.js';
+import type { Partition } from './logical-partition.js';
 
 export interface PartitionSettings extends PoolSettings {
   readonly workerExecutionMode: 'logical' | 'threaded';

@@ -3,6 +3,7 @@ import type { FamilyMetadata, FoundRoot, Snapshot, TreeAnswer, TreeQuery } from 
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { PoolSettings, TargetDefinition } from '../formats.js';
+import type { FileMessage, FileReply } from './remote-memory.js';
 
 /** The parameters of a thread. */
 export interface ThreadSetup extends PoolSettings {
@@ -40,32 +41,6 @@ export interface SentSnapshot {
 export type SentReport = Omit<RefreshReport, 'snapshot'> & {
   readonly snapshot: SentSnapshot | undefined;
 };
-
-/** The requests of a thread about its open segments. */
-export type FileMessage =
-  | {
-      readonly kind: 'opened';
-      readonly file: number;
-      readonly name: string;
-      readonly identity: string;
-    }
-  | { readonly kind: 'ask-lock'; readonly file: number }
-  | {
-      readonly kind: 'wait';
-      readonly file: number;
-      readonly wait: number;
-      readonly position: number;
-      readonly expected: number;
-    }
-  | { readonly kind: 'end-wait'; readonly file: number; readonly wait: number }
-  | { readonly kind: 'closed'; readonly file: number };
-
-/** The replies of the main thread to a `FileMessage`. */
-export type FileReply =
-  | { readonly kind: 'lock'; readonly file: number; readonly isLocked: boolean }
-  /** The state of the lock is unknown. */
-  | { readonly kind: 'no-lock'; readonly file: number; readonly reason: string }
-  | { readonly kind: 'woken'; readonly file: number; readonly wait: number };
 
 export type ToThread =
   | {

@@ -22,11 +22,10 @@ import { pollerPools } from '../../streams/poller-pool.js';
 import { formatPollers } from '../formats.js';
 import { CatalogueCache } from '../../catalogue/builtin.js';
 import { LogicalPartition } from '../partitions/logical-partition.js';
-import type { PartitionParts } from '../partitions/logical-partition.js';
-import type { HostedTarget } from '../partitions/partition.js';
-import type { FileMessage, FromThread, SentReport, ThreadSetup, ToThread } from './messages.js';
+import type { HostedTarget, PartitionParts } from '../partitions/logical-partition.js';
+import type { FromThread, SentReport, ThreadSetup, ToThread } from './messages.js';
 import { RemoteMemory } from './remote-memory.js';
-import type { OpenFile } from './remote-memory.js';
+import type { FileMessage, OpenFile } from './remote-memory.js';
 import { SnapshotSender } from './snapshot-sender.js';
 
 export interface ThreadParts extends Pick<

@@ -1,5 +1,6 @@
-// Shared memory for a thread. The thread reads files itself; the main thread queries locks and waits for changes.
-import { Fault } from '../../errors.js';
+// Shared memory for a thread, which cannot call foreign functions. The thread reads files itself. For the thread, the
+// main thread queries locks and waits for notifications.
+import { Fault, messageOf } from '../../errors.js';
 import { openReadable } from '../../native/os/shared-memory.js';
 import type {
   Ownership,
@@ -7,7 +8,32 @@ import type {
   SegmentFile,
   SharedMemory,
 } from '../../native/os/shared-memory.js';
-import type { FileMessage, FileReply } from './messages.js';
+
+/** The requests of a thread about its open segments. */
+export type FileMessage =
+  | {
+      readonly kind: 'opened';
+      readonly file: number;
+      readonly name: string;
+      readonly identity: string;
+    }
+  | { readonly kind: 'ask-lock'; readonly file: number }
+  | {
+      readonly kind: 'wait';
+      readonly file: number;
+      readonly wait: number;
+      readonly position: number;
+      readonly expected: number;
+    }
+  | { readonly kind: 'end-wait'; readonly file: number; readonly wait: number }
+  | { readonly kind: 'closed'; readonly file: number };
+
+/** The replies of the main thread to a `FileMessage`. */
+export type FileReply =
+  | { readonly kind: 'lock'; readonly file: number; readonly isLocked: boolean }
+  /** The state of the lock is unknown. */
+  | { readonly kind: 'no-lock'; readonly file: number; readonly reason: string }
+  | { readonly kind: 'woken'; readonly file: number; readonly wait: number };
 
 /** Opens the file of a segment for reading; undefined if there is none. */
 export type OpenFile = (name: string) => Omit<ReadableFile, 'fd'> | undefined;
@@ -116,5 +142,91 @@ export class RemoteMemory implements SharedMemory {
 
   handle(reply: FileReply): void {
     this.#files.get(reply.file)?.handle(reply);
+  }
+}
+
+interface ProxiedFile {
+  /** Undefined if the name now belongs to another file. */
+  readonly file: SegmentFile | undefined;
+  /** The reason why the file could not be opened; empty otherwise. */
+  readonly failure: string;
+  readonly waits: Map<number, () => void>;
+}
+
+/** The part of the main thread: opens the same files, and answers the messages of the thread. */
+export class FileProxy {
+  readonly #memory: SharedMemory;
+  readonly #reply: (reply: FileReply) => void;
+  readonly #files = new Map<number, ProxiedFile>();
+
+  constructor(memory: SharedMemory, reply: (reply: FileReply) => void) {
+    this.#memory = memory;
+    this.#reply = reply;
+  }
+
+  handle(message: FileMessage): void {
+    const { file } = message;
+    if (message.kind === 'opened') {
+      this.#files.set(file, { ...this.#open(message), waits: new Map() });
+      return;
+    }
+    const proxied = this.#files.get(file);
+    if (proxied === undefined) return;
+    if (message.kind === 'ask-lock') this.#askLock(file, proxied);
+    if (message.kind === 'end-wait') {
+      proxied.waits.get(message.wait)?.();
+      proxied.waits.delete(message.wait);
+    }
+    if (message.kind === 'closed') {
+      this.#close(proxied);
+      this.#files.delete(file);
+    }
+    if (message.kind === 'wait') {
+      const { wait, position, expected } = message;
+      const end = proxied.file?.wait(position, expected, () => {
+        proxied.waits.delete(wait);
+        this.#reply({ kind: 'woken', file, wait });
+      });
+      if (end !== undefined) proxied.waits.set(wait, end);
+    }
+  }
+
+  /** Closes all files, after the end of the thread. */
+  close(): void {
+    for (const proxied of this.#files.values()) this.#close(proxied);
+    this.#files.clear();
+  }
+
+  #open({
+    name,
+    identity,
+  }: Extract<FileMessage, { kind: 'opened' }>): Pick<ProxiedFile, 'file' | 'failure'> {
+    try {
+      const file = this.#memory.open(name);
+      if (file?.identity === identity) return { file, failure: '' };
+      file?.close();
+      return { file: undefined, failure: '' };
+    } catch (error) {
+      // The thread has just opened this file, so it exists. Report its lock as unknown, not as free.
+      return { file: undefined, failure: messageOf(error) };
+    }
+  }
+
+  #askLock(number: number, { file, failure }: ProxiedFile): void {
+    const answer = (isLocked: boolean) => {
+      this.#reply({ kind: 'lock', file: number, isLocked });
+    };
+    try {
+      if (failure !== '') this.#reply({ kind: 'no-lock', file: number, reason: failure });
+      else if (file === undefined) answer(false);
+      else file.askLock(answer);
+    } catch (error) {
+      this.#reply({ kind: 'no-lock', file: number, reason: messageOf(error) });
+    }
+  }
+
+  #close({ file, waits }: ProxiedFile): void {
+    for (const end of waits.values()) end();
+    file?.close();
   }
 }

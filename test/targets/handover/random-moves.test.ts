@@ -13,7 +13,7 @@ import type { Publisher } from '#app/native/publisher/publisher.js';
 import { TaskQueue } from '#app/streams/task-queue.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { PARTITION_RETRY_MS } from '#app/targets/handover/hosting.js';
-import type { HostedTarget, Partition } from '#app/targets/partitions/partition.js';
+import type { HostedTarget, Partition } from '#app/targets/partitions/logical-partition.js';
 import type { ThreadSetup } from '#app/targets/threads/messages.js';
 import { MAX_SILENCE_MS, ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';

@@ -11,7 +11,7 @@ import { posixMemory } from '#app/native/os/posix.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { PARTITION_RETRY_MS } from '#app/targets/handover/hosting.js';
 import { PartitionSet } from '#app/targets/partitions/partition-set.js';
-import type { Partition } from '#app/targets/partitions/partition.js';
+import type { Partition } from '#app/targets/partitions/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { ThreadedPartition, partitionThreads } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';

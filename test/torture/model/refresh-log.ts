@@ -3,7 +3,7 @@ import { defer, finalize, tap } from 'rxjs';
 import type { RefreshReport, Report } from '#app/streams/report.js';
 import type { Refresh } from '#app/streams/target-inputs.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import type { Partition } from '#app/targets/partitions/partition.js';
+import type { Partition } from '#app/targets/partitions/logical-partition.js';
 import type { Interleavings, OperationKind } from './interleavings.js';
 import type { PageModel, Stamp } from './page-model.js';
 

@@ -10,7 +10,7 @@ import { formatPollers } from '#app/targets/formats.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
-import type { Partition } from '#app/targets/partitions/partition.js';
+import type { Partition } from '#app/targets/partitions/logical-partition.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { TargetRegistry } from '#app/targets/target-registry.js';
 import type { ThreadSetup } from '#app/targets/threads/messages.js';

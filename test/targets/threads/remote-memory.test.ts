@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
-import { FileProxy } from '#app/targets/threads/file-proxy.js';
-import type { FileReply } from '#app/targets/threads/messages.js';
+import { FileProxy } from '#app/targets/threads/remote-memory.js';
+import type { FileReply } from '#app/targets/threads/remote-memory.js';
 
 describe('a file proxy', () => {
   const refuse = (): never => {
