@@ -43,6 +43,10 @@ export class Fault extends Error {
 export const isSystemError = (thrown: unknown): boolean =>
   thrown instanceof Error && 'syscall' in thrown;
 
+/** The code of a system error, such as ENOENT; empty for other values. */
+export const codeOf = (thrown: unknown): string =>
+  thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+
 /** The message of a thrown value. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);

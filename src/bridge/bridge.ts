@@ -1,7 +1,7 @@
 // Builds the bridge from its configuration. The bridge polls each component periodically, or once.
 import type { LookupFunction } from 'node:net';
 import { Subject, concatMap, defer, finalize, from, map, merge, of, tap } from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { pluralize } from '../pluralize.js';
 import type { TargetEvent } from '../model.js';
 import { heartbeat } from '../native/publisher/heartbeat.js';
@@ -9,7 +9,7 @@ import { Publisher } from '../native/publisher/publisher.js';
 import { fetchBody } from './poll/fetch-body.js';
 import { NameLookup } from './poll/name-lookup.js';
 import { poll, polling, standing } from './poll/poll.js';
-import type { PollOutcome, Polled } from './poll/poll.js';
+import type { PollClocks, PollOutcome, Polled } from './poll/poll.js';
 import { ComponentKeeper } from './segment/component-keeper.js';
 import { capacityFor } from './segment/mirror.js';
 import { OwnRoot } from './segment/own-root.js';
@@ -19,16 +19,12 @@ import type { BridgeConfig } from './settings/configuration.js';
 import { scenarioText, unmatchedPatterns } from './tree/selection.js';
 
 /** The process, the clocks and the scheduler that the bridge uses. */
-interface Around {
+interface Around extends PollClocks {
   readonly pid: number;
   /**
    * The mode of new segment files, with the umask applied. The publisher sets it with chmod, which ignores the umask.
    */
   readonly segmentMode: number;
-  readonly unixMs: () => number;
-  /** A monotonic clock. */
-  readonly steadyMs: () => number;
-  readonly scheduler: SchedulerLike;
 }
 
 /** Services that all components share. */
@@ -56,7 +52,7 @@ function bridged(
       pid: shared.pid,
       mode: shared.segmentMode,
       realtimeNs: () => BigInt(shared.unixMs()) * 1_000_000n,
-      capacity: capacityFor(component.limits),
+      capacity: capacityFor(component),
       warn: (sentence) => {
         warning$.next({ level: 'warning', message: `${component.name}: ${sentence}` });
       },
@@ -78,15 +74,19 @@ function published(
   host: string,
   shared: Shared,
 ): Observable<TargetEvent> {
-  const { name, number, serverKey, endpoint, selection, patience } = component;
+  const { name, index, serverKey, endpoint, selection, intervalMs } = component;
   const url = endpoint.url.href;
-  const own = new OwnRoot(publisher, { host, number, name, url });
+  const own = new OwnRoot(publisher, { host, number: index + 1, name, url });
   const { steadyMs } = shared;
   const keeper = new ComponentKeeper({ name, publisher, own, selection, steadyMs });
   publisher.place();
   const opened: TargetEvent = {
     level: 'info',
     message: `${name}: polling ${url}, publishing under server key ${serverKey}`,
+  };
+  const patience = {
+    staleAfterMs: component.staleAfter * intervalMs,
+    lostAfterMs: component.lostAfter * intervalMs,
   };
   const event$ = polls(component, shared).pipe(
     standing<Polled<PollOutcome>>(verdictOf, patience, shared.scheduler),
@@ -96,19 +96,22 @@ function published(
 }
 
 function polls(component: ComponentConfig, shared: Shared): Observable<Polled<PollOutcome>> {
-  const { endpoint, limits, requestTimeoutMs, pace } = component;
-  const { unixMs, steadyMs, scheduler, lookup } = shared;
+  const { steadyMs, scheduler, lookup } = shared;
   const key = new KeyHolder(component);
   const once = () =>
-    poll(() => fetchBody(endpoint, key.current(), lookup), {
-      ...{ limits, requestTimeoutMs, unixMs, steadyMs, scheduler },
-    }).pipe(
+    poll(() => fetchBody(component.endpoint, key.current(), lookup), component, shared).pipe(
       tap((outcome) => {
         const reason = outcome.kind === 'failed' ? outcome.failure.reason : undefined;
         key.isRefused = reason === 'unauthorized' || reason === 'no_key';
       }),
     );
-  return polling(once, (outcome) => verdictOf({ outcome }) === 'failed', pace, scheduler, steadyMs);
+  return polling(
+    once,
+    (outcome) => verdictOf({ outcome }) === 'failed',
+    component,
+    scheduler,
+    steadyMs,
+  );
 }
 
 /** The verdict on a poll. Only `failed` delays the next polls; a component without data is `gone`. */
@@ -127,23 +130,18 @@ interface PolledOnce {
 }
 
 /** Polls the components one after the other; publishes nothing. */
-export function once(
-  config: BridgeConfig,
-  { unixMs, steadyMs, scheduler }: Pick<Around, 'unixMs' | 'steadyMs' | 'scheduler'>,
-): Observable<PolledOnce> {
+export function once(config: BridgeConfig, clocks: PollClocks): Observable<PolledOnce> {
   return from(config.components).pipe(
-    concatMap((component) => {
-      const { endpoint, securityKey, limits, requestTimeoutMs } = component;
-      const settings = { limits, requestTimeoutMs, unixMs, steadyMs, scheduler };
-      return poll(() => fetchBody(endpoint, securityKey), settings).pipe(
+    concatMap((component) =>
+      poll(() => fetchBody(component.endpoint, component.securityKey), component, clocks).pipe(
         map((outcome) => shown(outcome, component, config)),
-      );
-    }),
+      ),
+    ),
   );
 }
 
 function shown(outcome: PollOutcome, component: ComponentConfig, config: BridgeConfig): PolledOnce {
-  const { name, serverKey, selection, selected, endpoint } = component;
+  const { name, serverKey, selection, endpoint } = component;
   const about = `${name}: ${endpoint.url.href}`;
   if (outcome.kind === 'failed') {
     const { reason, message } = outcome.failure;
@@ -159,7 +157,7 @@ function shown(outcome: PollOutcome, component: ComponentConfig, config: BridgeC
     remarks: [
       `${about}: ${pluralize(tree.objects.size, 'object')}, ${pluralize(tree.variableCount, 'variable')}; ${took}`,
       `${name}: to be published under server key ${serverKey}: ${pluralize(objects.size, 'object')}, ${pluralize(published, 'variable')}`,
-      ...unmatchedPatterns(selected, tree).map((sentence) => `${name}: ${sentence}`),
+      ...unmatchedPatterns(component, tree).map((sentence) => `${name}: ${sentence}`),
       ...odd.map(([oddity, count]) => `${name}: ${count} ${oddity.replaceAll('_', ' ')}`),
       ...tree.unknownTypes.map((type) => `${name}: unknown type ${JSON.stringify(type)}`),
     ],

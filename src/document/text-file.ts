@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { Fault, messageOf } from '../errors.js';
+import { Fault, codeOf, messageOf } from '../errors.js';
 import { SourcePositions } from './document.js';
 
 /** Explanations of system errors by code. */
@@ -24,8 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Returns the reason of a failed system call, without the path: the caller's message names the file. */
 export function systemReason(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return REASONS[code] ?? messageOf(cause);
+  return REASONS[codeOf(cause)] ?? messageOf(cause);
 }
 
 /** Flags of open(2). O_NONBLOCK opens a pipe without waiting for its writer. */

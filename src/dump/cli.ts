@@ -12,8 +12,8 @@ import { segmentName } from '../native/segment/layout.js';
 import { readCommandLine } from '../rules/command-line.js';
 import { searchWords } from '../shown/shown-text.js';
 import { documentWriter } from '../sinks/stdout/stdout.js';
-import { BrokenPipe, NotWritten, complain, notWritten, print } from '../stdio/print.js';
-import { StandardOutputs } from '../stdio/standard-outputs.js';
+import { BrokenPipe, NotWritten, fail, notWritten, print, statusOf } from '../stdio/print.js';
+import { StandardOutputs } from '../stdio/output.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';
 import type { DumpOptions } from './options.js';
 import { documentOf } from './output/dump-document.js';
@@ -27,15 +27,8 @@ const [STDIN, STDOUT] = [0, 1];
 /** The time limit for the last output of `--watch`. */
 const LAST_MS = 1000;
 
-const explanationOf = (error: unknown): string => `shm_dump: ${messageOf(error)}\n`;
-const statusOf = (error: unknown): number => (error instanceof Fault ? error.exit : 1);
-
-function fail(error: unknown): never {
-  // A reader may close the pipe early, as head does.
-  if (error instanceof BrokenPipe) process.exit(0);
-  complain(explanationOf(error));
-  process.exit(statusOf(error));
-}
+const lineOf = (error: unknown): string => `shm_dump: ${messageOf(error)}\n`;
+const endAt = (error: unknown): never => fail(process, 'shm_dump', error);
 
 /** Prints one dump. */
 function dump(segment: FollowedSegment, choice: Choice, options: DumpOptions): void {
@@ -63,7 +56,7 @@ function dumpAgain(segment: FollowedSegment, choice: Choice, options: DumpOption
   again$.pipe(repeat({ delay: periodOf(options) })).subscribe({
     error: (error: unknown) => {
       if (error instanceof BrokenPipe) process.exit(0);
-      outputs.stderr.line(explanationOf(error));
+      outputs.stderr.line(lineOf(error));
       outputs.end(error instanceof NotWritten ? FAULTS.NOT_WRITTEN.exit : statusOf(error), LAST_MS);
     },
   });
@@ -73,7 +66,7 @@ function dumpAgain(segment: FollowedSegment, choice: Choice, options: DumpOption
 function show(segment: FollowedSegment, choice: Choice, options: DumpOptions): void {
   const { stdout } = process;
   const outputs = new StandardOutputs(process);
-  const screen = new Screen(outputs.stdout, (error) => fail(notWritten(error)));
+  const screen = new Screen(outputs.stdout, (error) => endAt(notWritten(error)));
   // Do not open stdin if it is a pipe: Node.js would make the pipe non-blocking for other programs too.
   const keyboard = isatty(STDIN) ? process.stdin.setRawMode(true) : undefined;
   const leave = (): void => {
@@ -100,7 +93,7 @@ function show(segment: FollowedSegment, choice: Choice, options: DumpOptions): v
     .subscribe({
       error: (error: unknown) => {
         leave();
-        outputs.stderr.line(explanationOf(error));
+        outputs.stderr.line(lineOf(error));
         outputs.end(statusOf(error), LAST_MS);
       },
       complete: end,
@@ -135,5 +128,5 @@ function main(): void {
 try {
   main();
 } catch (error) {
-  fail(error);
+  endAt(error);
 }

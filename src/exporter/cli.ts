@@ -7,15 +7,12 @@ import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
-import { Fault, isSystemError, messageOf } from '../errors.js';
-import { isJournal, logger } from '../logs/log.js';
-import { startThreadPool } from '../native/os/futex-waiter.js';
-import { sendDatagram } from '../native/os/libc.js';
+import type { Fault } from '../errors.js';
 import { posixMemory } from '../native/os/posix.js';
 import { documentWriter } from '../sinks/stdout/stdout.js';
-import { BrokenPipe, NotWritten, complain, print } from '../stdio/print.js';
-import { StandardOutputs } from '../stdio/standard-outputs.js';
-import { ServiceManager, activatedSockets } from '../systemd/service-manager.js';
+import { LOG_MS, startDaemon } from '../stdio/daemon.js';
+import { complain, explanationOf, print, statusOf } from '../stdio/print.js';
+import { activatedSockets } from '../systemd/service-manager.js';
 import { formatPollers } from '../targets/formats.js';
 import { partitionCount } from '../targets/placement.js';
 import { checkStart } from './check-start.js';
@@ -31,25 +28,10 @@ import { service } from './service.js';
 
 type Accepted = Extract<Start, { kind: 'accepted' }>;
 
-const STDERR = 2;
 /** After a signal, the time limit for responses and documents in progress. */
 const DRAIN_MS = 3000;
 /** After a signal, the exit status is this number plus the number of the signal, as in a shell. */
 const SIGNALLED = 128;
-/** The time limit for writing the last log lines. */
-const LOG_MS = 1000;
-
-/** The sentence that explains the end of the process. */
-function explanationOf(error: unknown): string {
-  // These errors have a known cause. Any other error is a bug, so show its stack.
-  const isExplained =
-    [Fault, NotWritten, BrokenPipe].some((kind) => error instanceof kind) ||
-    !(error instanceof Error) ||
-    isSystemError(error);
-  return isExplained ? messageOf(error) : (error.stack ?? '');
-}
-
-const statusOf = (error: unknown): number => (error instanceof Fault ? error.exit : 1);
 
 function fail(error: unknown): never {
   complain(`shm_exporter: ${explanationOf(error)}\n`);
@@ -71,32 +53,9 @@ function run(relative: Arguments, isOnce: boolean): void {
   }
   const { planned, license, warnings } = start;
   const { settings } = planned.config;
-  startThreadPool(process.env['UV_THREADPOOL_SIZE']);
   // Leave the working directory: if it were removed, threads could not start.
   process.chdir('/');
-  const outputs = new StandardOutputs(process);
-  const log = logger((line) => outputs.stderr.line(line), {
-    now: () => new Date(),
-    level: settings.logLevel,
-    format: settings.logFormat,
-    isJournal: isJournal(STDERR, process.env['JOURNAL_STREAM']),
-  });
-  const warn = (message: string): void => {
-    log({ level: 'warning', message });
-  };
-  warnings.forEach(warn);
-  // Log the warnings of Node.js here. Otherwise Node.js would print them, and would switch a shared pipe to
-  // non-blocking writes.
-  process.removeAllListeners('warning').on('warning', ({ message }) => {
-    warn(message);
-  });
-  const manager = new ServiceManager({
-    environment: process.env,
-    pid: process.pid,
-    send: sendDatagram,
-    monotonicUs: () => process.hrtime.bigint() / 1000n,
-    warn,
-  });
+  const { outputs, log, warn, manager } = startDaemon(process, settings, warnings);
   const { connections, warning } = connectionLimit(
     settings.httpMaxConnections,
     openFilesLimit(limitsOfProcess()),

@@ -2,11 +2,11 @@
 // shm_license: issues, shows and verifies licenses, and makes the keys that sign them.
 import '../stdio/process-streams.js';
 import { packageVersion } from '../document/package-version.js';
-import { Fault, messageOf } from '../errors.js';
+import { messageOf } from '../errors.js';
 import { chooseCommand, readCommandLine } from '../rules/command-line.js';
 import type { CommandOptions, OptionValues } from '../rules/command-option.js';
 import type { Program } from '../rules/program.js';
-import { BrokenPipe, complain, print } from '../stdio/print.js';
+import { fail, print } from '../stdio/print.js';
 import { issueLicense, writeLicense } from './issue-license.js';
 import { FIELDS, formatUtc, parseDocument, termOf } from './license-document.js';
 import { readDocument, readLicense } from './license-watch.js';
@@ -81,15 +81,8 @@ function main(): void {
   if (name === 'keygen') perform(KEYGEN, argv, keygen);
 }
 
-function fail(thrown: unknown): never {
-  // A reader may close the pipe early, as head does.
-  if (thrown instanceof BrokenPipe) process.exit(0);
-  complain(`shm_license: ${messageOf(thrown)}\n`);
-  process.exit(thrown instanceof Fault ? thrown.exit : 1);
-}
-
 try {
   main();
 } catch (thrown) {
-  fail(thrown);
+  fail(process, 'shm_license', thrown);
 }

@@ -1,6 +1,7 @@
 // A license, its verification, and its status.
 import { verify } from 'node:crypto';
 import { quoted } from '../document/document.js';
+import { codeOf } from '../errors.js';
 import { formatUtc, parseUtc, refusal } from './license-document.js';
 import type { LicenseDocument } from './license-document.js';
 import { EVALUATION_DAYS, EVALUATION_KEY_ID } from './license-keys.js';
@@ -106,7 +107,7 @@ const GIVE_ACCESS =
  * @param cause the system's error, if the file cannot be read
  */
 export function licenseRemedy(file: string, keys: TrustedKeys, cause?: unknown): string {
-  if (isDenied(cause)) return GIVE_ACCESS;
+  if (codeOf(cause) === 'EACCES') return GIVE_ACCESS;
   const out = PLAIN_PATH.test(file) ? file : 'license.json';
   const issue = `shm_license issue --licensee NAME --days 30 --out ${out}`;
   return [
@@ -114,9 +115,6 @@ export function licenseRemedy(file: string, keys: TrustedKeys, cause?: unknown):
     'for permanent use: docs/license.md of the package says who issues licenses',
   ].join('; ');
 }
-
-const isDenied = (cause: unknown): boolean =>
-  cause instanceof Error && 'code' in cause && cause.code === 'EACCES';
 
 const HOUR_MS = 3_600_000;
 /** Spec 8: a license is accepted for 36 hours after its expiry, the last instant included. */

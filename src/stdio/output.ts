@@ -1,17 +1,14 @@
 // Writes to stdout and stderr without blocking the event loop. Other programs may share these descriptors, so the
 // flags of the descriptors must not change. Instead, a thread of libuv's pool makes each write, and may wait for
 // the reader.
-import { write } from 'node:fs';
+import { fstatSync, write } from 'node:fs';
+import { exitNow } from '../native/os/libc.js';
+import { RETRY_MS } from './print.js';
 
 /** The maximum number of bytes in lines that wait for a slow reader. */
 const MAX_LINE_BYTES = 1 << 20;
 /** PIPE_BUF of Linux: a write of this many bytes to a pipe is atomic, so no other program's line comes in between. */
 const MAX_BATCH_BYTES = 4096;
-/**
- * The pause before the next attempt, when the reader is slow and another program has made the descriptor
- * non-blocking.
- */
-const RETRY_MS = 20;
 const NEWLINE = 0x0a;
 
 /** Called after the last byte, or after the first failure. */
@@ -134,4 +131,44 @@ export class Output {
     if (error !== undefined) this.#onFailure(error);
     this.#begin();
   }
+}
+
+const [STDOUT, STDERR] = [1, 2];
+
+/** The standard outputs of a program that runs until a signal, and the end of its process. */
+export class StandardOutputs {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly #program: NodeJS.Process;
+
+  /** @param onFailure called after each failed write */
+  constructor(program: NodeJS.Process, onFailure?: (error: unknown) => void) {
+    this.#program = program;
+    this.stdout = new Output(STDOUT, onFailure);
+    // If stdout and stderr are the same file, they share a queue, so that no log line splits a document.
+    this.stderr = isSame() ? this.stdout : new Output(STDERR, onFailure);
+  }
+
+  /**
+   * Ends the process when its outputs have been written.
+   * @param withinMs the time after which the process ends even with unwritten output
+   */
+  end(status: number, withinMs = Infinity): void {
+    const outputs = [this.stdout, this.stderr];
+    const program = this.#program;
+    const exit = () => {
+      if (outputs.every(({ isIdle }) => isIdle)) program.exit(status);
+      // exit() would wait for the threads of libuv's pool, which wait for the reader.
+      program.exitCode = status;
+      program.emit('exit', status);
+      exitNow(status);
+    };
+    void Promise.all(outputs.map((output) => output.idle())).then(exit);
+    if (withinMs < Infinity) setTimeout(exit, withinMs);
+  }
+}
+
+function isSame(): boolean {
+  const [out, err] = [STDOUT, STDERR].map((fd) => fstatSync(fd, { bigint: true }));
+  return out?.dev === err?.dev && out?.ino === err?.ino;
 }

@@ -2,14 +2,14 @@
 // and any signal ends the program.
 import { writeSync } from 'node:fs';
 import { systemReason } from '../document/text-file.js';
-import { isSystemError } from '../errors.js';
+import { Fault, codeOf, isSystemError, messageOf } from '../errors.js';
 
 const [STDOUT, STDERR] = [1, 2];
 /**
  * The pause before the next attempt, when the reader is slow and another program has made the descriptor
  * non-blocking.
  */
-const RETRY_MS = 20;
+export const RETRY_MS = 20;
 
 /** The error of a failed write to stdout. A later write may succeed. */
 export class NotWritten extends Error {
@@ -53,8 +53,30 @@ export function complain(text: string | Uint8Array): void {
   }
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';
+/** The sentence that explains the end of a program. */
+export function explanationOf(error: unknown): string {
+  // These errors have a known cause. Any other error is a bug, so show its stack.
+  const isExplained =
+    [Fault, NotWritten, BrokenPipe].some((kind) => error instanceof kind) ||
+    !(error instanceof Error) ||
+    isSystemError(error);
+  return isExplained ? messageOf(error) : (error.stack ?? '');
+}
+
+export const statusOf = (error: unknown): number => (error instanceof Fault ? error.exit : 1);
+
+/** Ends a program that failed with an error, whose text is `explanation`. */
+export function fail(
+  program: NodeJS.Process,
+  name: string,
+  error: unknown,
+  explanation = messageOf(error),
+): never {
+  // A reader may close the pipe early, as head does.
+  if (error instanceof BrokenPipe) program.exit(0);
+  complain(`${name}: ${explanation}\n`);
+  program.exit(statusOf(error));
+}
 
 function writeWhole(fd: number, text: string | Uint8Array): void {
   for (let rest = typeof text === 'string' ? Buffer.from(text) : text; rest.length > 0;)

@@ -1,5 +1,5 @@
 // Writes the generated parts of the reference pages from the tables that the programs use.
-import { APPLICATION, CLASSES, OWN_TEXTS, OWN_VARIABLES } from '#app/bridge/segment/own-root.js';
+import { APPLICATION, CLASS, OWN_TEXTS, OWN_VARIABLES } from '#app/bridge/segment/own-root.js';
 import { BRIDGE, COMPONENT } from '#app/bridge/settings/component-table.js';
 import { PROGRAM as BRIDGE_PROGRAM } from '#app/bridge/settings/options.js';
 import { ODDITIES } from '#app/bridge/tree/component-tree.js';
@@ -70,7 +70,7 @@ function ownMetric(
   help: string,
   unit = '',
 ): readonly string[] {
-  const parts = { app: APPLICATION, className: CLASSES.component, variable, unit, type };
+  const parts = { app: APPLICATION, className: CLASS, variable, unit, type };
   return [`\`${declaredName(parts)}\``, type, plain(help)];
 }
 

@@ -7,7 +7,7 @@ import { packageVersion } from '#app/document/package-version.js';
 import { Fault, messageOf } from '#app/errors.js';
 import { readCommandLine } from '#app/rules/command-line.js';
 import { complain as complainNow, print } from '#app/stdio/print.js';
-import { StandardOutputs } from '#app/stdio/standard-outputs.js';
+import { StandardOutputs } from '#app/stdio/output.js';
 import { DemoFiles, INTERVAL_SECONDS } from './configuration.js';
 import { EXPORTER, startProcesses } from './programs.js';
 import { Children, Restarts, parentWatch } from './processes.js';

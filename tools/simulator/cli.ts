@@ -11,7 +11,7 @@ import { Fault, messageOf } from '#app/errors.js';
 import { heartbeat } from '#app/native/publisher/heartbeat.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { BrokenPipe, print } from '#app/stdio/print.js';
-import { StandardOutputs } from '#app/stdio/standard-outputs.js';
+import { StandardOutputs } from '#app/stdio/output.js';
 import { ComponentServer } from './component/component-server.js';
 import { ServedTree } from './component/served-tree.js';
 import { LiveTree, planPlainTree } from './live-tree.js';

@@ -9,7 +9,7 @@ import { createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { quoted } from '../../document/document.js';
-import { messageOf } from '../../errors.js';
+import { codeOf, messageOf } from '../../errors.js';
 
 /** The reasons of failed polls, each with its meaning for operators. */
 export const FAILURE_REASONS = {
@@ -132,9 +132,6 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
 
 /** Matches an error message of OpenSSL. Captures the reason, which follows the code, the library and the function. */
 const OPENSSL = /(?:^|:)error:[^:]*:[^:]*:[^:]*:([^:]+)/;
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';
 
 /** Converts an error of a request to a PollFailure. Returns a PollFailure unchanged. */
 function requestFailure(error: unknown): PollFailure {

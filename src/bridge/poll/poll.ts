@@ -38,10 +38,12 @@ export type PollOutcome = { readonly durationMs: number; readonly size: BodySize
   | { readonly kind: 'failed'; readonly failure: PollFailure }
 );
 
-interface PollSettings {
-  readonly limits: TreeLimits;
+interface PollLimits extends TreeLimits {
   /** The time limit from the request to the end of the answer. */
   readonly requestTimeoutMs: number;
+}
+
+export interface PollClocks {
   readonly unixMs: () => number;
   /** A monotonic clock. */
   readonly steadyMs: () => number;
@@ -63,8 +65,10 @@ const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBoun
 /** Emits one outcome and completes. Every expected failure is an outcome. */
 export function poll(
   body: () => Observable<BodyChunk>,
-  { limits, requestTimeoutMs, unixMs, steadyMs, scheduler }: PollSettings,
+  limits: PollLimits,
+  { unixMs, steadyMs, scheduler }: PollClocks,
 ): Observable<PollOutcome> {
+  const { requestTimeoutMs } = limits;
   return defer(() => {
     const askedAtMs = unixMs();
     const start = steadyMs();
@@ -103,7 +107,7 @@ export function poll(
 export interface Pace {
   readonly intervalMs: number;
   /** The longest time between polls of a failing component, unless its interval is longer. */
-  readonly mostBackOffMs: number;
+  readonly maxBackOffMs: number;
 }
 
 export interface Polled<T> {
@@ -151,8 +155,8 @@ export function polling<T>(
   return round(0, 0).pipe(expand(({ waitMs, failures }) => round(waitMs, failures)));
 }
 
-function periodAfter(failures: number, { intervalMs, mostBackOffMs }: Pace): number {
-  const most = Math.max(intervalMs, mostBackOffMs);
+function periodAfter(failures: number, { intervalMs, maxBackOffMs }: Pace): number {
+  const most = Math.max(intervalMs, maxBackOffMs);
   return Math.min(most, intervalMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
 }
 

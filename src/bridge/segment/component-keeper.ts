@@ -8,12 +8,11 @@ import { Mirror } from './mirror.js';
 import type { Changes } from './mirror.js';
 import type { OwnRoot } from './own-root.js';
 import type { Ageing, PollOutcome, Polled } from '../poll/poll.js';
-import type { PollFailure } from '../poll/fetch-body.js';
+import type { FailureReason, PollFailure } from '../poll/fetch-body.js';
 import { RestartWatch } from '../tree/component-tree.js';
 import type { TreeSelection } from '../tree/selection.js';
-import { Conditions } from './own-root.js';
 
-export interface Keeping {
+interface Keeping {
   /** The component's name, which begins each event. */
   readonly name: string;
   readonly publisher: Publisher;
@@ -34,9 +33,12 @@ export class ComponentKeeper {
   readonly #keeping: Keeping;
   readonly #mirror: Mirror;
   readonly #watch = new RestartWatch();
-  readonly #conditions = new Conditions();
+  /** The conditions that hold. The log reports each when it begins. */
+  readonly #conditions = new Set<string>();
   readonly #reportedTypes = new Set<string>();
   #goodAtMs: number | undefined;
+  /** Why the last poll failed; empty after a success, undefined before the first poll. */
+  #failure: FailureReason | '' | undefined;
   #restartsInRow = 0;
 
   constructor(keeping: Keeping) {
@@ -66,7 +68,7 @@ export class ComponentKeeper {
     own.add('pollDurationSeconds', seconds);
     own.set('lastPollDurationSeconds', seconds);
     own.set('up', outcome.kind === 'tree');
-    if (this.#conditions.changeTo('slow', skipped > 0) && skipped > 0)
+    if (this.#begins('slow', skipped > 0))
       report(
         'warning',
         `a poll took ${Math.round(outcome.durationMs)} ms, longer than the interval; polls are skipped`,
@@ -94,9 +96,9 @@ export class ComponentKeeper {
     this.#count(changes);
     const facts = `${pluralize(tree.objects.size, 'object')}, ${pluralize(tree.variableCount, 'variable')}, ${size.decoded} bytes in ${Math.round(durationMs)} ms`;
     const silence = this.#goodAtMs === undefined ? '' : ` after ${this.#silence(start)}`;
-    if (this.#conditions.changeTo('trouble', ''))
-      report('info', `received its tree${silence}: ${facts}`);
+    if (this.#failure !== '') report('info', `received its tree${silence}: ${facts}`);
     else report('debug', `${facts}; ${pluralize(changes.changedValues, 'value')} changed`);
+    this.#failure = '';
     this.#goodAtMs = start;
     this.#reportOdd(tree, changes, report);
   }
@@ -106,12 +108,12 @@ export class ComponentKeeper {
     const isRestart = this.#watch.sees(tree);
     this.#restartsInRow = isRestart ? this.#restartsInRow + 1 : 0;
     const isUnstable = this.#restartsInRow >= MANY_RESTARTS;
-    if (this.#conditions.changeTo('restless', isUnstable) && isUnstable)
+    if (this.#begins('restless', isUnstable))
       report(
         'warning',
         `a different process answers each poll: do two components share one address?`,
       );
-    if (this.#conditions.changeTo('clock', this.#watch.isTimeAClock) && this.#watch.isTimeAClock)
+    if (this.#begins('clock', this.#watch.isTimeAClock))
       report(
         'warning',
         'the start time in its tree changes at every poll, so restarts cannot be detected from it',
@@ -127,7 +129,9 @@ export class ComponentKeeper {
     own.countFailure(failure.reason);
     const isGone = failure.reason === 'no_data';
     if (isGone) this.#clear();
-    if (!this.#conditions.changeTo('trouble', failure.reason)) {
+    const isKnown = this.#failure === failure.reason;
+    this.#failure = failure.reason;
+    if (isKnown) {
       report('debug', `no tree (${failure.reason}): ${failure.message}`);
       return;
     }
@@ -171,10 +175,10 @@ export class ComponentKeeper {
     { dropped }: Changes,
     report: ReportEvent,
   ): void {
-    if (this.#conditions.changeTo('full', dropped > 0) && dropped > 0)
+    if (this.#begins('full', dropped > 0))
       report('warning', `${dropped} objects and variables do not fit in the segment`);
     for (const [oddity, count] of Object.entries(oddities))
-      if (this.#conditions.changeTo(oddity, count > 0) && count > 0)
+      if (this.#begins(oddity, count > 0))
         report('info', `its tree has ${count} ${oddity.replaceAll('_', ' ')}`);
     for (const name of unknownTypes) {
       if (this.#reportedTypes.has(name) || this.#reportedTypes.size >= MAX_REPORTED_TYPES) continue;
@@ -184,6 +188,14 @@ export class ComponentKeeper {
         `type ${quoted(name)} is unknown; its values are published with their JSON types`,
       );
     }
+  }
+
+  /** Notes whether a condition holds. Returns true if it begins. */
+  #begins(condition: string, holds: boolean): boolean {
+    const isNew = holds && !this.#conditions.has(condition);
+    if (holds) this.#conditions.add(condition);
+    else this.#conditions.delete(condition);
+    return isNew;
   }
 
   #silence(nowMs: number): string {

@@ -11,10 +11,10 @@ import type { OddityKind } from '../tree/component-tree.js';
 /** The application of the bridge's own root. */
 export const APPLICATION = 'shm_bridge';
 
-/** Classes of the root and of its children. */
-export const CLASSES = { component: 'Component', failure: 'Failure', oddity: 'Oddity' } as const;
+/** The class of the root. */
+export const CLASS = 'Component';
 
-export interface OwnRow {
+interface OwnRow {
   readonly type: 'u64' | 'f64' | 'bool';
   readonly kind: VariableKind;
   readonly unit: string;
@@ -66,23 +66,9 @@ export const OWN_TEXTS = {
 } as const satisfies Readonly<Record<string, string>>;
 
 /**
- * The counter of failed polls: a variable of each `Failure` object. The root has one `Failure` object for each
- * reason.
+ * The component as the root presents it. The id of the root is `host`.`number`.shm_bridge. Below it are an object for
+ * each reason of failed polls, and one for each kind of irregular items.
  */
-export const FAILED_POLLS = {
-  variable: 'polls',
-  row: total('Failed polls, by reason.'),
-};
-
-/**
- * The number of irregular items: a variable of each `Oddity` object. The root has one `Oddity` object for each kind.
- */
-export const ODD_ITEMS = {
-  variable: 'items',
-  row: level('Irregular items of the last tree, by kind.'),
-};
-
-/** The component as the root presents it. The id of the root is `host`.`number`.shm_bridge. */
 interface OwnIdentity {
   readonly host: string;
   /** The position of the component in the configuration, from 1. */
@@ -102,7 +88,7 @@ export class OwnRoot {
     const { host, number } = identity;
     const instance = String(number);
     const id = `${host}.${instance}.${APPLICATION}`;
-    const root = publisher.addRoot(id, CLASSES.component, {
+    const root = publisher.addRoot(id, CLASS, {
       synced: false,
       identity: { host, instance, application: APPLICATION },
     });
@@ -116,19 +102,17 @@ export class OwnRoot {
       handle.set(0);
       return handle;
     };
-    /** Publishes one object per key, each with one variable. */
-    const children = <K extends string>(
-      path: string,
-      className: string,
-      keys: Readonly<Record<K, string>>,
-      { variable, row }: { readonly variable: string; readonly row: OwnRow },
-    ) =>
-      mapValues(keys, (_meaning, key) =>
-        add(publisher.addObject(root, `${id}.${path}.${key}`, className), variable, row),
-      );
+    const child = (path: string, className: string) =>
+      publisher.addObject(root, `${id}.${path}`, className);
     this.#values = mapValues(OWN_VARIABLES, (row, variable) => add(root, variable, row));
-    this.#failures = children('failures', CLASSES.failure, FAILURE_REASONS, FAILED_POLLS);
-    this.#oddities = children('oddities', CLASSES.oddity, ODDITIES, ODD_ITEMS);
+    const failed = total('Failed polls, by reason.');
+    this.#failures = mapValues(FAILURE_REASONS, (_meaning, reason) =>
+      add(child(`failures.${reason}`, 'Failure'), 'polls', failed),
+    );
+    const odd = level('Irregular items of the last tree, by kind.');
+    this.#oddities = mapValues(ODDITIES, (_meaning, kind) =>
+      add(child(`oddities.${kind}`, 'Oddity'), 'items', odd),
+    );
     publisher.setSynced(root);
   }
 
@@ -157,17 +141,3 @@ const mapValues = <K extends string, A, B>(
   Object.fromEntries(
     (Object.entries(record) as [K, A][]).map(([key, value]) => [key, map(value, key)]),
   ) as Record<K, B>;
-
-type State = string | boolean;
-
-/** The current states of conditions. The bridge reports a condition only when its state changes. */
-export class Conditions {
-  readonly #states = new Map<string, State>();
-
-  /** Sets the state of a condition; returns true if the state changed. A boolean condition is initially false. */
-  changeTo(what: string, state: State): boolean {
-    const before = this.#states.get(what) ?? (typeof state === 'boolean' ? false : undefined);
-    this.#states.set(what, state);
-    return before !== state;
-  }
-}

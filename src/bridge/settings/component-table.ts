@@ -9,10 +9,8 @@ import { optional, required, table } from '../../rules/table.js';
 import type { ValuesOf } from '../../rules/table.js';
 import { PollFailure } from '../poll/fetch-body.js';
 import type { Endpoint } from '../poll/fetch-body.js';
-import type { Pace, Patience } from '../poll/poll.js';
-import type { TreeLimits } from '../tree/read-tree.js';
 import { compileSelection } from '../tree/selection.js';
-import type { TreeSelection, SelectionSettings } from '../tree/selection.js';
+import type { TreeSelection } from '../tree/selection.js';
 import {
   baseAddress,
   hostName,
@@ -25,20 +23,11 @@ import type { Notes } from './component-formats.js';
 import { readCertificates, readSecurityKey } from './security-key.js';
 import type { KeyReader } from './security-key.js';
 
-/** The poll interval and the time limits of a `[[components]]` table. */
-interface Times {
-  readonly intervalMs: number;
-  readonly requestTimeoutMs: number;
-  readonly connectTimeoutMs: number;
-  readonly staleAfter: number;
-  readonly lostAfter: number;
-}
-
 /** The longest delay of a Node.js timer. A timer with a longer delay would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Reports times that contradict each other. */
-function checkTimes(times: Times, path: Path, report: ReportProblem): void {
+function checkTimes(times: ValuesOf<typeof COMPONENT>, path: Path, report: ReportProblem): void {
   const { intervalMs, requestTimeoutMs, connectTimeoutMs, staleAfter, lostAfter } = times;
   const maxIntervals = Math.floor(MAX_TIMER_MS / intervalMs);
   if (lostAfter <= staleAfter)
@@ -199,23 +188,12 @@ function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
     );
 }
 
-/** One component, ready to be polled. */
-export interface ComponentConfig {
-  readonly name: string;
-  /** The position of the component in the file, from 1. */
-  readonly number: number;
-  readonly serverKey: string;
+/** One component, ready to be polled: its settings, with the security key in place of the key's source. */
+export interface ComponentConfig extends ComponentTable {
   readonly endpoint: Endpoint;
-  readonly requestTimeoutMs: number;
   /** Reads the current security key from its source. @throws Fault CONFIG_INVALID */
   readonly readKey: () => string;
-  readonly securityKey: string;
-  readonly pace: Pace;
-  readonly patience: Patience;
-  readonly limits: TreeLimits;
   readonly selection: TreeSelection;
-  /** The settings that the selection was compiled from. */
-  readonly selected: SelectionSettings;
 }
 
 /**
@@ -228,39 +206,22 @@ export function componentOf(
   notes: Notes,
 ): ComponentConfig | undefined {
   const url = treeUrlOf(table.url);
-  const { intervalMs, caFile } = table;
+  const { caFile, deflate, tlsVerify, connectTimeoutMs, maxBodyBytes } = table;
   const readKey = () => readSecurityKey(table.securityKey, keys);
   const securityKey = notes.catch('security_key', readKey);
   const ca = caFile === '' ? '' : notes.catch('ca_file', () => readCertificates(caFile));
   warnOf(table, url, notes);
   if (securityKey === undefined || ca === undefined) return undefined;
   return {
-    name: table.name,
-    number: table.index + 1,
-    serverKey: table.serverKey,
-    endpoint: {
-      url,
-      tlsVerify: table.tlsVerify,
-      ca: ca === '' ? undefined : ca,
-      deflate: table.deflate === 'auto' ? !isLocal(url) : table.deflate === 'always',
-      connectTimeoutMs: table.connectTimeoutMs,
-      maxBodyBytes: table.maxBodyBytes,
-    },
-    requestTimeoutMs: table.requestTimeoutMs,
-    readKey,
+    ...table,
     securityKey,
-    pace: { intervalMs, mostBackOffMs: table.maxBackOffMs },
-    patience: {
-      staleAfterMs: table.staleAfter * intervalMs,
-      lostAfterMs: table.lostAfter * intervalMs,
-    },
-    limits: {
-      maxObjects: table.maxObjects,
-      maxVariables: table.maxVariables,
-      maxDepth: table.maxDepth,
+    readKey,
+    endpoint: {
+      ...{ url, tlsVerify, connectTimeoutMs, maxBodyBytes },
+      ca: ca === '' ? undefined : ca,
+      deflate: deflate === 'auto' ? !isLocal(url) : deflate === 'always',
     },
     selection: compileSelection(table),
-    selected: table,
   };
 }
 

@@ -15,7 +15,6 @@ type VendorReader = (raw: Json) => TypedValue | undefined;
 interface VendorType {
   readonly kind: VariableKind;
   readonly read: VendorReader;
-  readonly isKnown: boolean;
 }
 
 const U64_END = 2n ** 64n;
@@ -75,25 +74,21 @@ const anything: VendorReader = (raw) => {
   return typeof raw === 'boolean' ? flag(raw) : numeric(raw);
 };
 
-const known = (kind: VariableKind, read: VendorReader): VendorType => ({
-  kind,
-  read,
-  isKnown: true,
-});
-const UNKNOWN: VendorType = { kind: 'unknown', read: anything, isKnown: false };
+/** A type of another name. */
+export const UNKNOWN: VendorType = { kind: 'unknown', read: anything };
 
 /** The types of ADS and ADH 3.8 by name, without the suffix ` Config`. */
 const TYPES: ReadonlyMap<string, VendorType> = new Map([
-  ['Boolean', known('unknown', flag)],
-  ['Counter', known('counter', counter)],
-  ['Gauge', known('gauge', numeric)],
-  ['Numeric', known('unknown', numeric)],
-  ['Large Numeric', known('unknown', numeric)],
-  ['Numeric Range', known('gauge', range)],
-  ['String', known('unknown', text)],
+  ['Boolean', { kind: 'unknown', read: flag }],
+  ['Counter', { kind: 'counter', read: counter }],
+  ['Gauge', { kind: 'gauge', read: numeric }],
+  ['Numeric', { kind: 'unknown', read: numeric }],
+  ['Large Numeric', { kind: 'unknown', read: numeric }],
+  ['Numeric Range', { kind: 'gauge', read: range }],
+  ['String', { kind: 'unknown', read: text }],
 ]);
 
-/** The type with this name. For an unknown name, the JSON value decides. */
+/** The type with this name. */
 export const vendorType = (name: string): VendorType =>
   TYPES.get(name.replace(/ Config$/, '')) ?? UNKNOWN;
 

@@ -3,7 +3,7 @@ import type { ObjectState } from '../../model.js';
 import { LIMITS } from '../../native/segment/layout.js';
 import { PollFailure } from '../poll/fetch-body.js';
 import type { Json, JsonObject } from '../poll/json-document.js';
-import { ODDITIES, vendorType } from './component-tree.js';
+import { ODDITIES, UNKNOWN, vendorType } from './component-tree.js';
 import type {
   ComponentObject,
   ComponentTree,
@@ -118,14 +118,14 @@ class ReadTree implements ComponentTree {
 
   #variable(name: string, raw: JsonObject): ComponentVariable | undefined {
     const typeName = typeof raw['Type'] === 'string' ? raw['Type'] : '';
-    const { kind, read, isKnown } = vendorType(typeName);
-    if (!isKnown) this.#noteType(typeName);
-    const value = read(raw['Value'] ?? null);
+    const type = vendorType(typeName);
+    if (type === UNKNOWN) this.#noteType(typeName);
+    const value = type.read(raw['Value'] ?? null);
     if (value === undefined) {
       this.oddities.unusable_values++;
       return undefined;
     }
-    return { name, kind, value };
+    return { name, kind: type.kind, value };
   }
 
   #count(variables: number): void {

@@ -35,14 +35,16 @@ const ask = (
 ): Promise<PollOutcome> =>
   new Promise((resolve, reject) => {
     const endpoint = { ...ENDPOINT, url: new URL(`${url}/sharedmem`), ...more };
-    const settings = {
-      limits: LIMITS,
-      requestTimeoutMs,
+    const limits = { ...LIMITS, requestTimeoutMs };
+    const clocks = {
       unixMs: () => 7,
       steadyMs: () => performance.now(),
       scheduler: asyncScheduler,
     };
-    poll(() => fetchBody(endpoint, key), settings).subscribe({ next: resolve, error: reject });
+    poll(() => fetchBody(endpoint, key), limits, clocks).subscribe({
+      next: resolve,
+      error: reject,
+    });
   });
 const reasonOf = (outcome: PollOutcome): string =>
   outcome.kind === 'tree' ? 'tree' : outcome.failure.reason;

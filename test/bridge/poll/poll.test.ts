@@ -10,13 +10,9 @@ describe('a poll', () => {
     const scheduler = new VirtualTimeScheduler();
     const bytes = Buffer.from('[{"Instance":"h.1.a","Class":"C"}]');
     const outcomes: PollOutcome[] = [];
-    poll(() => of({ bytes, received: bytes.length }), {
-      limits: { maxObjects: 10, maxVariables: 10, maxDepth: 4 },
-      requestTimeoutMs: 1000,
-      unixMs: () => 7,
-      steadyMs: () => scheduler.now(),
-      scheduler,
-    }).subscribe({
+    const limits = { maxObjects: 10, maxVariables: 10, maxDepth: 4, requestTimeoutMs: 1000 };
+    const clocks = { unixMs: () => 7, steadyMs: () => scheduler.now(), scheduler };
+    poll(() => of({ bytes, received: bytes.length }), limits, clocks).subscribe({
       next: (outcome) => outcomes.push(outcome),
       error: (error: unknown) => expect.fail(String(error)),
     });
@@ -31,7 +27,7 @@ describe('a poll', () => {
 
 // Tests polling(), which schedules the polls of a component.
 describe('polling', () => {
-  const pace = { intervalMs: 4, mostBackOffMs: 16 };
+  const pace = { intervalMs: 4, maxBackOffMs: 16 };
   const hasFailed = (outcome: string) => outcome === 'x';
   /** Creates polls with given durations and outcomes. */
   const scripted = (...polls: readonly (readonly [tookMs: number, outcome: string])[]) => {
@@ -102,7 +98,7 @@ describe('polling', () => {
     'does not change the interval after failures if it is already longer than the maximum',
     marbles(({ expectObservable, flush }) => {
       const { poll, begun } = scripted([0, 'x'], [0, 'x'], [0, 'x']);
-      const slow = { intervalMs: 20, mostBackOffMs: 16 };
+      const slow = { intervalMs: 20, maxBackOffMs: 16 };
       expectObservable(polling(poll, hasFailed, slow), '^ 50ms !');
       flush();
       expect(begun).to.deep.equal([0, 20, 40]);

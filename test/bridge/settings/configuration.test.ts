@@ -50,14 +50,16 @@ describe('The configuration of the bridge', () => {
         logFormat: 'text',
         warnings: [],
       });
-      const [{ readKey, selection, selected, ...plain } = component('')] = components;
+      const [{ readKey, selection, ...plain } = component('')] = components;
       expect(readKey()).to.equal('');
       expect(selection).to.be.a('function');
-      expect(selected).to.include({ name: 'a' });
+      const defaults = Object.entries(FIELDS).map(([name, { fallback }]) => [name, fallback]);
       expect(plain).to.deep.equal({
+        ...(Object.fromEntries(defaults) as object),
         name: 'a',
-        number: 1,
+        url: 'http://127.0.0.1:8080',
         serverKey: '82',
+        index: 0,
         endpoint: {
           url: new URL('http://127.0.0.1:8080/sharedmem'),
           tlsVerify: true,
@@ -66,20 +68,15 @@ describe('The configuration of the bridge', () => {
           connectTimeoutMs: 1000,
           maxBodyBytes: 67_108_864,
         },
-        requestTimeoutMs: 2000,
-        securityKey: '',
-        pace: { intervalMs: 5000, mostBackOffMs: 60_000 },
-        patience: { staleAfterMs: 15_000, lostAfterMs: 60_000 },
-        limits: { maxObjects: 50_000, maxVariables: 500_000, maxDepth: 64 },
       });
     });
 
     it('numbers components in the order of the file', () =>
       expect(
         read(`${COMPONENT}${other('b', 'http://b', '80')}`).components.map(
-          ({ name, number }) => `${number} ${name}`,
+          ({ name, index }) => `${index} ${name}`,
         ),
-      ).to.deep.equal(['1 a', '2 b']));
+      ).to.deep.equal(['0 a', '1 b']));
   });
 
   describe('accepts', () => {
@@ -88,25 +85,21 @@ describe('The configuration of the bridge', () => {
       seen: (it: ReturnType<typeof component>) => unknown,
       wanted: unknown,
     ])[] = [
-      ['interval_ms = 1000', ({ pace }) => pace.intervalMs, 1000],
+      ['interval_ms = 1000', ({ intervalMs }) => intervalMs, 1000],
       ['request_timeout_ms = 1500', ({ requestTimeoutMs }) => requestTimeoutMs, 1500],
       ['connect_timeout_ms = 100', ({ endpoint }) => endpoint.connectTimeoutMs, 100],
-      ['max_back_off_ms = 9000', ({ pace }) => pace.mostBackOffMs, 9000],
-      ['stale_after = 1', ({ patience }) => patience.staleAfterMs, 5000],
-      ['lost_after = 4', ({ patience }) => patience.lostAfterMs, 20_000],
+      ['max_back_off_ms = 9000', ({ maxBackOffMs }) => maxBackOffMs, 9000],
+      ['stale_after = 1', ({ staleAfter }) => staleAfter, 1],
+      ['lost_after = 4', ({ lostAfter }) => lostAfter, 4],
       ['deflate = "always"', ({ endpoint }) => endpoint.deflate, true],
       ['max_body_bytes = 1024', ({ endpoint }) => endpoint.maxBodyBytes, 1024],
-      ['max_objects = 1', ({ limits }) => limits.maxObjects, 1],
-      ['max_variables = 2', ({ limits }) => limits.maxVariables, 2],
-      ['max_depth = 3', ({ limits }) => limits.maxDepth, 3],
-      ['classes = ["A*"]', ({ selected }) => selected.classes, ['A*']],
-      ['exclude_classes = ["B"]', ({ selected }) => selected.excludeClasses, ['B']],
-      [
-        'seed_paths = ["@root", "a.*.{b}"]',
-        ({ selected }) => selected.seedPaths,
-        ['@root', 'a.*.{b}'],
-      ],
-      ['exclude_variables = ["c"]', ({ selected }) => selected.excludeVariables, ['c']],
+      ['max_objects = 1', ({ maxObjects }) => maxObjects, 1],
+      ['max_variables = 2', ({ maxVariables }) => maxVariables, 2],
+      ['max_depth = 3', ({ maxDepth }) => maxDepth, 3],
+      ['classes = ["A*"]', ({ classes }) => classes, ['A*']],
+      ['exclude_classes = ["B"]', ({ excludeClasses }) => excludeClasses, ['B']],
+      ['seed_paths = ["@root", "a.*.{b}"]', ({ seedPaths }) => seedPaths, ['@root', 'a.*.{b}']],
+      ['exclude_variables = ["c"]', ({ excludeVariables }) => excludeVariables, ['c']],
     ];
     for (const [line, seen, wanted] of rows)
       it(line, () => expect(seen(component(line))).to.deep.equal(wanted));

@@ -380,7 +380,7 @@ describe('The text of a scenario', () => {
         const wanted = [...found.values()].map(
           ({ id, className, state, parent, variables: map }) => ({
             id,
-            className,
+            class: className,
             state,
             parent: parent?.id ?? null,
             synced: true,
