@@ -1,7 +1,6 @@
 // The types that all parts of the exporter share.
 import type { Observable } from 'rxjs';
 import type { Budget } from './budget.js';
-import type { DeflateBlock } from './exposition/compress/deflate-stream.js';
 import type { RootIdentity, SlotRef, ValueType, VariableKind } from './published.js';
 
 export * from './published.js';
@@ -198,61 +197,34 @@ export interface Sample {
   readonly value: string;
 }
 
-/** The samples of one family, in several forms. */
-export interface FamilyText {
-  readonly metadata: FamilyMetadata;
-  /** The sample lines in order. The header is separate, since it depends on the format. */
-  readonly buffers: readonly Uint8Array[];
-  /** The same lines as a string, if a string was rendered. */
-  readonly text?: string | undefined;
-  /**
-   * The same lines with their text 0.0.4 header, as ranges of memory; only present if the kernel wrote them as text.
-   */
-  readonly textRanges?: TextRanges | undefined;
-  /** Bytes of the sample lines. */
+/** A form in which the kernel writes lines: text, or blocks of a deflate stream. */
+export const LINE_FORMS = ['text', 'deflated'] as const;
+export type LineForm = (typeof LINE_FORMS)[number];
+
+/** Consecutive lines of one family in one form. */
+export interface Piece {
+  readonly family: FamilyMetadata;
+  /** The number of the lines. */
+  readonly lines: number;
+  /** The text, or one deflate block that is aligned to a byte. */
+  readonly data: Uint8Array;
+  /** Bytes of the lines as text. */
   readonly bytes: number;
-  /** Parses the lines lazily, while the caller iterates. */
-  samples(): Iterable<Sample>;
-  /** The same lines as deflate blocks, if the kernel compressed them. */
-  readonly deflateBlocks?: readonly DeflateBlock[] | undefined;
+  /** The raw CRC of the lines as text (`compress/crc.ts`); 0 for a piece of text. */
+  readonly crc: number;
 }
 
-/** The header lines of a family. */
-export interface FamilyHeader {
-  readonly text: string;
-  readonly bytes: number;
-}
-
-/** The header and the lines of a family in the text format 0.0.4, as ranges of memory. */
-export interface TextRanges {
-  readonly header: FamilyHeader;
-  readonly memory: ArrayBufferLike;
-  /** Start and end of each range, in bytes. */
-  readonly ranges: readonly number[];
-}
-
-/** The encodings that a render produced. A snapshot makes the other encodings on request, which takes longer. */
-export interface Encodings {
-  readonly text: boolean;
-  readonly deflated: boolean;
-}
-
-/** The rendered metrics of one target at one moment. Its bytes stay valid while it is held. */
+/** Rendered metrics of one target at one moment: all, or those that a scope selects. */
 export interface Snapshot {
   /** The metadata of its families, in the order of a page. Snapshots with the same families share the list. */
   readonly metadata: readonly FamilyMetadata[];
-  /** The text of its families. The list may be made at the first read; later reads return the same list. */
-  readonly families: readonly FamilyText[];
-  /** The page of text 0.0.4, if it is in memory. Each read returns the same list. */
-  readonly page?: readonly Uint8Array[] | undefined;
-  /** Bytes of the lines, without headers. */
-  readonly bytes: number;
-  readonly series: number;
-  readonly encodings: Encodings;
-  /** Whether the kernel compressed the lines, so that each family has deflate blocks. */
-  readonly isDeflated?: boolean | undefined;
   /** Whether any family has a value that OpenMetrics forbids, or has had one since the family was added. */
-  readonly violatesOpenMetrics?: boolean | undefined;
+  readonly violatesOpenMetrics: boolean;
+  /**
+   * The lines without headers, in the order of a page; undefined if the kernel did not write this form. At least one
+   * form is written. `textLines` makes text of the other form. The bytes stay valid while the snapshot is held.
+   */
+  lines(form: LineForm): readonly Piece[] | undefined;
   /** Keeps the snapshot's bytes valid until the returned function is called. */
   hold(): () => void;
 }
@@ -268,6 +240,12 @@ export interface InternalMetric {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
+/** The line of an internal metric, with its line feed. */
+export interface InternalFamily {
+  readonly metadata: FamilyMetadata;
+  readonly text: string;
+}
+
 /** A named subset of the metrics. Spec 2.3. */
 export interface Scope {
   readonly name: string;
@@ -278,15 +256,10 @@ export interface Scope {
 /** The answer of a ready target: all metrics, or the metrics that a scope selects. */
 export interface ReadyAnswer {
   readonly kind: 'ready';
-  /** The application's metrics. */
+  /** The application's metrics that the scope selects. */
   readonly snapshot: Snapshot;
-  /**
-   * The families that the scope selects; undefined without a scope. Answers with the same snapshot and scope share
-   * a list.
-   */
-  readonly selected?: readonly FamilyText[] | undefined;
   /** The metrics about the target itself at the time of the demand. Spec 2.5. */
-  readonly internal: readonly FamilyText[];
+  readonly internal: readonly InternalFamily[];
   readonly status: TargetStatus;
 }
 
@@ -503,9 +476,9 @@ export interface Target {
   internal(): readonly InternalMetric[];
   /**
    * A demand for all metrics or a scope: emits one answer and completes. Spec 1.9.
-   * @param encoding of the lines; text by default
+   * @param form the form of the lines that needs no conversion; text by default
    */
-  demand(scope?: Scope, encoding?: keyof Encodings): Observable<DemandAnswer>;
+  demand(scope?: Scope, form?: LineForm): Observable<DemandAnswer>;
 }
 
 /** An event of a target, for the log. */

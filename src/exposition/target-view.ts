@@ -1,6 +1,6 @@
 // The state of one target: the nodes that it tracks below its root, their sync progress, and its text.
 import type {
-  Encodings,
+  LineForm,
   ManagedObject,
   Snapshot,
   Source,
@@ -169,10 +169,10 @@ export class TargetView {
    * Renders the values that were copied last, without removed nodes, in small steps; see
    * `ExpositionText.rendering`. No other method may be called before the last step.
    */
-  *rendering(encodings?: Encodings): Generator<void, Snapshot> {
+  *rendering(forms?: Iterable<LineForm>): Generator<void, Snapshot> {
     while (this.#binder.removeNext()) yield;
     this.tree.isDirty = false;
-    return yield* this.#text.rendering(encodings);
+    return yield* this.#text.rendering(forms);
   }
 
   /** Frees everything, in small steps. The first step closes the view and removes its text. */

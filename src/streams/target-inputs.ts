@@ -1,7 +1,7 @@
 // The inputs of a target. Its partition processes them in tasks.
 import { EMPTY, Observable, defer, filter, mergeAll, mergeMap, of, repeat } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
-import type { Encodings } from '../model.js';
+import type { LineForm } from '../model.js';
 import type { TaskQueue } from './task-queue.js';
 import type { PollResult } from './poller.js';
 
@@ -12,8 +12,8 @@ import type { PollResult } from './poller.js';
 export interface Refresh {
   readonly kind: 'refresh';
   readonly mayRender: boolean;
-  /** The encodings that a render produces; text by default. */
-  readonly encodings?: Encodings;
+  /** The forms in which the demands need the lines; text by default. */
+  readonly forms?: readonly LineForm[];
 }
 
 /** A poll result of the root's server key. */

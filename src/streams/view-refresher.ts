@@ -1,6 +1,6 @@
 // Processes the inputs of a target: copies values, checks readiness, renders.
 import type { TargetView } from '../exposition/target-view.js';
-import type { Encodings, Snapshot, Source } from '../model.js';
+import type { LineForm, Snapshot, Source } from '../model.js';
 import type { PollInput, TargetInput } from './target-inputs.js';
 import type { PollResult } from './poller.js';
 
@@ -65,6 +65,9 @@ export class ViewRefresher {
   #arrivedRead = 0;
   #read: ProcessedRead = NO_READ;
   #snapshot: Snapshot | undefined;
+  /** The forms that refreshes have requested so far. Each render writes all of them, or text if there are none. */
+  readonly #forms = new Set<LineForm>();
+  #renderedForms: ReadonlySet<LineForm> = new Set();
   #release = (): void => undefined;
 
   constructor(view: RefreshableView, source: Pick<Source, 'hasChanges'>) {
@@ -101,6 +104,7 @@ export class ViewRefresher {
       isNotified = last !== undefined && last !== notifications;
       this.#read = { number: input.number, notifications, hasMore, isUnstable };
     }
+    if (input.kind === 'refresh') for (const form of input.forms ?? []) this.#forms.add(form);
     if (input.kind === 'bind' && view.bindMore()) yield;
     const isDirty = yield* this.#copy(input, isNotified && view.hasObserved);
     if (view.isSynced && !this.#read.hasMore) this.#phase = this.#nextPhase();
@@ -160,20 +164,18 @@ export class ViewRefresher {
     return this.#read.number === this.#arrivedRead && !this.#source.hasChanges();
   }
 
-  /** Renders if the input allows it and the text is dirty or lacks an encoding. Returns whether it rendered. */
+  /** Renders if the input allows it and the text is dirty or lacks a form. Returns whether it rendered. */
   *#render(input: TargetInput, isDirty: boolean): Generator<void, boolean> {
     if (input.kind !== 'refresh' || !input.mayRender || !this.isReady) return false;
-    const lacksEncoding =
-      this.#snapshot !== undefined && lacks(this.#snapshot.encodings, input.encodings);
-    if (!isDirty && !lacksEncoding) return false;
+    const lacksForm = [...this.#forms].some((form) => !this.#renderedForms.has(form));
+    if (!isDirty && !lacksForm) return false;
     // Release the last text first, so that blocks reuse memory that is still in the CPU cache.
     this.release();
-    const next = yield* this.#view.rendering(input.encodings);
+    const forms = new Set<LineForm>(this.#forms.size === 0 ? ['text'] : this.#forms);
+    const next = yield* this.#view.rendering(forms);
+    this.#renderedForms = forms;
     this.#release = next.hold();
     this.#snapshot = next;
     return true;
   }
 }
-
-const lacks = (has: Encodings, wanted: Encodings | undefined): boolean =>
-  wanted !== undefined && ((wanted.text && !has.text) || (wanted.deflated && !has.deflated));

@@ -3,10 +3,15 @@ import { COUNTERS, COUNTER_NAMES } from '../exposition/counters.js';
 import type { Counters } from '../exposition/counters.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
-import { ShortFamily } from '../exposition/text/family-text.js';
 import { labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
 import type { Labels } from '../exposition/text/text-syntax.js';
-import type { FamilyMetadata, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
+import type {
+  FamilyMetadata,
+  InternalFamily,
+  InternalMetric,
+  Scope,
+  TargetStatus,
+} from '../model.js';
 import type { TargetState } from '../streams/report.js';
 
 const HIGHLIGHTED = {
@@ -266,7 +271,7 @@ export function internalFamilies(
   metrics: readonly InternalMetric[],
   { app, serverKey, root, partition }: TargetStatus,
   scope?: Scope,
-): FamilyText[] {
+): InternalFamily[] {
   const families = metrics.map(({ name, type, help, labels = {}, value }) => {
     const metadata = METADATA.get(name) ?? { name, type, help, unit: '' };
     return familyOf(metadata, labels, numberText(value));
@@ -278,5 +283,7 @@ export function internalFamilies(
     : families.filter(({ metadata }) => scope.selects(metadata));
 }
 
-const familyOf = (metadata: FamilyMetadata, labels: Labels, value: string): FamilyText =>
-  new ShortFamily(metadata, `${seriesText(metadata.name, labelsText(labels))} ${value}\n`);
+const familyOf = (metadata: FamilyMetadata, labels: Labels, value: string): InternalFamily => ({
+  metadata,
+  text: `${seriesText(metadata.name, labelsText(labels))} ${value}\n`,
+});

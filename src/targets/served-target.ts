@@ -2,15 +2,15 @@
 import { EMPTY, Observable, Subject, catchError, defer, finalize, map } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
-import { selectFamilies } from '../exposition/page/scope.js';
+import { selected } from '../exposition/page/scope.js';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type {
   DemandAnswer,
   FamilyMetadata,
-  Encodings,
   FoundRoot,
   InternalMetric,
   FormatInfo,
+  LineForm,
   Scope,
   Snapshot,
   Target,
@@ -45,7 +45,7 @@ const ENDED = 'nothing: the exporter does not serve this target any more';
 /** A demand that waits for an answer. */
 interface PendingDemand {
   readonly scope: Scope | undefined;
-  readonly encoding: keyof Encodings;
+  readonly form: LineForm;
   readonly subscriber: Subscriber<DemandAnswer>;
 }
 
@@ -70,8 +70,6 @@ export class ServedTarget implements Target {
   #release = (): void => undefined;
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
-  /** The encodings that scrapes have requested so far: each render produces all of them. */
-  readonly #encodings = new Set<keyof Encodings>();
 
   constructor(parts: ServedParts) {
     this.#parts = parts;
@@ -134,9 +132,9 @@ export class ServedTarget implements Target {
     return this.#handover.change(desired);
   }
 
-  demand(scope?: Scope, encoding: keyof Encodings = 'text'): Observable<DemandAnswer> {
+  demand(scope?: Scope, form: LineForm = 'text'): Observable<DemandAnswer> {
     return new Observable((subscriber) => {
-      const pending: PendingDemand = { scope, encoding, subscriber };
+      const pending: PendingDemand = { scope, form, subscriber };
       this.#queued.add(pending);
       if (this.#handover.isRunning) this.#demand$.next({ kind: 'demand' });
       else this.#reject(this.#queued);
@@ -185,12 +183,10 @@ export class ServedTarget implements Target {
   #refresh(mayRender: boolean): Observable<AnsweringReport> {
     const demands = new Set(this.#queued);
     this.#queued.clear();
-    for (const { encoding } of demands) this.#encodings.add(encoding);
     // The partition also holds the snapshot until it renders. It can then reuse the memory, which is in the CPU cache.
     if (mayRender) this.#keep(undefined);
-    const deflated = this.#encodings.has('deflated');
-    const encodings = { text: !deflated || this.#encodings.has('text'), deflated };
-    return this.#handover.refresh({ kind: 'refresh', mayRender, encodings }).pipe(
+    const forms = [...new Set([...demands].map(({ form }) => form))];
+    return this.#handover.refresh({ kind: 'refresh', mayRender, forms }).pipe(
       map((report) => ({ ...report, demands })),
       catchError(() => EMPTY), // the report of the failure has the reason
       finalize(() => {
@@ -245,17 +241,18 @@ export class ServedTarget implements Target {
         answer(subscriber, { kind: 'waiting', status });
         return;
       }
-      const selection = scope && selectFamilies(snapshot, scope);
+      const part = scope && selected(snapshot, scope);
       // Count the scrape first, so that its own page includes it. Of the scrapes that share a render, one is a miss.
       this.#counts[hasRendered && index === 0 ? 'cacheMisses' : 'cacheHits']++;
-      if (selection !== undefined) this.#counts[selection.isHit ? 'scopeHits' : 'scopeMisses']++;
+      if (part !== undefined) this.#counts[part.isHit ? 'scopeHits' : 'scopeMisses']++;
       const internal = internalFamilies(this.internal(), status, scope);
-      const selected = selection?.families;
-      answer(subscriber, { kind: 'ready', snapshot, selected, internal, status });
+      const selection = part?.selection ?? snapshot;
+      answer(subscriber, { kind: 'ready', snapshot: selection, internal, status });
     });
     if (!this.assignment.definition.isDebug || snapshot === undefined) return [];
     const done = hasRendered ? 'rendered' : 'served';
-    const message = `${done} ${snapshot.series} series, ${snapshot.bytes} bytes`;
+    const { series, bytes } = sizeOf(snapshot);
+    const message = `${done} ${series} series, ${bytes} bytes`;
     return waiting.map(() => aboutTarget(this, { level: 'debug', message }));
   }
 
@@ -275,6 +272,15 @@ export class ServedTarget implements Target {
 function answer(subscriber: Subscriber<DemandAnswer>, given: DemandAnswer): void {
   subscriber.next(given);
   subscriber.complete();
+}
+
+function sizeOf(snapshot: Snapshot): { readonly series: number; readonly bytes: number } {
+  const size = { series: 0, bytes: 0 };
+  for (const { lines, bytes } of snapshot.lines('text') ?? snapshot.lines('deflated') ?? []) {
+    size.series += lines;
+    size.bytes += bytes;
+  }
+  return size;
 }
 
 /** An event that names its target. @param message the rest of the sentence after the target's name */

@@ -9,6 +9,7 @@ import type { FakeObject } from '../support/fake-source.js';
 import { iterationSteps } from '../support/iteration-steps.js';
 import { shopCatalogue, testView } from './test-view.js';
 import { runToEnd } from '../support/run-to-end.js';
+import { linesOf } from '../support/snapshot-of.js';
 
 const CATALOGUE = shopCatalogue(
   `{ name = "shop_tills", type = "gauge", help = "Tills.", var = "tills" },
@@ -48,10 +49,9 @@ describe('a target view', () => {
     view.applyChanges([{ kind: 'variable-added', variable: late }]);
     while (view.bindMore());
     runToEnd(view.copyingValues());
-    const text = runToEnd(view.rendering()).families.flatMap(({ buffers }) =>
-      buffers.map((each) => Buffer.from(each).toString()),
-    );
-    expect(text.join('')).to.contain('} 6\n').and.not.to.contain('} 5\n');
+    expect(linesOf(runToEnd(view.rendering())))
+      .to.contain('} 6\n')
+      .and.not.to.contain('} 5\n');
   });
 
   it('does not wait for removed nodes, even if their removal was not published', () => {
@@ -358,8 +358,7 @@ describe('a target view', () => {
     for (let i = 0; i < 3000; i++) till(`floor.1.t${i}`, i);
     const { view, render, text } = testView(source, root, { catalogue: CATALOGUE, kernel });
     const snapshot = render();
-    const bytes = () =>
-      Buffer.concat(snapshot.families.flatMap(({ buffers }) => buffers)).toString();
+    const bytes = () => linesOf(snapshot);
     const release = snapshot.hold();
     const held = bytes();
     for (let i = 0; i < 3000; i += 2) till(`floor.2.t${i}`, i);

@@ -13,6 +13,7 @@ import type { Format, ManagedObject, Snapshot } from '#app/model.js';
 import type { FakeSource } from '../support/fake-source.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { runToEnd } from '../support/run-to-end.js';
+import { linesOf as wholeText } from '../support/snapshot-of.js';
 
 export interface TestViewOptions {
   readonly app?: string;
@@ -102,5 +103,4 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
   };
 }
 
-const linesOf = ({ families }: Snapshot): string[] =>
-  families.flatMap(({ buffers }) => Buffer.concat(buffers).toString().split('\n').slice(0, -1));
+const linesOf = (snapshot: Snapshot): string[] => wholeText(snapshot).split('\n').slice(0, -1);

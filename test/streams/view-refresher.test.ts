@@ -1,6 +1,6 @@
 // Tests ViewRefresher: the copies and renders for each input, and how long it holds the text.
 import { expect } from 'chai';
-import type { Encodings, Snapshot, StructureChange } from '#app/model.js';
+import type { Snapshot, StructureChange } from '#app/model.js';
 import type { TargetInput } from '#app/streams/target-inputs.js';
 import { ViewRefresher } from '#app/streams/view-refresher.js';
 import type { RefreshableView } from '#app/streams/view-refresher.js';
@@ -255,7 +255,11 @@ describe('a view refresher', () => {
   });
 });
 
-const BOTH = { text: true, deflated: true };
+const BOTH = ['text', 'deflated'] as const;
+
+interface NumberedSnapshot extends Snapshot {
+  readonly number: number;
+}
 
 /** Renders snapshots with the numbers 0, 1, 2 … and counts how often each is held. */
 class NumberingView extends RecordingView {
@@ -269,9 +273,7 @@ class NumberingView extends RecordingView {
   override *copyingValues(): Generator<void, boolean> {
     return this.isDirty;
   }
-  override *rendering(
-    encodings: Encodings = { text: true, deflated: false },
-  ): Generator<void, Snapshot> {
+  override *rendering(): Generator<void, NumberedSnapshot> {
     for (let step = 1; step < this.renderSteps; step++) yield;
     const number = this.held.push(0) - 1;
     const count = (by: number) => (this.held[number] = (this.held[number] ?? 0) + by);
@@ -279,7 +281,7 @@ class NumberingView extends RecordingView {
       count(1);
       return () => void count(-1);
     };
-    return snapshotOf([], { bytes: number, encodings, hold });
+    return { ...snapshotOf([], { hold }), number };
   }
 }
 
@@ -287,11 +289,11 @@ describe('a view refresher that may render', () => {
   const may = { kind: 'refresh', mayRender: true } as const;
   /** An input in lower case arrives while the values are unchanged. */
   const taken = {
-    R: may,
-    r: may,
-    P: { ...may, encodings: BOTH },
-    p: { ...may, encodings: BOTH },
-    q: { ...may, mayRender: false, encodings: BOTH },
+    R: { ...may, forms: ['text'] },
+    r: { ...may, forms: ['text'] },
+    P: { ...may, forms: BOTH },
+    p: { ...may, forms: BOTH },
+    q: { ...may, mayRender: false, forms: BOTH },
     S: { kind: 'refresh', mayRender: false },
     b: { kind: 'bind' },
   } satisfies Record<string, TargetInput>;
@@ -315,8 +317,8 @@ describe('a view refresher that may render', () => {
     ['returns the last text as outdated if the refresh permits no render', 'RS', '0 new, 0 dirty'],
     ['has no text before the first render', 'SR', '- dirty, 0 new'],
     ['renders nothing for a target that is not ready', 'RR', '- dirty, - dirty', true],
-    ['renders a missing encoding of an unchanged text', 'RppP', '0 new, 1 new, 1, 2 new'],
-    ['delays a missing encoding until a refresh permits a render', 'Rqp', '0 new, 0, 1 new'],
+    ['renders a missing form of unchanged lines', 'RppP', '0 new, 1 new, 1, 2 new'],
+    ['delays a missing form until a refresh permits a render', 'Rqp', '0 new, 0, 1 new'],
     ['renders nothing for an input that is not a refresh', 'bRb', '-, 0 new, 0'],
   ] as const satisfies readonly (readonly [string, string, string, boolean?])[];
   for (const [title, keys, wanted, unsynced] of table)
@@ -324,7 +326,8 @@ describe('a view refresher that may render', () => {
       const { process } = started(new NumberingView(), unsynced);
       const seen = Array.from(keys, (key) => {
         const { snapshot, hasRendered, isDirty } = runToEnd(process(key));
-        const words = [snapshot?.bytes ?? '-', hasRendered ? 'new' : '', isDirty ? 'dirty' : ''];
+        const number = snapshot && (snapshot as NumberedSnapshot).number;
+        const words = [number ?? '-', hasRendered ? 'new' : '', isDirty ? 'dirty' : ''];
         return words.filter((word) => word !== '').join(' ');
       });
       expect(seen.join(', ')).to.equal(wanted);

@@ -1,7 +1,7 @@
 // A target without shared memory, for tests of the sinks.
 import { defer, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { selectFamilies } from '#app/exposition/page/scope.js';
+import { selected } from '#app/exposition/page/scope.js';
 import type {
   DemandAnswer,
   FamilyMetadata,
@@ -17,7 +17,7 @@ import type {
   TreeQuery,
 } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
-import { familyText, snapshotOf } from './snapshot-of.js';
+import { piecesOf, snapshotOf } from './snapshot-of.js';
 
 const SYNCED: SyncProgress = {
   objects: { synced: 1, total: 1 },
@@ -109,18 +109,17 @@ export class FakeTarget implements Target {
   demandAnswer(scope?: Scope): DemandAnswer {
     const status = this.status();
     if (!this.isReady) return { kind: 'waiting', status };
-    const buffers = [Buffer.from(this.text)];
     const hold = () => {
       this.held++;
       return () => this.held--;
     };
     const { violatesOpenMetrics } = this;
-    const snapshot = snapshotOf([familyText(this.metadata, buffers)], {
+    const snapshot = snapshotOf(piecesOf(this.metadata, [this.text]), {
       hold,
       violatesOpenMetrics,
     });
-    const selected = scope && selectFamilies(snapshot, scope).families;
+    const selection = scope === undefined ? snapshot : selected(snapshot, scope).selection;
     const internal = internalFamilies(this.metrics, status, scope);
-    return { kind: 'ready', snapshot, selected, internal, status };
+    return { kind: 'ready', snapshot: selection, internal, status };
   }
 }

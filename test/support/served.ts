@@ -3,7 +3,7 @@ import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import type { DemandAnswer, Encodings, Scope, TargetEvent } from '#app/model.js';
+import type { DemandAnswer, LineForm, Scope, TargetEvent } from '#app/model.js';
 import type { SharedMemory } from '#app/native/os/shared-memory.js';
 import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { TaskQueue } from '#app/streams/task-queue.js';
@@ -96,12 +96,12 @@ export class Served {
   }
 
   /** The answer to one demand, while virtual time stands still. */
-  ask(scope?: Scope, form?: keyof Encodings): DemandAnswer {
+  ask(scope?: Scope, form?: LineForm): DemandAnswer {
     return this.answer((answer) => answer, scope, form);
   }
 
   /** Applies `take` to an answer at once, as a sink does: the buffers of its text may be reused later. */
-  answer<T>(take: (answer: DemandAnswer) => T, scope?: Scope, form?: keyof Encodings): T {
+  answer<T>(take: (answer: DemandAnswer) => T, scope?: Scope, form?: LineForm): T {
     const { seen, subscription } = follow(this.target.demand(scope, form).pipe(map(take)));
     this.clock.advance(0);
     const [answer] = seen;

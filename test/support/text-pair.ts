@@ -6,17 +6,11 @@ import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { labelsOf } from '#app/exposition/text/line.js';
 import { StoredText } from '#app/exposition/wasm/memory.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import { floatText, headerText } from '#app/exposition/text/text-syntax.js';
-import type {
-  FamilyMetadata,
-  FamilyText,
-  Encodings,
-  TextRanges,
-  MetricType,
-  Snapshot,
-} from '#app/model.js';
+import { floatText } from '#app/exposition/text/text-syntax.js';
+import type { FamilyMetadata, LineForm, MetricType, Piece, Snapshot } from '#app/model.js';
 import { runToEnd } from './run-to-end.js';
 import { Cells, cellLine, fixedLine } from './lines.js';
+import { familiesOf, linesOf } from './snapshot-of.js';
 import { unpacked } from './unpacked.js';
 
 export const VALUES = 50;
@@ -62,11 +56,12 @@ interface NaiveLine {
   readonly value: number | undefined;
 }
 
-export const ENCODINGS = {
-  text: { text: true, deflated: false },
-  deflated: { text: false, deflated: true },
-  both: { text: true, deflated: true },
-};
+/** The forms of a render. */
+export const FORMS = {
+  text: ['text'],
+  deflated: ['deflated'],
+  both: ['text', 'deflated'],
+} as const satisfies Record<string, readonly LineForm[]>;
 
 /** Lets the kernel compress lines, whatever their number. */
 const ALWAYS = () => true;
@@ -84,8 +79,8 @@ export class TextPair {
 
   readonly labels: typeof LABELS;
   readonly families: typeof FAMILIES;
-  /** The text that each family object had in its first snapshot. */
-  readonly #firstTexts = new WeakMap<FamilyText, string>();
+  /** The text that each piece had in its first snapshot. */
+  readonly #firstTexts = new WeakMap<Piece, string>();
 
   constructor(labels = LABELS, families = FAMILIES) {
     this.labels = labels;
@@ -139,13 +134,6 @@ export class TextPair {
       .join('');
   }
 
-  /** The expected lines, with each family below its header. */
-  get expectedPage(): string {
-    return this.#lines()
-      .map(([name, lines]) => (lines === '' ? '' : headerText(metadata(name)) + lines))
-      .join('');
-  }
-
   /** The lines of each family. */
   #lines(): readonly (readonly [name: string, lines: string])[] {
     const valueText = (index: number) => floatText(this.values.number(index));
@@ -161,29 +149,31 @@ export class TextPair {
   }
 
   /** Renders and compares. If `isHeld`, also holds the snapshot, which `close()` compares again. */
-  render(isHeld = false, encodings: Encodings = ENCODINGS.text): Snapshot {
-    const snapshot = runToEnd(this.text.rendering(encodings));
+  render(isHeld = false, forms: readonly LineForm[] = FORMS.text): Snapshot {
+    const snapshot = runToEnd(this.text.rendering(forms));
     const { expected } = this;
-    if (snapshot.encodings.text) this.#expectPage(snapshot);
-    else expect(snapshot.page).to.equal(undefined);
-    expect(snapshot.bytes).to.equal(Buffer.byteLength(expected));
-    expect(snapshot.series).to.equal(expected.split('\n').length - 1);
+    const pieces = snapshot.lines('text') ?? snapshot.lines('deflated') ?? [];
+    const sum = (values: readonly number[]) => values.reduce((all, each) => all + each, 0);
+    expect(sum(pieces.map(({ bytes }) => bytes))).to.equal(Buffer.byteLength(expected));
+    expect(sum(pieces.map(({ lines }) => lines))).to.equal(expected.split('\n').length - 1);
     if (isHeld) {
       this.held.push({ snapshot, text: expected, release: snapshot.hold() });
       return snapshot;
     }
-    if (encodings.deflated) {
+    if (forms.includes('deflated')) {
       if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
     }
-    if (textOf(snapshot) !== expected) expect(textOf(snapshot)).to.equal(expected);
-    expect(snapshot.families.map((family) => family.metadata)).to.deep.equal(snapshot.metadata);
-    if (snapshot.encodings.text) expectHeaders(snapshot);
-    this.#expectSame(snapshot);
+    expect(snapshot.lines('text') !== undefined).to.equal(forms.includes('text'));
+    if (linesOf(snapshot) !== expected) expect(linesOf(snapshot)).to.equal(expected);
+    const shown = familiesOf(snapshot).map(({ metadata: each, text }) => [each.name, text]);
+    expect(shown).to.deep.equal(this.#lines().filter(([, lines]) => lines !== ''));
+    expect(snapshot.metadata.map(({ name }) => name)).to.deep.equal(shown.map(([name]) => name));
+    this.#expectSame(snapshot.lines('text') ?? []);
     return snapshot;
   }
 
   /** Renders with memory for only `memory` allocations; the next one fails. */
-  renderWithout(memory: number, encodings: Encodings): void {
+  renderWithout(memory: number, forms: readonly LineForm[]): void {
     const { arena } = this.kernel;
     const allocate = arena.allocate.bind(arena);
     let left = memory;
@@ -192,7 +182,7 @@ export class TextPair {
       return allocate(bytes);
     };
     try {
-      runToEnd(this.text.rendering(encodings));
+      runToEnd(this.text.rendering(forms));
     } catch (error) {
       expect(error).to.have.property('message', 'no memory');
     } finally {
@@ -201,24 +191,18 @@ export class TextPair {
   }
 
   /** Runs the first steps of a render. */
-  renderPartly(steps: number, encodings: Encodings): void {
-    const rendering = this.text.rendering(encodings);
+  renderPartly(steps: number, forms: readonly LineForm[]): void {
+    const rendering = this.text.rendering(forms);
     for (let i = 0; i < steps; i++) if (rendering.next().done === true) return;
   }
 
-  #expectPage({ page = [] }: Snapshot): void {
-    const { expectedPage } = this;
-    const shown = Buffer.concat(page).toString();
-    if (shown !== expectedPage) expect(shown).to.equal(expectedPage);
-  }
-
-  /** Checks that a family object has the same text in every snapshot that has it. */
-  #expectSame({ families }: Snapshot): void {
-    for (const family of families) {
-      const text = Buffer.concat(family.buffers).toString();
-      const before = this.#firstTexts.get(family) ?? text;
+  /** Checks that a piece has the same text in every snapshot that has it. */
+  #expectSame(pieces: readonly Piece[]): void {
+    for (const piece of pieces) {
+      const text = Buffer.from(piece.data).toString();
+      const before = this.#firstTexts.get(piece) ?? text;
       if (before !== text) expect(text).to.equal(before);
-      this.#firstTexts.set(family, text);
+      this.#firstTexts.set(piece, text);
     }
   }
 
@@ -227,30 +211,12 @@ export class TextPair {
     runToEnd(this.text.closing());
     for (const text of this.shared.values()) text.close();
     for (const { snapshot, text, release } of this.held) {
-      expect(textOf(snapshot) === text).to.equal(true);
-      if (snapshot.isDeflated === true) expect(unpacked(snapshot) === text).to.equal(true);
+      expect(linesOf(snapshot) === text).to.equal(true);
+      if (snapshot.lines('deflated') !== undefined)
+        expect(unpacked(snapshot) === text).to.equal(true);
       release();
       release();
     }
     expect(this.kernel.arena.used).to.equal(this.before);
   }
 }
-
-/** Checks that the text ranges of each family consist of its header and its lines. */
-function expectHeaders({ families }: Snapshot): void {
-  for (const { metadata, buffers, textRanges } of families) {
-    const lines = Buffer.concat(buffers).toString();
-    const whole = Buffer.concat(textRanges === undefined ? [] : buffersOf(textRanges)).toString();
-    if (whole !== headerText(metadata) + lines)
-      expect(whole).to.equal(headerText(metadata) + lines);
-    expect(textRanges?.header.bytes).to.equal(headerText(metadata).length);
-  }
-}
-
-const buffersOf = ({ memory, ranges }: TextRanges): readonly Buffer[] =>
-  ranges.flatMap((at, i) =>
-    i % 2 === 0 ? [Buffer.from(memory, at, (ranges[i + 1] ?? 0) - at)] : [],
-  );
-
-export const textOf = ({ families }: Snapshot): string =>
-  Buffer.concat(families.flatMap(({ buffers }) => buffers)).toString();

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import type { Snapshot } from '#app/model.js';
 import { deflateBlockOf, joined } from '#app/exposition/compress/deflate-stream.js';
 
-export function unpacked({ families }: Pick<Snapshot, 'families'>): string {
-  const blocks = families.flatMap(({ deflateBlocks }) => deflateBlocks ?? []);
+export function unpacked(snapshot: Snapshot): string {
+  const blocks = snapshot.lines('deflated') ?? [];
   // The first match in a block refers to the line feed before the block, so put one before the first block,
   // too.
   const { buffers, crc, bytes } = joined([deflateBlockOf(Buffer.from('\n')), ...blocks]);

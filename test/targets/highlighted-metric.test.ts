@@ -20,7 +20,7 @@ describe('the metric of the highlighted variable', () => {
   for (const [value, line] of lines)
     it(`has the line ${line}`, () => {
       const [family] = internalFamilies([highlightedMetric(value)], new FakeTarget().status());
-      expect(family?.buffers.map(String)).to.deep.equal([`${NAME}${line}\n`]);
+      expect(family?.text).to.equal(`${NAME}${line}\n`);
     });
 
   it('has its header lines on the page', () => {

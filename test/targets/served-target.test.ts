@@ -1,8 +1,9 @@
 // ServedTarget on real segments: readiness, late objects, lost publishers, and renders.
 import { expect } from 'chai';
 import { map } from 'rxjs';
-import { compileScope, familiesOf } from '#app/exposition/page/scope.js';
+import { compileScope } from '#app/exposition/page/scope.js';
 import { notReadyText } from '#app/exposition/page/text-page.js';
+import { LINE_FORMS } from '#app/model.js';
 import type { DemandAnswer, Scope } from '#app/model.js';
 import { follow } from '../support/follow.js';
 import { iterationSteps } from '../support/iteration-steps.js';
@@ -283,7 +284,7 @@ describe('a served target', () => {
       expect(target.series().sort()).to.deep.equal(['demo_late_y{object="late"} 7', x(2)]);
     });
 
-    it('renders every encoding that a client has requested', () => {
+    it('renders every form of lines that a client has requested', () => {
       const shown = showing(0);
       // If a block of a family has more than 32 KiB, the kernel compresses the family line by line.
       for (let i = 0; i < 2000; i++) {
@@ -297,8 +298,7 @@ describe('a served target', () => {
         shown.x.set(target.clock.now());
         const answer = target.ask(undefined, form);
         if (answer.kind !== 'ready') return 'waiting';
-        const { text, deflated } = answer.snapshot.encodings;
-        return [text ? 'text' : '', deflated ? 'deflated' : ''].join(' ').trim();
+        return LINE_FORMS.filter((each) => answer.snapshot.lines(each) !== undefined).join(' ');
       };
       expect([
         formsOf('text', 100),
@@ -449,7 +449,9 @@ describe('a served target', () => {
       const shown = (...metrics: readonly string[]) => {
         const answer = target.ask(compileScope({ name: 'some', metrics }));
         if (answer.kind === 'waiting') throw new Error('not ready');
-        return [...familiesOf(answer), ...answer.internal].map(({ metadata }) => metadata.name);
+        const { snapshot, internal } = answer;
+        const own = internal.map(({ metadata }) => metadata);
+        return [...snapshot.metadata, ...own].map(({ name }) => name);
       };
       expect(shown('demo_*')).to.deep.equal(['demo_root_x']);
       expect(shown('shm_exporter_*_info', '*_target_ready')).to.deep.equal([
@@ -484,7 +486,7 @@ describe('a served target', () => {
       const misses = answer.internal.find(({ metadata }) =>
         metadata.name.endsWith('render_cache_misses_total'),
       );
-      expect(String(misses?.buffers[0])).to.match(/misses_total 1\n$/);
+      expect(misses?.text).to.match(/misses_total 1\n$/);
     });
 
     it('counts a refresh for each demand', () => {

@@ -1,20 +1,18 @@
-// Joins deflate blocks without compressing them again. RFC 1951.
+// Joins deflate blocks without compressing them again, and decompresses them. RFC 1951.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { joinSmall } from '../../bytes.js';
+import type { Piece, Snapshot } from '../../model.js';
 import { finalCrc, rawCrc, shiftedCrc } from './crc.js';
 import { memoize } from '../memoize.js';
 
 /** An empty last block with fixed codes: it has only its end-of-block symbol. */
 const END_OF_STREAM = Buffer.from([3, 0]);
 
-/** A deflate block of lines. A line feed must precede the lines in the stream, since their first match refers to it. */
-export interface DeflateBlock {
-  /** The block with its header, aligned to a byte. */
-  readonly data: Uint8Array;
-  /** Raw CRC and length of the lines. */
-  readonly crc: number;
-  readonly bytes: number;
-}
+/**
+ * A deflate block: a piece in the form `deflated`, or a header. Lines need a line feed before them in the stream, since
+ * their first match refers to it.
+ */
+export type DeflateBlock = Pick<Piece, 'data' | 'bytes' | 'crc'>;
 
 /** A deflate stream without its end, so that other blocks can follow. */
 export interface DeflateStream {
@@ -44,63 +42,19 @@ export function deflateBlockOf(text: Uint8Array): DeflateBlock {
 
 const LINE_FEED = Buffer.from('\n');
 
-/** Decompresses blocks. */
-export function inflated(blocks: readonly DeflateBlock[]): Uint8Array {
-  const { buffers } = joined([deflateBlockOf(LINE_FEED), ...blocks]);
-  return inflateRawSync(Buffer.concat([...buffers, END_OF_STREAM])).subarray(1);
-}
-
-const deflatedHeader = memoize(({ text }: Header) => deflateBlockOf(Buffer.from(text)));
-
-/** Joins the blocks of families. The header of each family comes before its blocks. */
-export function deflatedFamilies(
-  families: readonly DeflatedFamily[],
-  headers: readonly Header[],
-): DeflateStream {
-  const blocks: DeflateBlock[] = [];
-  families.forEach(({ deflateBlocks }, index) => {
-    const header = headers[index];
-    if (header !== undefined) blocks.push(deflatedHeader(header));
-    for (const block of deflateBlocks ?? []) blocks.push(block);
-  });
-  return joined(blocks);
-}
-
-interface DeflatedFamily {
-  readonly deflateBlocks?: readonly DeflateBlock[] | undefined;
-}
-
-interface Header {
-  readonly text: string;
-}
-
 /**
- * Lists the blocks of families as numbers, for a thread that shares their memory. Each block has five numbers: the index
- * of its family, the address and the length of `data`, `crc` and `bytes`.
+ * The lines of a snapshot as text. If the kernel wrote only deflate blocks, decompresses them. Hold the snapshot at the
+ * first call.
  */
-export function deflateBlockAddresses(
-  families: readonly DeflatedFamily[],
-): Uint32Array<ArrayBuffer> {
-  const numbers: number[] = [];
-  families.forEach(({ deflateBlocks }, index) => {
-    for (const { data, crc, bytes } of deflateBlocks ?? [])
-      numbers.push(index, data.byteOffset, data.length, crc, bytes);
-  });
-  return Uint32Array.from(numbers);
-}
+export const textLines = memoize(
+  (snapshot: Snapshot): readonly Piece[] =>
+    snapshot.lines('text') ?? (snapshot.lines('deflated') ?? []).map(inflated),
+);
 
-/** Restores the blocks of `count` families from the result of `deflateBlockAddresses`. */
-export function deflateBlocksAt(
-  numbers: Uint32Array,
-  memory: ArrayBufferLike,
-  count: number,
-): readonly (readonly DeflateBlock[])[] {
-  const lists = Array.from({ length: count }, (): DeflateBlock[] => []);
-  for (let i = 0; i < numbers.length; i += 5) {
-    const [index = 0, at, length, crc = 0, bytes = 0] = numbers.subarray(i, i + 5);
-    lists[index]?.push({ data: Buffer.from(memory, at, length), crc, bytes });
-  }
-  return lists;
+function inflated(piece: Piece): Piece {
+  const { buffers } = joined([deflateBlockOf(LINE_FEED), piece]);
+  const text = inflateRawSync(Buffer.concat([...buffers, END_OF_STREAM]));
+  return { ...piece, data: text.subarray(LINE_FEED.length), crc: 0 };
 }
 
 /** Joins blocks in order. */

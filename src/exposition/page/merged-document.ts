@@ -1,10 +1,10 @@
 // Merges the metrics of several targets into one document, for programs that read one exposition per host, such as
 // textfile collectors.
 import { NameOwners } from '../../catalogue/names.js';
-import type { DemandAnswer, FamilyMetadata, FamilyText } from '../../model.js';
-import { headerText, labelsText, seriesText } from '../text/text-syntax.js';
+import type { DemandAnswer, FamilyMetadata, Piece } from '../../model.js';
+import { textLines } from '../compress/deflate-stream.js';
+import { headerText, labelsText, samplesIn, seriesText, textOf } from '../text/text-syntax.js';
 import type { Labels } from '../text/text-syntax.js';
-import { familiesOf } from './scope.js';
 
 /** The exposition of one target. */
 export interface IdentifiedAnswer {
@@ -13,10 +13,10 @@ export interface IdentifiedAnswer {
   readonly answer: DemandAnswer;
 }
 
-/** A family, with its samples from each target that has it. */
+/** A family, with its lines from each target that has it. */
 interface MergedFamily {
   readonly metadata: FamilyMetadata;
-  readonly members: (readonly [identity: Labels, family: FamilyText])[];
+  readonly members: (readonly [identity: Labels, lines: Piece])[];
 }
 
 export interface MergedDocument {
@@ -39,23 +39,24 @@ export function mergedDocument(all: readonly IdentifiedAnswer[]): MergedDocument
   const families = new Map<string, MergedFamily>();
   const owners = new NameOwners();
   const clashes: string[] = [];
-  const add = (identity: Labels, family: FamilyText) => {
-    const { metadata } = family;
+  const refuses = (identity: Labels, metadata: FamilyMetadata): boolean => {
     const refusal = owners.refusalOf(metadata);
-    if (refusal !== '') {
-      clashes.push(`${metadata.name}{${labelsText(identity)}} is left out: ${refusal}`);
-      return;
-    }
-    const known = families.get(metadata.name);
-    if (known !== undefined) {
-      known.members.push([identity, family]);
-      return;
-    }
-    families.set(metadata.name, { metadata, members: [[identity, family]] });
-    owners.add(metadata);
+    if (refusal === '') owners.add(metadata);
+    else clashes.push(`${metadata.name}{${labelsText(identity)}} is left out: ${refusal}`);
+    return refusal !== '';
   };
-  for (const { identity, answer } of all)
-    if (answer.kind === 'ready') for (const family of familiesOf(answer)) add(identity, family);
+  for (const { identity, answer } of all) {
+    if (answer.kind !== 'ready') continue;
+    const { snapshot } = answer;
+    const refused = new Set(snapshot.metadata.filter((each) => refuses(identity, each)));
+    for (const lines of textLines(snapshot)) {
+      const { family } = lines;
+      if (refused.has(family)) continue;
+      const merged = families.get(family.name) ?? { metadata: family, members: [] };
+      merged.members.push([identity, lines]);
+      families.set(family.name, merged);
+    }
+  }
   return { clashes, buffers: (ownText) => buffers(families.values(), clashes, ownText) };
 }
 
@@ -68,8 +69,8 @@ function* buffers(
   let text = clashes.map((each) => `# ${each}\n`).join('');
   for (const { metadata, members } of families) {
     text += headerText(metadata);
-    for (const [identity, family] of members)
-      for (const { name, labels, value } of family.samples()) {
+    for (const [identity, lines] of members)
+      for (const { name, labels, value } of samplesIn(textOf(lines))) {
         text += `${seriesText(name, labelsText({ ...identity, ...labels }))} ${value}\n`;
         if (text.length < BUFFER_CHARACTERS) continue;
         yield Buffer.from(text);

@@ -2,7 +2,6 @@
 import { namesTaken, unsharedNames } from '../../catalogue/names.js';
 import type { FamilyMetadata } from '../../model.js';
 import { memoize } from '../memoize.js';
-import { makeHeaderCache } from '../text/text-syntax.js';
 import { textFormat } from './text-page.js';
 
 /** For each type, the suffix that is part of sample names but not of family names. */
@@ -92,8 +91,8 @@ export function openMetricsFamilies(
 /** Pages of OpenMetrics 1.0; the parameter `escaping` states that names have letters, digits and underscores only. */
 export const OPEN_METRICS = textFormat({
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
-  headerOf: makeHeaderCache(openMetricsHeader),
+  headerText: openMetricsHeader,
   adapt: openMetricsFamilies,
-  accepts: ({ snapshot }) => snapshot.violatesOpenMetrics !== true,
+  accepts: ({ snapshot }) => !snapshot.violatesOpenMetrics,
   end: '# EOF\n',
 });

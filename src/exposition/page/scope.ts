@@ -1,5 +1,5 @@
-// Scopes: named subsets of the metrics, and the families of a snapshot that a scope selects. Spec 2.3.
-import type { FamilyMetadata, FamilyText, ReadyAnswer, Scope, Snapshot } from '../../model.js';
+// Scopes: named subsets of the metrics, and the parts of a snapshot that they select. Spec 2.3.
+import type { FamilyMetadata, Scope, Snapshot } from '../../model.js';
 import { compileWildcard } from '../../rules/formats.js';
 import { memoize } from '../memoize.js';
 
@@ -37,24 +37,24 @@ export function compileScope(scope: {
   return { name: scope.name, selects };
 }
 
-interface Selection {
-  /** The selected families; the same array each time for one snapshot and scope. The snapshot owns their text. */
-  readonly families: readonly FamilyText[];
-  /** Whether the list was in the cache. */
-  readonly isHit: boolean;
-}
+const selectionsOf = memoize<Snapshot, WeakMap<Scope, Snapshot>>(() => new WeakMap());
 
-/** The families of an answer that its scope selects, or all families if it has no scope. */
-export const familiesOf = ({ selected, snapshot }: ReadyAnswer): readonly FamilyText[] =>
-  selected ?? snapshot.families;
-
-const selectionsOf = memoize<Snapshot, WeakMap<Scope, readonly FamilyText[]>>(() => new WeakMap());
-
-export function selectFamilies(snapshot: Snapshot, scope: Scope): Selection {
+/**
+ * The part of a snapshot that a scope selects: the same object each time for one snapshot and scope. `isHit` tells
+ * whether it was in the cache.
+ */
+export function selected(
+  snapshot: Snapshot,
+  scope: Scope,
+): { readonly selection: Snapshot; readonly isHit: boolean } {
   const selections = selectionsOf(snapshot);
   const known = selections.get(scope);
-  if (known !== undefined) return { families: known, isHit: true };
-  const families = snapshot.families.filter(({ metadata }) => scope.selects(metadata));
-  selections.set(scope, families);
-  return { families, isHit: false };
+  const selection = known ?? {
+    violatesOpenMetrics: snapshot.violatesOpenMetrics,
+    metadata: snapshot.metadata.filter((family) => scope.selects(family)),
+    lines: (form) => snapshot.lines(form)?.filter(({ family }) => scope.selects(family)),
+    hold: () => snapshot.hold(),
+  };
+  selections.set(scope, selection);
+  return { selection, isHit: known !== undefined };
 }

@@ -2,14 +2,14 @@
 import type {
   Document,
   DemandAnswer,
-  FamilyText,
+  InternalFamily,
   InternalMetric,
   ReadyAnswer,
+  Snapshot,
   TargetStatus,
 } from '../../model.js';
-import { ShortFamily } from '../text/family-text.js';
-import { labelsText, numberText, seriesText } from '../text/text-syntax.js';
-import { familiesOf } from './scope.js';
+import { textLines } from '../compress/deflate-stream.js';
+import { labelsText, numberText, samplesIn, seriesText, textOf } from '../text/text-syntax.js';
 import { TEXT, notReadyText } from './text-page.js';
 
 /** Makes the document of one target. The metrics about the sink itself come last. */
@@ -44,7 +44,7 @@ export const jsonDocument: MakeDocument = (answer, time, ofSink = []) => {
   const { snapshot, internal } = withMetrics(answer, ofSink);
   const start = JSON.stringify(common).slice(0, -1);
   return {
-    buffers: jsonBuffers([...familiesOf(answer), ...internal], start),
+    buffers: jsonBuffers(textsOf(snapshot, internal), start),
     release: snapshot.hold(),
   };
 };
@@ -62,20 +62,29 @@ const withMetrics = (answer: ReadyAnswer, metrics: readonly InternalMetric[]): R
   internal: [...answer.internal, ...metrics.map(internalFamily)],
 });
 
-function internalFamily({ name, type, help, value, labels = {} }: InternalMetric): FamilyText {
-  const line = `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
-  return new ShortFamily({ name, type, help, unit: '' }, line);
+function internalFamily({ name, type, help, value, labels = {} }: InternalMetric): InternalFamily {
+  const text = `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
+  return { metadata: { name, type, help, unit: '' }, text };
+}
+
+/** The text of each piece of a snapshot, then the internal metrics. */
+function* textsOf(
+  snapshot: Snapshot,
+  internal: readonly InternalFamily[],
+): Generator<InternalFamily> {
+  for (const piece of textLines(snapshot)) yield { metadata: piece.family, text: textOf(piece) };
+  yield* internal;
 }
 
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const BUFFER_CHARACTERS = 131_072;
 
 /** Builds each buffer when the writer reads it, so that a large document is never in memory as a whole. */
-function* jsonBuffers(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
+function* jsonBuffers(families: Iterable<InternalFamily>, start: string): Generator<Uint8Array> {
   let text = '';
   for (const family of families) {
     const type = JSON.stringify(family.metadata.type);
-    for (const { name, labels, value } of family.samples()) {
+    for (const { name, labels, value } of samplesIn(family.text)) {
       text += `${start},"name":${JSON.stringify(name)},"type":${type},"labels":${JSON.stringify(labels)},"value":${jsonValue(value)}}\n`;
       if (text.length < BUFFER_CHARACTERS) continue;
       yield Buffer.from(text);

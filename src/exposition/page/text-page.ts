@@ -3,19 +3,19 @@ import { bytesOf, joinSmall } from '../../bytes.js';
 import type {
   Body,
   FamilyMetadata,
-  FamilyText,
   Format,
-  FamilyHeader,
+  InternalFamily,
   Page,
-  ReadyAnswer,
+  Piece,
+  Snapshot,
   SyncProgress,
 } from '../../model.js';
-import { deflatedFamilies } from '../compress/deflate-stream.js';
+import { deflateBlockOf, joined, textLines } from '../compress/deflate-stream.js';
 import type { DeflateStream } from '../compress/deflate-stream.js';
 import { GzipText } from '../compress/gzip.js';
 import type { GzipInput } from '../compress/gzip.js';
-import { headerOf } from '../text/text-syntax.js';
-import { familiesOf } from './scope.js';
+import { memoize } from '../memoize.js';
+import { headerText } from '../text/text-syntax.js';
 
 export const notReadyText = ({ objects, variables, reason }: SyncProgress): string =>
   `scrape not ready: objects ${objects.synced}/${objects.total} synced, ` +
@@ -24,8 +24,8 @@ export const notReadyText = ({ objects, variables, reason }: SyncProgress): stri
 /** The parts of a text format that differ from other text formats. */
 interface Syntax {
   readonly contentType: string;
-  /** Returns the header of a family; always the same object for the same metadata object. */
-  readonly headerOf: HeaderOf;
+  /** The header lines of a family. */
+  readonly headerText: (metadata: FamilyMetadata) => string;
   /**
    * Adapts the metadata of families to the limits of the format. It is called for the families of a snapshot with
    * `isFirst` true, then for the internal metrics with `isFirst` false.
@@ -41,134 +41,100 @@ interface Syntax {
 
 export function textFormat(syntax: Syntax): Format {
   const { contentType, end, accepts, adapt = (all: readonly FamilyMetadata[]) => all } = syntax;
-  /** The texts of application metrics, by snapshot or by the list of families that a scope selects. */
-  const applications = new WeakMap<object, ApplicationText>();
-  const applicationText = (answer: ReadyAnswer): ApplicationText => {
-    const { snapshot, selected } = answer;
-    const key = selected ?? snapshot;
-    const former = applications.get(key);
-    if (former !== undefined) return former;
-    const given = selected?.map(({ metadata }) => metadata) ?? snapshot.metadata;
-    const application = new ApplicationText(answer, adapt(given, true), syntax.headerOf);
-    applications.set(key, application);
-    return application;
-  };
+  const headerOf = memoize((metadata: FamilyMetadata) => Buffer.from(syntax.headerText(metadata)));
+  const applicationText = memoize(
+    (snapshot: Snapshot) =>
+      new ApplicationText(snapshot, adapt(snapshot.metadata, true).map(headerOf)),
+  );
   /** The text of the internal metrics, then the end mark of the format. It differs from page to page. */
-  const internalText = ({ internal }: ReadyAnswer): readonly Uint8Array[] => {
+  const internalText = (internal: readonly InternalFamily[]): readonly Uint8Array[] => {
     const adapted = adapt(
       internal.map(({ metadata }) => metadata),
       false,
     );
-    let text = '';
-    internal.forEach((family, index) => {
-      text += syntax.headerOf(adapted[index] ?? family.metadata).text;
-      text += family.text ?? Buffer.concat(family.buffers).toString();
-    });
-    text += end;
-    return text === '' ? [] : [Buffer.from(text)];
+    const lines = internal.flatMap(({ text, metadata }, index) => [
+      headerOf(adapted[index] ?? metadata),
+      Buffer.from(text),
+    ]);
+    const text = Buffer.concat([...lines, Buffer.from(end)]);
+    return text.length === 0 ? [] : [text];
   };
   return {
     contentType,
     ...(accepts !== undefined && { accepts }),
-    page: (answer) =>
-      new TextPage(
-        contentType,
-        applicationText(answer),
-        internalText(answer),
-        answer.snapshot.hold(),
-      ),
+    page: ({ snapshot, internal }) =>
+      new TextPage(contentType, applicationText(snapshot), internalText(internal), snapshot.hold()),
   };
-}
-
-type HeaderOf = (metadata: FamilyMetadata) => FamilyHeader;
-
-/** The families of a page, each below its header. One object serves all pages of a snapshot and scope. */
-class ApplicationText implements GzipInput {
-  /** Each page that uses the text of this answer holds its snapshot, so the text stays valid. */
-  readonly #answer: ReadyAnswer;
-  readonly #metadata: readonly FamilyMetadata[];
-  readonly #headerOf: HeaderOf;
-  readonly #page: readonly Uint8Array[] | undefined;
-  #bytes: number | undefined;
-  #buffers: readonly Uint8Array[] | undefined;
-  #deflated: DeflateStream | undefined;
-  readonly gzip = new GzipText(this);
-
-  /** @param metadata the metadata of each family, adapted to the format */
-  constructor(answer: ReadyAnswer, metadata: readonly FamilyMetadata[], makeHeader: HeaderOf) {
-    this.#answer = answer;
-    this.#metadata = metadata;
-    this.#headerOf = makeHeader;
-    // `snapshot.page` has all families, with headers of text 0.0.4.
-    const isWhole = makeHeader === headerOf && answer.selected === undefined;
-    this.#page = isWhole ? answer.snapshot.page : undefined;
-  }
-
-  get bytes(): number {
-    return (this.#bytes ??= this.#page === undefined ? this.#sum() : bytesOf(this.#page));
-  }
-
-  get buffers(): readonly Uint8Array[] {
-    return (this.#buffers ??= this.#page ?? joined(this.#families, this.#headers));
-  }
-
-  /** Undefined if the kernel did not compress the lines. */
-  get deflated(): DeflateStream | undefined {
-    if (this.#answer.snapshot.isDeflated !== true) return undefined;
-    return (this.#deflated ??= deflatedFamilies(this.#families, this.#headers));
-  }
-
-  get #families(): readonly FamilyText[] {
-    return familiesOf(this.#answer);
-  }
-
-  get #headers(): readonly FamilyHeader[] {
-    return this.#metadata.map(this.#headerOf);
-  }
-
-  #sum(): number {
-    const { selected, snapshot } = this.#answer;
-    let bytes = selected === undefined ? snapshot.bytes : 0;
-    for (const family of selected ?? []) bytes += family.bytes;
-    for (const header of this.#headers) bytes += header.bytes;
-    return bytes;
-  }
 }
 
 /** Buffers smaller than this are copied into one buffer, since small writes cost more than the copy. */
 const SMALL = 16_384;
 
-/** Families below their headers. Texts and headers that are adjacent in memory become one buffer. */
-function joined(families: readonly FamilyText[], headers: readonly FamilyHeader[]): Uint8Array[] {
-  const buffers: Uint8Array[] = [];
-  let memory: ArrayBufferLike | undefined;
-  let start = 0;
-  let end = 0;
-  const endRange = (): void => {
-    if (memory !== undefined) buffers.push(Buffer.from(memory, start, end - start));
-    memory = undefined;
-  };
-  families.forEach((family, index) => {
-    const header = headers[index]?.text ?? '';
-    const { textRanges } = family;
-    if (textRanges?.header.text !== header) {
-      endRange();
-      buffers.push(Buffer.from(header), ...family.buffers);
-      return;
+const deflatedHeader = memoize(deflateBlockOf);
+
+/** The families of a page, each below its header. One object serves all pages of a snapshot. */
+class ApplicationText implements GzipInput {
+  /** Each page that uses the text holds the snapshot, so the text stays valid. */
+  readonly #snapshot: Snapshot;
+  readonly #headers: readonly Uint8Array[];
+  #bytes: number | undefined;
+  #buffers: readonly Uint8Array[] | undefined;
+  #deflated: DeflateStream | undefined;
+  readonly gzip = new GzipText(this);
+
+  /** @param headers the header of each family */
+  constructor(snapshot: Snapshot, headers: readonly Uint8Array[]) {
+    this.#snapshot = snapshot;
+    this.#headers = headers;
+  }
+
+  get bytes(): number {
+    return (this.#bytes ??= this.#sum());
+  }
+
+  get buffers(): readonly Uint8Array[] {
+    return (this.#buffers ??= this.#joinedText());
+  }
+
+  /** Undefined if the kernel did not compress the lines. */
+  get deflated(): DeflateStream | undefined {
+    const lines = this.#snapshot.lines('deflated');
+    if (lines === undefined) return undefined;
+    return (this.#deflated ??= joined(belowHeaders(lines, this.#headers.map(deflatedHeader))));
+  }
+
+  #sum(): number {
+    const lines = this.#snapshot.lines('text') ?? this.#snapshot.lines('deflated') ?? [];
+    return lines.reduce((sum, { bytes }) => sum + bytes, bytesOf(this.#headers));
+  }
+
+  #joinedText(): readonly Uint8Array[] {
+    const headers = this.#headers.map((data) => ({ data }));
+    const text = belowHeaders<Pick<Piece, 'data'>>(textLines(this.#snapshot), headers);
+    return joinSmall(
+      text.map(({ data }) => data),
+      SMALL,
+    );
+  }
+}
+
+/** Puts the header of each family before its first piece. */
+function belowHeaders<T>(
+  pieces: readonly (T & Pick<Piece, 'family'>)[],
+  headers: readonly T[],
+): readonly T[] {
+  const all: T[] = [];
+  let last: FamilyMetadata | undefined;
+  let families = 0;
+  for (const piece of pieces) {
+    if (piece.family !== last) {
+      const header = headers[families++];
+      if (header !== undefined) all.push(header);
     }
-    const { ranges } = textRanges;
-    for (let i = 0; i < ranges.length; i += 2) {
-      const from = ranges[i] ?? 0;
-      if (memory !== textRanges.memory || from !== end) {
-        endRange();
-        memory = textRanges.memory;
-        start = from;
-      }
-      end = ranges[i + 1] ?? 0;
-    }
-  });
-  endRange();
-  return joinSmall(buffers, SMALL);
+    last = piece.family;
+    all.push(piece);
+  }
+  return all;
 }
 
 class TextPage implements Page {
@@ -203,6 +169,6 @@ class TextPage implements Page {
 /** Pages of text 0.0.4. */
 export const TEXT = textFormat({
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
-  headerOf,
+  headerText,
   end: '',
 });

@@ -1,5 +1,6 @@
 // A block: consecutive lines of one family, which are stored, sorted and compressed together. The lines are in the
 // kernel's memory, as layout.ts draws them.
+import type { FamilyMetadata } from '../../model.js';
 import { DeflatedLines } from '../compress/deflated-lines.js';
 import type { DeflateBuffer } from '../compress/deflated-lines.js';
 import type { DeflateContext } from '../compress/deflate-context.js';
@@ -81,6 +82,7 @@ const NO_NODE = -1;
 export class Block implements RenderTask {
   readonly #kernel: Kernel;
   readonly #deflated: DeflatedLines;
+  readonly family: FamilyMetadata;
   /** The address of the header. */
   readonly address: number;
   #blockNumber: number;
@@ -96,9 +98,10 @@ export class Block implements RenderTask {
   #textBytes = 0;
 
   /** @param capacity the number of lines to allocate memory for */
-  constructor(kernel: Kernel, capacity = FIRST_CAPACITY) {
+  constructor(kernel: Kernel, family: FamilyMetadata, capacity = FIRST_CAPACITY) {
     const { arena, blocks } = kernel;
     this.#kernel = kernel;
+    this.family = family;
     this.#capacity = capacity;
     const [at, address, number] = arena.allocateFor(capacity * LINE_BYTES, (linesAt) =>
       arena.allocateFor(

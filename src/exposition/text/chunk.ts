@@ -1,14 +1,10 @@
-// A chunk of a page: consecutive blocks whose text is in one buffer, which pages send without a copy. The header of a
-// family comes before its first block.
-import type { FamilyMetadata, FamilyHeader } from '../../model.js';
-import type { DeflateBlock } from '../compress/deflate-stream.js';
+// A chunk: consecutive blocks whose text is in one buffer, which pages send without a copy.
+import type { Piece } from '../../model.js';
 import { PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import {
   CHUNK_BLOCKS,
   CHUNK_BLOCK_BYTES,
-  CHUNK_BLOCK_HEADER,
-  CHUNK_BLOCK_HEADER_LENGTH,
   CHUNK_BLOCK_START,
   LINES_CHANGED,
   REWRITE_VALUE_BYTES,
@@ -27,34 +23,20 @@ const REWRITE_ALL_SHARE = 0.25;
 /** Starting a block takes as long as writing this many bytes of text. */
 const BYTES_A_BLOCK = 128;
 
-/** A block, and the header before it if it is the first block of its family. */
-export interface ChunkBlock {
-  readonly block: Block;
-  readonly metadata: FamilyMetadata;
-  readonly header: FamilyHeader | undefined;
-}
-
 /** The output of a chunk in one render. */
-export interface ChunkText {
-  readonly blocks: readonly ChunkBlock[];
-  /** Bytes of the lines. */
-  readonly bytes: number;
-  /** The lines with the headers. */
-  readonly text: RenderBuffer | undefined;
-  /** For each block, the offset of its header or first line in the text; at the end, the length of the text. */
-  readonly offsets: readonly number[];
-  /** The deflate block of each block, if the render produced them. */
-  readonly deflateBlocks: readonly DeflateBlock[] | undefined;
-  /** The buffers of its text and deflate blocks. */
+export interface RenderedChunk {
+  /** The lines of each family; empty if the render wrote no text. */
+  readonly text: readonly Piece[];
+  /** The lines of each block; empty if the render wrote no deflate blocks. */
+  readonly deflated: readonly Piece[];
+  /** The buffers of both. */
   readonly buffers: readonly RenderBuffer[];
 }
 
 export class Chunk implements RenderTask {
-  readonly blocks: readonly ChunkBlock[];
+  readonly blocks: readonly Block[];
   readonly #kernel: Kernel;
-  /** Bytes of the headers. */
-  readonly #headerBytes: number;
-  /** The address of the table of blocks and headers. The first write allocates the table. */
+  /** The address of the table of blocks. The first write allocates the table. */
   #table = 0;
   #text: RenderBuffer | undefined;
   /** Whether the last write failed. */
@@ -62,21 +44,19 @@ export class Chunk implements RenderTask {
   /** The number and the approximate size of the lines at the last write of all lines. */
   #lines = 0;
   #lineBytes = 0;
-  /** The result of the last call of `textFor`. */
+  /** The output of the last render. */
   #last:
-    { readonly hasText: boolean; readonly code: unknown; readonly text: ChunkText } | undefined;
+    | { readonly hasText: boolean; readonly code: unknown; readonly output: RenderedChunk }
+    | undefined;
 
-  constructor(kernel: Kernel, blocks: readonly ChunkBlock[]) {
+  constructor(kernel: Kernel, blocks: readonly Block[]) {
     this.#kernel = kernel;
     this.blocks = blocks;
-    let headerBytes = 0;
-    for (const { header } of blocks) headerBytes += header?.bytes ?? 0;
-    this.#headerBytes = headerBytes;
     this.#measure();
   }
 
   get bytes(): number {
-    return this.#lineBytes + this.#headerBytes + this.blocks.length * BYTES_A_BLOCK;
+    return this.#lineBytes + this.blocks.length * BYTES_A_BLOCK;
   }
 
   /** Adds to `dirty` the tasks that the render must run. Frees the text if the render needs no text. */
@@ -86,16 +66,17 @@ export class Chunk implements RenderTask {
     if (!hasText) this.#releaseText();
     else if (!this.#isCurrent) dirty.push(this);
     if (context !== undefined)
-      for (const { block } of this.blocks) if (!block.isCurrent(context)) dirty.push(block);
+      for (const block of this.blocks) if (!block.isCurrent(context)) dirty.push(block);
     const last = this.#last;
     const isSame = last?.hasText === hasText && last.code === context?.code;
     if (!isSame || dirty.length > length) this.#last = undefined;
   }
 
-  textFor(options: RenderOptions): ChunkText {
+  /** The lines of the render with these options, after its tasks. */
+  rendered(options: RenderOptions): RenderedChunk {
     const { hasText, context } = options;
-    this.#last ??= { hasText, code: context?.code, text: this.#makeText(options) };
-    return this.#last.text;
+    this.#last ??= { hasText, code: context?.code, output: this.#output(options) };
+    return this.#last.output;
   }
 
   /**
@@ -107,7 +88,7 @@ export class Chunk implements RenderTask {
     const last = this.#hasCurrentLines ? this.#text : undefined;
     if (this.#table === 0) this.#makeTable();
     if (last === undefined) {
-      for (const { block } of this.blocks) block.sort();
+      for (const block of this.blocks) block.sort();
       this.#measure();
     }
     const changes = last === undefined ? 0 : run.chunkChanges(this.#table);
@@ -152,54 +133,69 @@ export class Chunk implements RenderTask {
 
   /** The maximum size of the text. */
   get #maxBytes(): number {
-    return this.#headerBytes + this.#lineBytes + this.#lines * MAX_VALUE_BYTES + PADDING_BYTES;
+    return this.#lineBytes + this.#lines * MAX_VALUE_BYTES + PADDING_BYTES;
   }
 
   #measure(): void {
     this.#lines = 0;
     this.#lineBytes = 0;
-    for (const { block } of this.blocks) {
+    for (const block of this.blocks) {
       this.#lines += block.count;
       this.#lineBytes += block.bytes;
     }
   }
 
   get #tableBytes(): number {
-    const items = this.blocks.length * CHUNK_BLOCK_BYTES;
-    return CHUNK_BLOCKS + items + this.#headerBytes + PADDING_BYTES;
+    return CHUNK_BLOCKS + this.blocks.length * CHUNK_BLOCK_BYTES;
   }
 
-  #makeText({ hasText, context }: RenderOptions): ChunkText {
-    const text = hasText ? this.#text : undefined;
-    const buffers = text === undefined ? [] : [text];
-    let bytes = text === undefined ? 0 : text.length - this.#headerBytes;
-    let deflateBlocks: DeflateBlock[] | undefined;
-    if (context !== undefined) {
-      deflateBlocks = [];
-      let deflatedBytes = 0;
-      for (const { block } of this.blocks) {
-        if (block.deflateBlock === undefined) continue;
-        const { buffer, ...sizes } = block.deflateBlock;
-        deflateBlocks.push({ data: buffer.view, ...sizes });
-        deflatedBytes += sizes.bytes;
-        buffers.push(buffer);
-      }
-      if (!hasText) bytes = deflatedBytes;
-    }
-    return { blocks: this.blocks, bytes, text, offsets: this.#offsets, deflateBlocks, buffers };
+  #output({ hasText, context }: RenderOptions): RenderedChunk {
+    const buffers: RenderBuffer[] = [];
+    const text = hasText ? this.#textPieces(buffers) : [];
+    const deflated = context === undefined ? [] : this.#deflatedPieces(buffers);
+    return { text, deflated, buffers };
   }
 
-  get #offsets(): readonly number[] {
-    if (this.#text === undefined) return [];
+  /** The text of each family. Adds its buffer to `buffers`. */
+  #textPieces(buffers: RenderBuffer[]): Piece[] {
+    const text = this.#text;
+    if (text === undefined) return [];
+    buffers.push(text);
+    const pieces: Piece[] = [];
     const { u32 } = this.#kernel;
-    const offsets: number[] = [];
-    let at = this.#table + CHUNK_BLOCKS;
-    for (const { header } of this.blocks) {
-      offsets.push((u32[(at + CHUNK_BLOCK_START) >>> 2] ?? 0) - (header?.bytes ?? 0));
-      at += CHUNK_BLOCK_BYTES;
+    let start = 0;
+    let lines = 0;
+    let next = this.#table + CHUNK_BLOCKS;
+    this.blocks.forEach(({ family, count }, index) => {
+      lines += count;
+      next += CHUNK_BLOCK_BYTES;
+      const following = this.blocks[index + 1];
+      if (following?.family === family) return;
+      const end =
+        following === undefined ? text.length : (u32[(next + CHUNK_BLOCK_START) >>> 2] ?? 0);
+      pieces.push({
+        family,
+        lines,
+        data: text.view.subarray(start, end),
+        bytes: end - start,
+        crc: 0,
+      });
+      start = end;
+      lines = 0;
+    });
+    return pieces;
+  }
+
+  /** The deflate block of each block. Adds their buffers to `buffers`. */
+  #deflatedPieces(buffers: RenderBuffer[]): Piece[] {
+    const pieces: Piece[] = [];
+    for (const { family, count, deflateBlock } of this.blocks) {
+      if (deflateBlock === undefined) continue;
+      const { buffer, crc, bytes } = deflateBlock;
+      buffers.push(buffer);
+      pieces.push({ family, lines: count, data: buffer.view, bytes, crc });
     }
-    offsets.push(this.#text.length);
-    return offsets;
+    return pieces;
   }
 
   #releaseText(): void {
@@ -212,14 +208,8 @@ export class Chunk implements RenderTask {
     const { u32 } = this.#kernel;
     u32[this.#table >>> 2] = this.blocks.length;
     let at = this.#table + CHUNK_BLOCKS;
-    let headerAt = at + this.blocks.length * CHUNK_BLOCK_BYTES;
-    for (const { block, header } of this.blocks) {
-      const bytes = header?.bytes ?? 0;
-      if (header !== undefined) this.#kernel.view(headerAt, bytes).write(header.text);
-      u32[at >>> 2] = block.address;
-      u32[(at + CHUNK_BLOCK_HEADER) >>> 2] = headerAt;
-      u32[(at + CHUNK_BLOCK_HEADER_LENGTH) >>> 2] = bytes;
-      headerAt += bytes;
+    for (const { address } of this.blocks) {
+      u32[at >>> 2] = address;
       at += CHUNK_BLOCK_BYTES;
     }
   }

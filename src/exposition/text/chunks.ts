@@ -3,9 +3,7 @@ import type { FamilyMetadata } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import type { Block } from './block.js';
 import { Chunk } from './chunk.js';
-import type { ChunkBlock } from './chunk.js';
 import type { Family } from './family.js';
-import { headerOf } from './text-syntax.js';
 
 /**
  * The maximum size of a chunk with several blocks. Larger chunks would need fewer writes, but a value that changes its
@@ -50,31 +48,29 @@ export class Chunks {
     yield* this.#freeingRetired();
     if (this.#isCurrent) return;
     const metadata: FamilyMetadata[] = [];
-    const blocks: ChunkBlock[] = [];
+    const blocks: Block[] = [];
     for (const family of families) {
       metadata.push(family.metadata);
-      let header: ChunkBlock['header'] = headerOf(family.metadata);
       for (const block of family.blocks) {
-        blocks.push({ block, metadata: family.metadata, header });
-        header = undefined;
+        blocks.push(block);
         if (blocks.length % BLOCKS_A_STEP === 0) yield;
       }
     }
     const former = new Map<Block | undefined, Chunk>();
-    for (const chunk of this.#all) former.set(chunk.blocks[0]?.block, chunk);
+    for (const chunk of this.#all) former.set(chunk.blocks[0], chunk);
     const all: Chunk[] = [];
-    let open: ChunkBlock[] = [];
+    let open: Block[] = [];
     let bytes = 0;
     const close = (): void => {
       if (open.length === 0) return;
-      const same = former.get(open[0]?.block);
+      const same = former.get(open[0]);
       const isSame = same?.blocks.length === open.length && hasAt(same.blocks, open, 0);
       all.push(isSame ? same : new Chunk(this.#kernel, open));
       open = [];
       bytes = 0;
     };
     for (let at = 0, next = blocks[0]; next !== undefined; next = blocks[at]) {
-      const kept = former.get(next.block);
+      const kept = former.get(next);
       if (kept !== undefined && isHalfFull(kept) && hasAt(kept.blocks, blocks, at)) {
         close();
         all.push(kept);
@@ -82,10 +78,9 @@ export class Chunks {
         yield;
         continue;
       }
-      const size = next.block.bytes + (next.header?.bytes ?? 0);
-      if (bytes + size > MAX_BYTES) close();
+      if (bytes + next.bytes > MAX_BYTES) close();
       open.push(next);
-      bytes += size;
+      bytes += next.bytes;
       if (++at % BLOCKS_A_STEP === 0) yield;
     }
     close();
@@ -119,13 +114,8 @@ export const isTooLarge = ({ blocks, bytes }: Chunk): boolean =>
 const isHalfFull = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
 
 /** Whether `all` contains the blocks `some`, in the same order, from an index on. */
-function hasAt(some: readonly ChunkBlock[], all: readonly ChunkBlock[], index: number): boolean {
-  for (let i = 0; i < some.length; i++) {
-    const [one, other] = [some[i], all[index + i]];
-    if (one?.block !== other?.block || one?.header !== other?.header) return false;
-  }
-  return true;
-}
+const hasAt = (some: readonly Block[], all: readonly Block[], index: number): boolean =>
+  some.every((block, i) => block === all[index + i]);
 
 const hasSameItems = (some: readonly unknown[], others: readonly unknown[]): boolean =>
   some.length === others.length && some.every((item, index) => item === others[index]);

@@ -1,5 +1,6 @@
 // The text of one target: its families with their lines, and the render of the current values.
-import type { FamilyMetadata, Encodings, Snapshot } from '../../model.js';
+import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
+import { bytesOf } from '../../bytes.js';
 import { DeflateContext, usesKernelDeflate } from '../compress/deflate-context.js';
 import { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -7,17 +8,15 @@ import { labelsOf, seriesHash } from './line.js';
 import type { Line, LineKey } from './line.js';
 import { Scratch, hashOf } from '../wasm/memory.js';
 import type { RenderOptions, RenderTask } from './block.js';
-import type { ChunkText } from './chunk.js';
 import { Chunks, isTooLarge } from './chunks.js';
 import { Family } from './family.js';
 import type { TextSize } from './family.js';
 import { OpenMetricsViolations } from './open-metrics-violations.js';
+import type { RenderBuffer } from './render-buffer.js';
 import { TextSnapshot } from './text-snapshot.js';
 
 /** This many characters of a line cost as much as a short line. */
 const CHARACTERS_A_STEP = 128;
-
-const TEXT_ONLY: Encodings = { text: true, deflated: false };
 
 /** Writing this much text takes 0.1 to 0.2 ms. */
 const BYTES_A_STEP = 262_144;
@@ -129,33 +128,36 @@ export class ExpositionText {
   /**
    * Renders changed lines, a few blocks per step, and returns a snapshot of the current text. If the render fails or
    * is not finished, the next render writes the same lines again.
-   * @param encodings at least one must be true; if the kernel does not compress the lines, they are rendered as text
+   * @param forms the forms to write; if the kernel does not compress the lines, it writes them as text
    */
-  *rendering(encodings: Encodings = TEXT_ONLY): Generator<void, Snapshot> {
-    const usesKernel = encodings.deflated && this.#usesKernelDeflate(this.#size);
+  *rendering(forms: Iterable<LineForm> = ['text']): Generator<void, Snapshot> {
+    const wanted = new Set(forms);
+    const usesKernel = wanted.has('deflated') && this.#usesKernelDeflate(this.#size);
     const context = usesKernel ? yield* this.#updatedContext() : undefined;
-    const hasText = encodings.text || context === undefined;
+    const hasText = wanted.has('text') || context === undefined;
     const options: RenderOptions = { hasText, context };
     yield* this.#chunks.dividing(this.#inOrder());
     yield* this.#violations.searching(context !== undefined);
     yield* this.#writingDirty(options);
-    const all: ChunkText[] = [];
-    let deflatedBytes = 0;
+    const text: Piece[] = [];
+    const deflated: Piece[] = [];
+    const buffers: RenderBuffer[] = [];
+    let collected = 0;
     for (const chunk of this.#chunks.all) {
-      const text = chunk.textFor(options);
-      all.push(text);
-      for (const { data } of text.deflateBlocks ?? []) deflatedBytes += data.length;
+      const output = chunk.rendered(options);
+      text.push(...output.text);
+      deflated.push(...output.deflated);
+      buffers.push(...output.buffers);
       if (isTooLarge(chunk)) this.#chunks.invalidate();
-      if (all.length % CHUNKS_A_STEP === 0) yield;
+      if (++collected % CHUNKS_A_STEP === 0) yield;
     }
-    context?.rendered(deflatedBytes);
-    return new TextSnapshot(all, {
-      metadata: this.#chunks.metadata,
-      series: this.#size.lines,
-      encodings: { text: hasText, deflated: encodings.deflated },
-      isDeflated: context !== undefined,
-      violatesOpenMetrics: this.#violations.wereFound,
-    });
+    context?.rendered(bytesOf(deflated.map(({ data }) => data)));
+    const lines = new Map<LineForm, readonly Piece[]>();
+    if (hasText) lines.set('text', text);
+    if (context !== undefined) lines.set('deflated', deflated);
+    const { metadata } = this.#chunks;
+    const violatesOpenMetrics = this.#violations.wereFound;
+    return new TextSnapshot({ metadata, violatesOpenMetrics, lines, buffers });
   }
 
   *#writingDirty(options: RenderOptions): Generator<void, void> {

@@ -209,7 +209,7 @@ export class Family {
   }
 
   #newBlock(at: number, capacity?: number): Block {
-    const block = new Block(this.#kernel, capacity);
+    const block = new Block(this.#kernel, this.metadata, capacity);
     this.#blocks.splice(at, 0, block);
     this.#size.blocks++;
     return block;

@@ -1,6 +1,5 @@
 // Header lines, names, labels and values of series, as the text formats write them.
-import type { FamilyMetadata, FamilyHeader, MetricType } from '../../model.js';
-import { memoize } from '../memoize.js';
+import type { FamilyMetadata, MetricType, Piece, Sample } from '../../model.js';
 
 /** A number in the exposition formats; bigints are exact. */
 export const numberText = (x: number | bigint): string =>
@@ -89,17 +88,22 @@ const TYPES: Record<MetricType, string> = {
 
 const escapeHelp = (text: string) => text.replace(/[\\\n]/g, (c) => (c === '\n' ? '\\n' : '\\\\'));
 
+/** The header of text 0.0.4. */
 export const headerText = ({ name, type, help }: FamilyMetadata): string =>
   `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${TYPES[type]}\n`;
 
-/** Makes a function that returns the header of a family: always the same object for the same metadata. */
-export const makeHeaderCache = (
-  textOf: (metadata: FamilyMetadata) => string,
-): ((metadata: FamilyMetadata) => FamilyHeader) =>
-  memoize((metadata) => {
-    const text = textOf(metadata);
-    return { text, bytes: Buffer.byteLength(text) };
-  });
+/** Parses lines as samples. */
+export function* samplesIn(text: string): Generator<Sample> {
+  for (let start = 0; start < text.length;) {
+    const feed = text.indexOf('\n', start);
+    const end = feed < 0 ? text.length : feed;
+    const blank = text.lastIndexOf(' ', end);
+    const series = decodeSeries(text.slice(start, blank));
+    yield { ...series, value: text.slice(blank + 1, end) };
+    start = end + 1;
+  }
+}
 
-/** The header of text 0.0.4. */
-export const headerOf = makeHeaderCache(headerText);
+/** The text of a piece, whose memory other threads may share. */
+export const textOf = ({ data }: Pick<Piece, 'data'>): string =>
+  Buffer.from(data.buffer, data.byteOffset, data.length).toString();

@@ -120,19 +120,17 @@ export const OPCODE_WRAP32 = 5;
 export const SCALED = 0x100;
 export const SCALE_SHIFT = 16;
 
-// The table of a chunk: the number of its blocks, then an item for each block. `header` is the text of the header lines
-// before the block, if there are any. `start` is the offset of the block's lines in the last text.
+// The table of a chunk: the number of its blocks, then an item for each block. `start` is the offset of the block's lines
+// in the last text.
 //
-//   0        4          8           12          16      20
-//   +--------+----------+-----------+-----------+-------+----------+
-//   | blocks | block at | header at | header    | start | the next |
-//   | u32    | u32      | u32       | bytes u32 | u32   | block    |
-//   +--------+----------+-----------+-----------+-------+----------+
+//   0        4          8       12
+//   +--------+----------+-------+----------+
+//   | blocks | block at | start | the next |
+//   | u32    | u32      | u32   | block    |
+//   +--------+----------+-------+----------+
 export const CHUNK_BLOCKS = 4;
-export const CHUNK_BLOCK_HEADER = 4;
-export const CHUNK_BLOCK_HEADER_LENGTH = 8;
-export const CHUNK_BLOCK_START = 12;
-export const CHUNK_BLOCK_BYTES = 16;
+export const CHUNK_BLOCK_START = 4;
+export const CHUNK_BLOCK_BYTES = 8;
 
 /** The bytes of scratch memory that `rewrite` needs for each value. */
 export const REWRITE_VALUE_BYTES = 32;

@@ -74,8 +74,8 @@ function replyWith(
   accept: string | undefined,
 ): Reply {
   if (answer.kind === 'waiting') return textReply(503, notReady(answer.status.progress));
-  const { selected, internal } = answer;
-  if (scope !== undefined && selected?.length === 0 && internal.length === 0)
+  const { snapshot, internal } = answer;
+  if (scope !== undefined && snapshot.metadata.length === 0 && internal.length === 0)
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
   const [text, ...others] = formats;
   const usable = others.filter((each) => each.accepts?.(answer) !== false);

@@ -1,5 +1,12 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
-import type { FamilyMetadata, FoundRoot, Snapshot, TreeAnswer, TreeQuery } from '../../model.js';
+import type {
+  FamilyMetadata,
+  FoundRoot,
+  LineForm,
+  Snapshot,
+  TreeAnswer,
+  TreeQuery,
+} from '../../model.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { PoolSettings, TargetDefinition } from '../formats.js';
@@ -12,19 +19,18 @@ export interface ThreadSetup extends PoolSettings {
   readonly kernel?: WebAssembly.Module;
 }
 
+/** See `SnapshotLayout.pieces`. */
+export const NUMBERS_A_PIECE = 6;
+
 /** Where the text of a snapshot is in the memory of its thread. */
-export interface SnapshotLayout extends Pick<
-  Snapshot,
-  'bytes' | 'series' | 'encodings' | 'violatesOpenMetrics'
-> {
+export interface SnapshotLayout extends Pick<Snapshot, 'violatesOpenMetrics'> {
   /** The metadata of its families; undefined if the last snapshot of the target has the same list. */
   readonly metadata: readonly FamilyMetadata[] | undefined;
-  /** For each buffer of a family's text: index of the family, start and end address. */
-  readonly ranges: Uint32Array<ArrayBuffer>;
-  /** Start and end address of each buffer of the page; undefined without a page. */
-  readonly page?: Uint32Array<ArrayBuffer> | undefined;
-  /** The deflate blocks of the families, if the kernel compressed them. */
-  readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
+  /**
+   * The pieces of each form that was rendered. A piece has six numbers: the index of its family, the number of lines,
+   * the address and the length of `data`, `bytes` and `crc`.
+   */
+  readonly pieces: ReadonlyMap<LineForm, Uint32Array<ArrayBuffer>>;
 }
 
 /** A snapshot that stays in the memory of its thread while it has holders. */

@@ -1,10 +1,8 @@
 // Receives snapshots from the thread of a partition, as views of the text in its memory.
 import { Fault } from '../../errors.js';
-import { deflateBlocksAt } from '../../exposition/compress/deflate-stream.js';
-import { RenderedFamily } from '../../exposition/text/family-text.js';
-import { headerOf } from '../../exposition/text/text-syntax.js';
 import { releaseOnce } from '../../exposition/text/text-snapshot.js';
-import type { FamilyText, Snapshot } from '../../model.js';
+import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
+import { NUMBERS_A_PIECE } from './messages.js';
 import type { SentSnapshot, SnapshotLayout } from './messages.js';
 
 /** The memory of a thread. All targets of the thread render in it. It only grows. */
@@ -31,42 +29,33 @@ export class SnapshotReceiver {
     }
   }
 
-  #read(
-    holders: SentSnapshot['holders'],
-    { metadata = this.#last?.metadata ?? [], ranges, page, deflated, ...sizes }: SnapshotLayout,
-  ): Snapshot {
-    const { buffer: memory } = this.#memory;
-    const blocks = deflated && deflateBlocksAt(deflated, memory, metadata.length);
-    const texts = metadata.map((): number[] => []);
-    for (let i = 0; i < ranges.length; i += 3)
-      texts[ranges[i] ?? 0]?.push(ranges[i + 1] ?? 0, ranges[i + 2] ?? 0);
-    const families = metadata.map((each, index): FamilyText => {
-      const header = headerOf(each);
-      const textRanges = { header, memory, ranges: texts[index] ?? [] };
-      return new RenderedFamily(
-        each,
-        sizes.encodings.text ? textRanges : undefined,
-        blocks?.[index],
-      );
-    });
+  #read(holders: SentSnapshot['holders'], layout: SnapshotLayout): Snapshot {
+    const { metadata = this.#last?.metadata ?? [], pieces, violatesOpenMetrics } = layout;
+    const { buffer } = this.#memory;
+    const lines = new Map<LineForm, readonly Piece[]>();
+    for (const [form, numbers] of pieces) lines.set(form, piecesAt(numbers, metadata, buffer));
     return {
-      ...sizes,
       metadata,
-      families,
-      page: page && buffersAt(page, memory),
-      isDeflated: blocks !== undefined,
+      violatesOpenMetrics,
+      lines: (form) => lines.get(form),
       hold: () => addHolder(holders),
     };
   }
 }
 
-function buffersAt(ranges: Uint32Array, memory: SharedArrayBuffer): readonly Uint8Array[] {
-  const buffers: Uint8Array[] = [];
-  for (let i = 0; i < ranges.length; i += 2) {
-    const start = ranges[i] ?? 0;
-    buffers.push(Buffer.from(memory, start, (ranges[i + 1] ?? 0) - start));
+function piecesAt(
+  numbers: Uint32Array,
+  metadata: readonly FamilyMetadata[],
+  memory: SharedArrayBuffer,
+): readonly Piece[] {
+  const pieces: Piece[] = [];
+  for (let i = 0; i < numbers.length; i += NUMBERS_A_PIECE) {
+    const [index = 0, lines = 0, at, length, bytes = 0, crc = 0] = numbers.subarray(i);
+    const family = metadata[index];
+    if (family !== undefined)
+      pieces.push({ family, lines, data: Buffer.from(memory, at, length), bytes, crc });
   }
-  return buffers;
+  return pieces;
 }
 
 /** @throws Fault NATIVE_FAILED if the snapshot has no holder any more */

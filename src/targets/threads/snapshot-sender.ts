@@ -1,7 +1,8 @@
 // Sends snapshots to the main thread, as addresses of their text in the memory of this thread.
-import { deflateBlockAddresses } from '../../exposition/compress/deflate-stream.js';
 import { memoize } from '../../exposition/memoize.js';
-import type { FamilyMetadata, Snapshot } from '../../model.js';
+import { LINE_FORMS } from '../../model.js';
+import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
+import { NUMBERS_A_PIECE } from './messages.js';
 import type { SentSnapshot, SnapshotLayout } from './messages.js';
 
 export class SnapshotSender {
@@ -44,16 +45,17 @@ export class SnapshotSender {
     this.#last.delete(target);
   }
 
-  #newMemory({ families }: Snapshot): SharedArrayBuffer | undefined {
+  #newMemory(snapshot: Snapshot): SharedArrayBuffer | undefined {
     let grown: SharedArrayBuffer | undefined;
-    for (const { textRanges, deflateBlocks } of families) {
-      const parts = deflateBlocks?.map(({ data }) => data.buffer) ?? [];
-      for (const buffer of textRanges === undefined ? parts : [textRanges.memory, ...parts])
-        if (buffer.byteLength > this.#memoryBytes && buffer instanceof SharedArrayBuffer) {
-          this.#memoryBytes = buffer.byteLength;
-          grown = buffer;
+    for (const form of LINE_FORMS)
+      for (const { data } of snapshot.lines(form) ?? [])
+        if (
+          data.buffer.byteLength > this.#memoryBytes &&
+          data.buffer instanceof SharedArrayBuffer
+        ) {
+          this.#memoryBytes = data.buffer.byteLength;
+          grown = data.buffer;
         }
-    }
     return grown;
   }
 }
@@ -63,23 +65,29 @@ function layoutOf(
   snapshot: Snapshot,
   sentMetadata: readonly FamilyMetadata[] | undefined,
 ): SnapshotLayout {
-  const { metadata, families, page, isDeflated, bytes, series, encodings, violatesOpenMetrics } =
-    snapshot;
-  const ranges: number[] = [];
-  families.forEach(({ textRanges }, index) => {
-    const own = textRanges?.ranges ?? [];
-    for (let i = 0; i < own.length; i += 2) ranges.push(index, own[i] ?? 0, own[i + 1] ?? 0);
-  });
+  const { metadata, violatesOpenMetrics } = snapshot;
+  const indexes = new Map(metadata.map((family, index) => [family, index]));
+  const pieces = new Map<LineForm, Uint32Array<ArrayBuffer>>();
+  for (const form of LINE_FORMS) {
+    const lines = snapshot.lines(form);
+    if (lines !== undefined) pieces.set(form, numbersOf(lines, indexes));
+  }
   return {
     metadata: metadata === sentMetadata ? undefined : metadata,
-    ranges: Uint32Array.from(ranges),
-    page: page && Uint32Array.from(page.flatMap(spanOf)),
-    deflated: isDeflated === true ? deflateBlockAddresses(families) : undefined,
-    ...{ encodings, violatesOpenMetrics, bytes, series },
+    pieces,
+    violatesOpenMetrics,
   };
 }
 
-const spanOf = ({ byteOffset, length }: Uint8Array): [start: number, end: number] => [
-  byteOffset,
-  byteOffset + length,
-];
+function numbersOf(
+  pieces: readonly Piece[],
+  indexes: ReadonlyMap<FamilyMetadata, number>,
+): Uint32Array<ArrayBuffer> {
+  const numbers = new Uint32Array(pieces.length * NUMBERS_A_PIECE);
+  pieces.forEach(({ family, lines, data, bytes, crc }, i) => {
+    const { byteOffset, length } = data;
+    const piece = [indexes.get(family) ?? 0, lines, byteOffset, length, bytes, crc];
+    numbers.set(piece, i * NUMBERS_A_PIECE);
+  });
+  return numbers;
+}

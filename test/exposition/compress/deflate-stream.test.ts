@@ -14,7 +14,7 @@ import { needsPrograms } from '../../support/needs.js';
 
 const FAMILIES = 10;
 const ENTITIES = 1500;
-const BOTH = { text: true, deflated: true };
+const BOTH = ['text', 'deflated'] as const;
 
 /** Three labels of a client on a host, typical of exporters. */
 const labelsOf = (entity: number): string =>
@@ -80,8 +80,8 @@ const gzipOf = (page: Page): Buffer => {
 };
 
 /** Returns the header of the first block, which contains the Huffman code. */
-const codeOf = ({ families: [family] }: Snapshot): string =>
-  Buffer.from(family?.deflateBlocks?.[0]?.data.subarray(0, 40) ?? []).toString('hex');
+const codeOf = (snapshot: Snapshot): string =>
+  Buffer.from(snapshot.lines('deflated')?.[0]?.data.subarray(0, 40) ?? []).toString('hex');
 
 describe('a page of compressed lines', () => {
   const fleet = new Fleet();
@@ -143,9 +143,9 @@ describe('a page of compressed lines', () => {
     it(`${usesKernel ? 'is at most 1.15 times as large as the output of zlib' : 'is left to zlib if its families are short'}: ${what}`, () => {
       const text = new ExpositionText(new Kernel());
       fill(text, { families, lines, labels });
-      const snapshot = runToEnd(text.rendering({ text: false, deflated: true }));
-      expect(snapshot.isDeflated, 'by the kernel').to.equal(usesKernel);
-      expect(snapshot.encodings).to.deep.equal({ text: !usesKernel, deflated: true });
+      const snapshot = runToEnd(text.rendering(['deflated']));
+      expect(snapshot.lines('deflated') !== undefined, 'by the kernel').to.equal(usesKernel);
+      expect(snapshot.lines('text') === undefined).to.equal(usesKernel);
       if (!usesKernel) return;
       const gzip = gzipOf(pageOf(snapshot));
       const page = Buffer.concat(pageOf(snapshot).buffers);

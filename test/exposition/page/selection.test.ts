@@ -1,33 +1,38 @@
-// selectFamilies: the families of a snapshot that a scope selects, and their cache. Spec 2.3.
+// The part of a snapshot that a scope selects, and its cache. Spec 2.3.
 import { expect } from 'chai';
-import { compileScope, selectFamilies } from '#app/exposition/page/scope.js';
+import { compileScope, selected } from '#app/exposition/page/scope.js';
 import type { Snapshot } from '#app/model.js';
-import { familyText, snapshotOf } from '../../support/snapshot-of.js';
+import { piecesOf, snapshotOf } from '../../support/snapshot-of.js';
 
-describe('the selection of families by a scope (spec 2.3)', () => {
+describe('the part of a snapshot that a scope selects (spec 2.3)', () => {
   const showing = (...names: readonly string[]): Snapshot =>
     snapshotOf(
-      names.map((name) =>
-        familyText({ name, type: 'gauge', unit: '', help: '' }, [Buffer.from(`${name} 1\n`)]),
+      names.flatMap((name) =>
+        piecesOf({ name, type: 'gauge', unit: '', help: '' }, [`${name} 1\n`, `${name} 2\n`]),
       ),
     );
   const scope = (...metrics: readonly string[]) => compileScope({ name: 'one', metrics });
 
-  it('has the objects of the families in their order, and copies no text', () => {
+  it('has the pieces of the families in their order, and copies no text', () => {
     const snapshot = showing('b_1', 'a_1', 'b_2', 'c_1');
-    const { families } = selectFamilies(snapshot, scope('c_*', 'b_*'));
-    expect(families).to.deep.equal([0, 2, 3].map((index) => snapshot.families[index]));
-    expect(families[0]).to.equal(snapshot.families[0]);
+    const { selection } = selected(snapshot, scope('c_*', 'b_*'));
+    expect(selection.metadata).to.deep.equal([0, 2, 3].map((index) => snapshot.metadata[index]));
+    const all = snapshot.lines('text') ?? [];
+    expect(selection.lines('text')).to.have.ordered.members(
+      [0, 1, 4, 5, 6, 7].map((index) => all[index]),
+    );
+    expect(selection.lines('deflated')).to.equal(undefined);
   });
 
   it('is empty if no family matches', () => {
-    expect(selectFamilies(showing('a'), scope('b')).families).to.deep.equal([]);
+    const { selection } = selected(showing('a'), scope('b'));
+    expect([selection.metadata, selection.lines('text')]).to.deep.equal([[], []]);
   });
 
   it('is cached for each snapshot and scope', () => {
     const [first, second] = [showing('a', 'b'), showing('a', 'b')];
     const [old, reloaded] = [scope('a'), scope('a')];
-    const isHit = (snapshot: Snapshot, which: typeof old) => selectFamilies(snapshot, which).isHit;
+    const isHit = (snapshot: Snapshot, which: typeof old) => selected(snapshot, which).isHit;
     expect([
       isHit(first, old),
       isHit(first, old),
@@ -36,6 +41,6 @@ describe('the selection of families by a scope (spec 2.3)', () => {
       isHit(first, old),
       isHit(second, old),
     ]).to.deep.equal([false, true, false, false, true, true]);
-    expect(selectFamilies(first, old).families).to.equal(selectFamilies(first, old).families);
+    expect(selected(first, old).selection).to.equal(selected(first, old).selection);
   });
 });

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonDocument, textDocument } from '#app/exposition/page/stdout-document.js';
 import { labelsText, seriesText } from '#app/exposition/text/text-syntax.js';
-import type { Document, FamilyText } from '#app/model.js';
+import type { Document, Piece } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
+import { piecesOf } from '../../support/snapshot-of.js';
 
 const TIME = new Date('2026-01-02T03:04:05.006Z');
 const textOf = ({ buffers }: Document): string => Buffer.concat([...buffers]).toString();
@@ -109,31 +110,33 @@ describe('a JSON document on stdout', () => {
 
   it('is written lazily in buffers of 128 KB, and holds its snapshot until the end', () => {
     const target = new FakeTarget();
-    target.text = 'demo_value{a="b"} 1\n'.repeat(5000);
     const answer = target.demandAnswer();
-    let decoded = 0;
-    const counting = (family: FamilyText): FamilyText => ({
-      ...family,
-      samples: function* () {
-        for (const sample of family.samples()) {
-          decoded++;
-          yield sample;
-        }
-      },
-    });
     if (answer.kind === 'waiting') throw new Error('It is ready');
-    const selected = answer.snapshot.families.map(counting);
-    const { buffers, release } = jsonDocument({ ...answer, selected }, TIME);
-    expect([decoded, target.held]).to.deep.equal([0, 1]);
+    let read = 0;
+    const counted = Array.from({ length: 5000 }, (): Piece => {
+      const [piece] = piecesOf(target.metadata, ['demo_value{a="b"} 1\n']);
+      if (piece === undefined) throw new Error('no piece');
+      const { data, ...others } = piece;
+      return {
+        ...others,
+        get data() {
+          read++;
+          return data;
+        },
+      };
+    });
+    const snapshot = { ...answer.snapshot, lines: () => counted };
+    const { buffers, release } = jsonDocument({ ...answer, snapshot }, TIME);
+    expect([read, target.held]).to.deep.equal([0, 1]);
     const lengths: number[] = [];
     for (const buffer of buffers) {
       lengths.push(buffer.length);
-      if (decoded < 5000) expect(buffer.length).to.be.within(131_072, 132_000);
-      expect(decoded).to.be.at.most(lengths.length * 1000);
+      if (read < 5000) expect(buffer.length).to.be.within(131_072, 132_000);
+      expect(read).to.be.at.most(lengths.length * 1000);
     }
     expect(lengths.length).to.be.at.least(5);
     release();
-    expect([decoded, target.held]).to.deep.equal([5000, 0]);
+    expect([read, target.held]).to.deep.equal([5000, 0]);
   });
 
   it('is one object with the reason while the target is not ready', () => {

@@ -9,6 +9,7 @@ import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject } from '../../support/fake-source.js';
 import { readOpenMetrics } from '../../support/open-metrics-checker.js';
 import { testView } from '../test-view.js';
+import { familiesOf } from '../../support/snapshot-of.js';
 import { needsPrograms } from '../../support/needs.js';
 
 /** A tree with some objects of each class of a built-in catalogue, and every variable that its rows read. */
@@ -63,7 +64,7 @@ describe('the page of the built-in application', () => {
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
       const { render, clashes } = testView(source, treeOf(app, source), { app, catalogue });
-      const names = new Set(render().families.map(({ metadata }) => metadata.name));
+      const names = new Set(render().metadata.map(({ name }) => name));
       const wanted = (catalogue?.classes ?? []).flatMap(({ rows }) =>
         rows.flatMap(({ family, inputs }) =>
           PLAIN.includes(family.type) && inputs[0]?.types[0] !== 'string' ? family.name : [],
@@ -83,10 +84,10 @@ describe('the page of the built-in application', () => {
         unit,
         lines: samples.length,
       }));
-      const wanted = render().families.map(({ metadata: { type, unit }, buffers }) => ({
+      const wanted = familiesOf(render()).map(({ metadata: { type, unit }, text }) => ({
         type,
         unit,
-        lines: Buffer.concat(buffers).toString().split('\n').length - 1,
+        lines: text.split('\n').length - 1,
       }));
       expect(headers).to.deep.equal(wanted);
       expect(read.length).to.be.greaterThan(50);

@@ -14,6 +14,7 @@ import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';
 import { runToEnd } from '../../support/run-to-end.js';
+import { linesOf } from '../../support/snapshot-of.js';
 
 const NO_TEXT = new StoredText(new Kernel().texts, '');
 
@@ -66,12 +67,7 @@ function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
       registry.set(rowOf(name), { text: '', interned: NO_TEXT }, nodeId, [], 1);
     },
     /** The shown lines, without line feeds. */
-    shown: (): string[] =>
-      runToEnd(text.rendering())
-        .families.flatMap(({ buffers }) => buffers.map((piece) => Buffer.from(piece).toString()))
-        .join('')
-        .split('\n')
-        .slice(0, -1),
+    shown: (): string[] => linesOf(runToEnd(text.rendering())).split('\n').slice(0, -1),
   };
 }
 

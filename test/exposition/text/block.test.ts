@@ -7,11 +7,13 @@ import { seriesHash } from '#app/exposition/text/line.js';
 import { StoredText, hashOf } from '#app/exposition/wasm/memory.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
+const METADATA = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
+
 /** The number of bytes after a text's buffer that a write must not change. */
 const CANARY = 64;
 
 function blockOf(kernel: Kernel) {
-  const block = new Block(kernel);
+  const block = new Block(kernel, METADATA);
   const name = new StoredText(kernel.texts, 'shop_x');
   const cells = new Cells(kernel, 4);
   const insert = (index: number, nodeId: number, labels: string, cell: number, opcode: number) =>
@@ -123,7 +125,7 @@ describe('a line block', () => {
   it('frees its memory when it is closed', () => {
     const kernel = new Kernel();
     const before = kernel.arena.used;
-    const block = new Block(kernel);
+    const block = new Block(kernel, METADATA);
     const name = new StoredText(kernel.texts, 'shop_x');
     const cells = new Cells(kernel, 1);
     for (let i = 0; i < 100; i++)

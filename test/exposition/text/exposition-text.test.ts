@@ -7,15 +7,15 @@ import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { runToEnd } from '../../support/run-to-end.js';
 import { fixedLine } from '../../support/lines.js';
+import { linesOf } from '../../support/snapshot-of.js';
 import {
   FAMILIES,
-  ENCODINGS,
+  FORMS,
   HUNDREDS,
   LABELS,
   TextPair,
   VALUES,
   metadata,
-  textOf,
 } from '../../support/text-pair.js';
 
 const family = fc.nat(HUNDREDS.length - 1);
@@ -31,19 +31,19 @@ const step = fc.oneof(
   fc.record({
     kind: fc.constant('render' as const),
     isHeld: fc.boolean(),
-    encodings: fc.constantFrom(...Object.values(ENCODINGS)),
+    forms: fc.constantFrom(...Object.values(FORMS)),
   }),
 );
 const failure = fc.oneof(
   fc.record({
     kind: fc.constant('renderWithout' as const),
     memory: fc.nat(12),
-    encodings: fc.constantFrom(...Object.values(ENCODINGS)),
+    forms: fc.constantFrom(...Object.values(FORMS)),
   }),
   fc.record({
     kind: fc.constant('renderPartly' as const),
     steps: fc.nat(20),
-    encodings: fc.constantFrom(...Object.values(ENCODINGS)),
+    forms: fc.constantFrom(...Object.values(FORMS)),
   }),
 );
 const smallStep = fc.oneof({ weight: 12, arbitrary: step }, { weight: 1, arbitrary: failure });
@@ -84,13 +84,13 @@ function perform(pair: TextPair, each: Step): void {
       pair.set(each.index, each.number);
       return;
     case 'render':
-      pair.render(each.isHeld, each.encodings);
+      pair.render(each.isHeld, each.forms);
       return;
     case 'renderWithout':
-      pair.renderWithout(each.memory, each.encodings);
+      pair.renderWithout(each.memory, each.forms);
       return;
     case 'renderPartly':
-      pair.renderPartly(each.steps, each.encodings);
+      pair.renderPartly(each.steps, each.forms);
       return;
     case 'putMany':
       for (const nodeId of nodeIdsOf(each))
@@ -113,7 +113,7 @@ function perform(pair: TextPair, each: Step): void {
 function runSteps(steps: readonly Step[], families = FAMILIES): void {
   const pair = new TextPair(LABELS, families);
   for (const each of steps) perform(pair, each);
-  pair.render(false, ENCODINGS.both);
+  pair.render(false, FORMS.both);
   pair.close();
 }
 
@@ -169,34 +169,34 @@ describe('the exposition text', () => {
   it('can have a line longer than a block', () => {
     const pair = new TextPair([(nodeId) => `{nodeId="${nodeId}",long="${'x'.repeat(600_000)}"}`]);
     for (const nodeId of [3, 1, 2, 0, 4]) pair.put(0, nodeId, 0, nodeId);
-    expect(pair.render(false, ENCODINGS.both).families[0]?.buffers.length).to.be.within(2, 5);
+    expect(pair.render(false, FORMS.both).lines('text')?.length).to.be.within(2, 5);
     for (const nodeId of [1, 4, 0]) pair.remove(0, nodeId, 0);
-    pair.render(false, ENCODINGS.both);
+    pair.render(false, FORMS.both);
     pair.close();
   });
 
   it('includes the changes of a failed render in the next render', () => {
     const pair = new TextPair();
     for (let family = 0; family < 3; family++) pair.put(family, 1, 0, family);
-    const before = pair.render().families;
+    const before = linesOf(pair.render());
     const { arena } = pair.kernel;
     const allocate = arena.allocate.bind(arena);
     for (let index = 0; index < 3; index++) pair.set(index, 123);
-    const held = runToEnd(pair.text.rendering(ENCODINGS.text)).hold();
+    const held = runToEnd(pair.text.rendering(FORMS.text)).hold();
     for (let index = 0; index < 3; index++) pair.set(index, 4567);
     arena.allocate = () => {
       throw new Error('no memory');
     };
-    expect(() => runToEnd(pair.text.rendering(ENCODINGS.text))).to.throw('no memory');
+    expect(() => runToEnd(pair.text.rendering(FORMS.text))).to.throw('no memory');
     arena.allocate = allocate;
     held();
-    expect(pair.render().families).not.to.deep.equal(before);
+    expect(linesOf(pair.render())).not.to.equal(before);
     pair.close();
   });
 
   it('has a family from the insertion of its first line until the removal of its last line', () => {
     const pair = new TextPair();
-    const names = () => pair.render().families.map(({ metadata }) => metadata.name);
+    const names = () => pair.render().metadata.map(({ name }) => name);
     expect(names()).to.deep.equal([]);
     pair.put(0, 1, 0, 1);
     pair.put(2, 1, 0, 1);
@@ -215,7 +215,7 @@ describe('the exposition text', () => {
     pair.put(0, 1, 0, 0);
     pair.render();
     pair.values.setBits(0, bitsOf(-0, 'f64'));
-    expect(textOf(pair.render())).to.match(/ -0\n$/);
+    expect(linesOf(pair.render())).to.match(/ -0\n$/);
     pair.close();
   });
 
@@ -223,13 +223,12 @@ describe('the exposition text', () => {
     const deflatedBytes = (hasZeros: boolean): number => {
       const pair = new TextPair();
       for (let nodeId = 0; nodeId < 3000; nodeId++) pair.put(0, nodeId, 0, nodeId % VALUES);
-      const render = () => runToEnd(pair.text.rendering(ENCODINGS.deflated));
+      const render = () => runToEnd(pair.text.rendering(FORMS.deflated));
       if (hasZeros) render();
       for (let i = 0; i < VALUES; i++) pair.set(i, (i + 1) / 7);
       // The first render with the new values detects the growth. The second one chooses a new code.
       render();
-      const [family] = render().families;
-      const blocks = family?.deflateBlocks ?? [];
+      const blocks = render().lines('deflated') ?? [];
       const bytes = blocks.reduce((sum, { data }) => sum + data.length, 0);
       pair.close();
       return bytes;

@@ -1,12 +1,13 @@
 // Names and labels of series: decodeSeries reads the text that seriesText writes.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { familyText } from '../../support/snapshot-of.js';
 import {
   decodeSeries,
   joinLabels,
   labelsText,
+  samplesIn,
   seriesText,
+  textOf,
 } from '#app/exposition/text/text-syntax.js';
 import { anyCharacter } from '../../support/any-character.js';
 
@@ -49,8 +50,7 @@ describe('the decoder of series', () => {
   });
 });
 
-describe('the text of a family', () => {
-  const metadata = { name: 'a', type: 'gauge', unit: '', help: '' } as const;
+describe('lines', () => {
   const sample = fc.record({ name, labels, value });
   const lineOf = ({
     name: metric,
@@ -59,7 +59,7 @@ describe('the text of a family', () => {
   }: typeof sample extends fc.Arbitrary<infer T> ? T : never) =>
     `${seriesText(metric, labelsText(pairs))} ${text}\n`;
 
-  it('decodes its samples, even from shared memory', () => {
+  it('are parsed as samples, even from shared memory', () => {
     fc.assert(
       fc.property(fc.array(fc.array(sample)), (groups) => {
         const buffers = groups.map((samples) => {
@@ -75,20 +75,10 @@ describe('the text of a family', () => {
             Object.entries(each.labels).map(([key, text]) => [key, text.toWellFormed()]),
           ),
         }));
-        const family = familyText(metadata, buffers);
-        expect([...family.samples()]).to.deep.equal(wellFormed);
-        expect([...family.samples()], 'a second time').to.deep.equal(wellFormed);
+        const read = buffers.flatMap((data) => [...samplesIn(textOf({ data }))]);
+        expect(read).to.deep.equal(wellFormed);
       }),
       { numRuns: 100 },
     );
-  });
-
-  it('decodes a buffer only when its samples are read', () => {
-    const bytes = Buffer.from('a 1\n');
-    const taken = familyText(metadata, [bytes, bytes]).samples()[Symbol.iterator]();
-    expect(taken.next().value).to.deep.equal({ name: 'a', labels: {}, value: '1' });
-    bytes.fill('b 2\n');
-    expect(taken.next().value).to.deep.equal({ name: 'b', labels: {}, value: '2' });
-    expect(taken.next().done).to.equal(true);
   });
 });

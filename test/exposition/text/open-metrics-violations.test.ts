@@ -6,7 +6,7 @@ import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';
 import { runToEnd } from '../../support/run-to-end.js';
 import { Cells, cellLine } from '../../support/lines.js';
-import { ENCODINGS } from '../../support/text-pair.js';
+import { FORMS } from '../../support/text-pair.js';
 
 const LINES = 5000;
 
@@ -32,10 +32,10 @@ function numbers(type: MetricType, opcode: number, suffix = '') {
 }
 
 describe('a render', () => {
-  for (const [name, encodings] of Object.entries(ENCODINGS))
-    it(`(encodings: ${name}) reports that a line has a value that OpenMetrics forbids, until the value changes`, () => {
+  for (const [name, forms] of Object.entries(FORMS))
+    it(`(forms: ${name}) reports that a line has a value that OpenMetrics forbids, until the value changes`, () => {
       const { text, cells } = numbers('counter', OPCODE.f64);
-      const isFound = () => runToEnd(text.rendering(encodings)).violatesOpenMetrics;
+      const isFound = () => runToEnd(text.rendering(forms)).violatesOpenMetrics;
       expect(isFound()).to.equal(false);
       cells.set(LINES - 1, -0.5);
       expect(isFound()).to.equal(true);
@@ -49,16 +49,16 @@ describe('a render', () => {
       expect(isFound()).to.equal(false);
     });
 
-  for (const [name, encodings] of Object.entries(ENCODINGS))
-    it(`(encodings: ${name}) reports that a new line has a value that OpenMetrics forbids`, () => {
+  for (const [name, forms] of Object.entries(FORMS))
+    it(`(forms: ${name}) reports that a new line has a value that OpenMetrics forbids`, () => {
       const { text, cells, add } = numbers('counter', OPCODE.f64);
       for (let nodeId = 0; nodeId < LINES; nodeId++)
         if (nodeId % 2 === 0) text.remove('x', { nodeId, seriesIndex: 0 });
       text.remove('x', { nodeId: LINES - 1, seriesIndex: 0 });
-      expect(runToEnd(text.rendering(encodings)).violatesOpenMetrics).to.equal(false);
+      expect(runToEnd(text.rendering(forms)).violatesOpenMetrics).to.equal(false);
       cells.set(LINES - 1, -0.5);
       add();
-      expect(runToEnd(text.rendering(encodings)).violatesOpenMetrics).to.equal(true);
+      expect(runToEnd(text.rendering(forms)).violatesOpenMetrics).to.equal(true);
     });
 
   const table: readonly (readonly [

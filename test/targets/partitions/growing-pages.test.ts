@@ -7,7 +7,7 @@ import type { Subscription } from 'rxjs';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { compileScope } from '#app/exposition/page/scope.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import type { Body, DemandAnswer, Encodings, Format, Page, Scope } from '#app/model.js';
+import type { Body, DemandAnswer, Format, LineForm, Page, Scope } from '#app/model.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { PartitionSet } from '#app/targets/partitions/partition-set.js';
 import { ServedTarget } from '#app/targets/served-target.js';
@@ -22,13 +22,13 @@ const nowMs = () => performance.now();
 const SIZES = [100, 3000, 8000];
 
 /** The pages to request at each size, in this order. */
-const REQUESTS: readonly { format: Format; encoding: keyof Encodings; scope?: Scope }[] = [
-  { format: TEXT, encoding: 'text' },
-  { format: TEXT, encoding: 'deflated' },
-  { format: OPEN_METRICS, encoding: 'text' },
+const REQUESTS: readonly { format: Format; form: LineForm; scope?: Scope }[] = [
+  { format: TEXT, form: 'text' },
+  { format: TEXT, form: 'deflated' },
+  { format: OPEN_METRICS, form: 'text' },
   {
     format: OPEN_METRICS,
-    encoding: 'deflated',
+    form: 'deflated',
     scope: compileScope({ name: 'hot', metrics: ['*_temperature'] }),
   },
 ];
@@ -70,17 +70,17 @@ describe('large pages of targets in a thread whose memory grows', () => {
 
   /** Requests a page. Returns its body, which stays held, and the plain text. */
   async function ask(target: ServedTarget, request: (typeof REQUESTS)[number]) {
-    const { format, encoding, scope } = request;
-    const page$ = target.demand(scope, encoding).pipe(map((each) => pageOf(each, format)));
+    const { format, form, scope } = request;
+    const page$ = target.demand(scope, form).pipe(map((each) => pageOf(each, format)));
     const { seen } = follow(page$);
     await eventually('the demand is answered', () => seen.length > 0);
     const page = seen[0] ?? expect.fail();
-    if (encoding === 'text') return { body: page, text: bytesOf(page) };
+    if (form === 'text') return { body: page, text: bytesOf(page) };
     const body = (await page.gzip?.()) ?? expect.fail('no gzip');
     return { body, text: gunzipSync(bytesOf(body)) };
   }
 
-  it('equal the pages of the main thread in each format, scope and encoding', async () => {
+  it('equal the pages of the main thread in each format, scope and form of lines', async () => {
     const publisher = publishers.make('82', { capacity: { slots: 2 ** 16 } });
     const root = publisher.addRoot('H.1.demo', 'Root');
     const values: { set(value: number): void }[] = [];
@@ -116,7 +116,7 @@ describe('large pages of targets in a thread whose memory grows', () => {
           const inThread = threaded[index] ?? expect.fail();
           const expected = await ask(target, request);
           const shown = await ask(inThread, request);
-          const where = `${request.encoding} of ${size} objects, target ${index}, request ${round}`;
+          const where = `${request.form} of ${size} objects, target ${index}, request ${round}`;
           expect(shown.text.equals(expected.text), where).to.equal(true);
           largest = Math.max(largest, shown.text.length);
           held.push({ body: shown.body, bytes: bytesOf(shown.body) });

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { map } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
-import { headerOf } from '#app/exposition/text/text-syntax.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { unknownState } from '#app/streams/report.js';
 import type { SentSnapshot } from '#app/targets/threads/messages.js';
@@ -26,10 +25,7 @@ const sent = (at: number, length: number, memory?: SharedArrayBuffer): SentSnaps
   holders: new Int32Array(new SharedArrayBuffer(4)).fill(1),
   layout: {
     metadata: [METADATA],
-    ranges: Uint32Array.of(0, at, at + headerOf(METADATA).bytes + length),
-    bytes: length,
-    series: 1,
-    encodings: { text: true, deflated: false },
+    pieces: new Map([['text', Uint32Array.of(0, 1, at, length, length, 0)]]),
     violatesOpenMetrics: false,
   },
   memory,
@@ -48,9 +44,7 @@ describe('a text that a thread sends to a stopped target', () => {
       const running = follow(hosted.report$);
       const texts$ = hosted
         .refresh({ kind: 'refresh', mayRender: true })
-        .pipe(
-          map(({ snapshot }) => snapshot?.families.flatMap(({ buffers }) => buffers.map(String))),
-        );
+        .pipe(map(({ snapshot }) => snapshot?.lines('text')?.map(({ data }) => data.toString())));
       return { ...running, texts: follow(texts$).seen };
     };
     return { worker, host };
@@ -70,7 +64,7 @@ describe('a text that a thread sends to a stopped target', () => {
     const { texts, subscription } = host();
     ended.subscription.unsubscribe();
     const memory = new SharedArrayBuffer(128);
-    Buffer.from(memory).write(`${headerOf(METADATA).text}hello`, 50);
+    Buffer.from(memory).write('hello', 50);
     answer(worker, 1, sent(0, 5, memory));
     answer(worker, 2, sent(50, 5));
     expect(texts).to.deep.equal([['hello']]);

@@ -3,6 +3,7 @@ import type { DemandAnswer, ReadyAnswer } from '#app/model.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { isWhole, seriesOfTree } from './page-model.js';
 import type { ModelTree, PageModel, PageSeries, Stamp } from './page-model.js';
+import { linesOf } from '../../support/snapshot-of.js';
 import { seriesOfPage, statesOfPage } from './page-text.js';
 import type { LoggedRefresh, RefreshLog } from './refresh-log.js';
 
@@ -84,7 +85,7 @@ export class PageChecker {
       return;
     }
     this.pages++;
-    this.values += page.snapshot.series;
+    this.values += linesOf(page.snapshot).split('\n').length - 1;
     const shown = this.#read(tag, page);
     if (shown === undefined) return;
     const made = answer.mayRender ? answer : reported.findLast((each) => each.hasRendered);

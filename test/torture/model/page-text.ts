@@ -1,6 +1,6 @@
 // seriesOfPage() returns the series of a page by their names in the model.
-import { familiesOf } from '#app/exposition/page/scope.js';
-import type { FamilyText, ReadyAnswer } from '#app/model.js';
+import type { ReadyAnswer } from '#app/model.js';
+import { linesOf } from '../../support/snapshot-of.js';
 import type { PageSeries } from './page-model.js';
 
 const LINE = /^(\w+?)(_bucket|_sum|_count)?\{object="([^"]*)"(?:,(?:value|le)="([^"]*)")?\} (\S+)$/;
@@ -8,7 +8,7 @@ const LINE = /^(\w+?)(_bucket|_sum|_count)?\{object="([^"]*)"(?:,(?:value|le)="(
 /** @throws Error for a repeated series, and for a line that does not come from a publication */
 export function seriesOfPage(page: ReadyAnswer): PageSeries {
   const shown = new Map<string, string>();
-  for (const line of linesOf(familiesOf(page))) {
+  for (const line of seriesLines(page)) {
     const [, name, suffix, path, label, number = ''] = LINE.exec(line) ?? [];
     if (name === undefined) throw new Error(`no series of a publication: ${line}`);
     const series = `${name} ${path}`;
@@ -31,7 +31,7 @@ const STATE_LINE = /^demo_(top|unit|part)\d?_state\{(.*)demo_\w+_state="(\w+)"\}
  */
 export function statesOfPage(page: ReadyAnswer): PageSeries {
   const shown = new Map<string, string>();
-  for (const line of linesOf(familiesOf(page))) {
+  for (const line of seriesLines(page)) {
     const [, className, labels = '', state] = STATE_LINE.exec(line) ?? [];
     if (className === undefined || state === undefined) continue;
     const path = [...labels.matchAll(/="(\w+)"/g)].map(([, name]) => name).join('.');
@@ -42,7 +42,7 @@ export function statesOfPage(page: ReadyAnswer): PageSeries {
   return shown;
 }
 
-function linesOf(families: readonly FamilyText[]): string[] {
-  const text = families.flatMap(({ buffers }) => buffers.map(String)).join('');
-  return text.split('\n').filter((line) => line !== '');
-}
+const seriesLines = ({ snapshot }: ReadyAnswer): string[] =>
+  linesOf(snapshot)
+    .split('\n')
+    .filter((line) => line !== '');

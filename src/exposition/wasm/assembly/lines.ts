@@ -22,8 +22,6 @@ import {
   BLOCK_TEXT_CHANGES,
   CHUNK_BLOCKS,
   CHUNK_BLOCK_BYTES,
-  CHUNK_BLOCK_HEADER,
-  CHUNK_BLOCK_HEADER_LENGTH,
   CHUNK_BLOCK_START,
   ENTRY_BYTES,
   REWRITE_VALUE_BYTES,
@@ -44,9 +42,6 @@ export function renderAll(chunk: usize, to: usize): u32 {
   let at = to;
   const last = endOf(chunk);
   for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK_BYTES) {
-    const header = load<u32>(item, CHUNK_BLOCK_HEADER_LENGTH);
-    if (header > 0) copyText(at, <usize>load<u32>(item, CHUNK_BLOCK_HEADER), header);
-    at += header;
     setStart(item, <u32>(at - to));
     at = renderBlock(blockOf(item), at);
   }
