@@ -200,6 +200,8 @@ export interface Sample {
 /** A form in which the kernel writes lines: text, or blocks of a deflate stream. */
 export const LINE_FORMS = ['text', 'deflated'] as const;
 export type LineForm = (typeof LINE_FORMS)[number];
+/** The form of a demand that states none. */
+export const DEFAULT_FORM: LineForm = 'text';
 
 /** Consecutive lines of one family in one form. */
 export interface Piece {
@@ -222,7 +224,7 @@ export interface Snapshot {
   readonly violatesOpenMetrics: boolean;
   /**
    * The lines without headers, in the order of a page; undefined if the kernel did not write this form. At least one
-   * form is written. `textLines` makes text of the other form. The bytes stay valid while the snapshot is held.
+   * form is written. `textLines` (`exposition/page/text-page.ts`) converts them to text. The bytes stay valid while the snapshot is held.
    */
   lines(form: LineForm): readonly Piece[] | undefined;
   /** Keeps the snapshot's bytes valid until the returned function is called. */
@@ -476,7 +478,7 @@ export interface Target {
   internal(): readonly InternalMetric[];
   /**
    * A demand for all metrics or a scope: emits one answer and completes. Spec 1.9.
-   * @param form the form of the lines that needs no conversion; text by default
+   * @param form the form of lines that the caller uses, so that they need no conversion
    */
   demand(scope?: Scope, form?: LineForm): Observable<DemandAnswer>;
 }

@@ -12,7 +12,7 @@ import type { PollResult } from './poller.js';
 export interface Refresh {
   readonly kind: 'refresh';
   readonly mayRender: boolean;
-  /** The forms in which the demands need the lines; text by default. */
+  /** The forms in which the demands need the lines. */
   readonly forms?: readonly LineForm[];
 }
 

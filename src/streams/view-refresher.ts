@@ -1,5 +1,6 @@
 // Processes the inputs of a target: copies values, checks readiness, renders.
 import type { TargetView } from '../exposition/target-view.js';
+import { DEFAULT_FORM } from '../model.js';
 import type { LineForm, Snapshot, Source } from '../model.js';
 import type { PollInput, TargetInput } from './target-inputs.js';
 import type { PollResult } from './poller.js';
@@ -65,7 +66,7 @@ export class ViewRefresher {
   #arrivedRead = 0;
   #read: ProcessedRead = NO_READ;
   #snapshot: Snapshot | undefined;
-  /** The forms that refreshes have requested so far. Each render writes all of them, or text if there are none. */
+  /** The forms that refreshes have requested so far. Each render writes all of them. */
   readonly #forms = new Set<LineForm>();
   #renderedForms: ReadonlySet<LineForm> = new Set();
   #release = (): void => undefined;
@@ -171,7 +172,7 @@ export class ViewRefresher {
     if (!isDirty && !lacksForm) return false;
     // Release the last text first, so that blocks reuse memory that is still in the CPU cache.
     this.release();
-    const forms = new Set<LineForm>(this.#forms.size === 0 ? ['text'] : this.#forms);
+    const forms = new Set(this.#forms.size === 0 ? [DEFAULT_FORM] : this.#forms);
     const next = yield* this.#view.rendering(forms);
     this.#renderedForms = forms;
     this.#release = next.hold();

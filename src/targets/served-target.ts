@@ -3,7 +3,9 @@ import { EMPTY, Observable, Subject, catchError, defer, finalize, map } from 'rx
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
 import { selected } from '../exposition/page/scope.js';
+import { sizeOf } from '../exposition/page/text-page.js';
 import { SampleWindow } from '../exposition/sample-window.js';
+import { DEFAULT_FORM } from '../model.js';
 import type {
   DemandAnswer,
   FamilyMetadata,
@@ -132,7 +134,7 @@ export class ServedTarget implements Target {
     return this.#handover.change(desired);
   }
 
-  demand(scope?: Scope, form: LineForm = 'text'): Observable<DemandAnswer> {
+  demand(scope?: Scope, form = DEFAULT_FORM): Observable<DemandAnswer> {
     return new Observable((subscriber) => {
       const pending: PendingDemand = { scope, form, subscriber };
       this.#queued.add(pending);
@@ -272,15 +274,6 @@ export class ServedTarget implements Target {
 function answer(subscriber: Subscriber<DemandAnswer>, given: DemandAnswer): void {
   subscriber.next(given);
   subscriber.complete();
-}
-
-function sizeOf(snapshot: Snapshot): { readonly series: number; readonly bytes: number } {
-  const size = { series: 0, bytes: 0 };
-  for (const { lines, bytes } of snapshot.lines('text') ?? snapshot.lines('deflated') ?? []) {
-    size.series += lines;
-    size.bytes += bytes;
-  }
-  return size;
 }
 
 /** An event that names its target. @param message the rest of the sentence after the target's name */

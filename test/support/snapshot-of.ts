@@ -1,5 +1,5 @@
 // Snapshots that a test defines, and the texts of snapshots.
-import { textLines } from '#app/exposition/compress/deflate-stream.js';
+import { textLines } from '#app/exposition/page/text-page.js';
 import { textOf } from '#app/exposition/text/text-syntax.js';
 import type { FamilyMetadata, Piece, Snapshot } from '#app/model.js';
 

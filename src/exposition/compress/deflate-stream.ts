@@ -1,9 +1,8 @@
 // Joins deflate blocks without compressing them again, and decompresses them. RFC 1951.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { joinSmall } from '../../bytes.js';
-import type { Piece, Snapshot } from '../../model.js';
+import type { Piece } from '../../model.js';
 import { finalCrc, rawCrc, shiftedCrc } from './crc.js';
-import { memoize } from '../memoize.js';
 
 /** An empty last block with fixed codes: it has only its end-of-block symbol. */
 const END_OF_STREAM = Buffer.from([3, 0]);
@@ -42,16 +41,8 @@ export function deflateBlockOf(text: Uint8Array): DeflateBlock {
 
 const LINE_FEED = Buffer.from('\n');
 
-/**
- * The lines of a snapshot as text. If the kernel wrote only deflate blocks, decompresses them. Hold the snapshot at the
- * first call.
- */
-export const textLines = memoize(
-  (snapshot: Snapshot): readonly Piece[] =>
-    snapshot.lines('text') ?? (snapshot.lines('deflated') ?? []).map(inflated),
-);
-
-function inflated(piece: Piece): Piece {
+/** Decompresses a piece. */
+export function inflated(piece: Piece): Piece {
   const { buffers } = joined([deflateBlockOf(LINE_FEED), piece]);
   const text = inflateRawSync(Buffer.concat([...buffers, END_OF_STREAM]));
   return { ...piece, data: text.subarray(LINE_FEED.length), crc: 0 };

@@ -2,9 +2,9 @@
 // textfile collectors.
 import { NameOwners } from '../../catalogue/names.js';
 import type { DemandAnswer, FamilyMetadata, Piece } from '../../model.js';
-import { textLines } from '../compress/deflate-stream.js';
 import { headerText, labelsText, samplesIn, seriesText, textOf } from '../text/text-syntax.js';
 import type { Labels } from '../text/text-syntax.js';
+import { textLines } from './text-page.js';
 
 /** The exposition of one target. */
 export interface IdentifiedAnswer {

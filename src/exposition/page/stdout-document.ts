@@ -8,9 +8,8 @@ import type {
   Snapshot,
   TargetStatus,
 } from '../../model.js';
-import { textLines } from '../compress/deflate-stream.js';
 import { labelsText, numberText, samplesIn, seriesText, textOf } from '../text/text-syntax.js';
-import { TEXT, notReadyText } from './text-page.js';
+import { TEXT, notReadyText, textLines } from './text-page.js';
 
 /** Makes the document of one target. The metrics about the sink itself come last. */
 export type MakeDocument = (

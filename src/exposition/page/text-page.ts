@@ -10,7 +10,7 @@ import type {
   Snapshot,
   SyncProgress,
 } from '../../model.js';
-import { deflateBlockOf, joined, textLines } from '../compress/deflate-stream.js';
+import { deflateBlockOf, inflated, joined } from '../compress/deflate-stream.js';
 import type { DeflateStream } from '../compress/deflate-stream.js';
 import { GzipText } from '../compress/gzip.js';
 import type { GzipInput } from '../compress/gzip.js';
@@ -20,6 +20,25 @@ import { headerText } from '../text/text-syntax.js';
 export const notReadyText = ({ objects, variables, reason }: SyncProgress): string =>
   `scrape not ready: objects ${objects.synced}/${objects.total} synced, ` +
   `variables ${variables.synced}/${variables.total} synced, waiting on ${reason}`;
+
+/**
+ * The lines of a snapshot as text. Decompresses them if the kernel wrote only deflate blocks. Hold the snapshot at the
+ * first call.
+ */
+export const textLines = memoize(
+  (snapshot: Snapshot): readonly Piece[] =>
+    snapshot.lines('text') ?? (snapshot.lines('deflated') ?? []).map(inflated),
+);
+
+/** The number of series of a snapshot, and their size as text. */
+export function sizeOf(snapshot: Snapshot): { readonly series: number; readonly bytes: number } {
+  const size = { series: 0, bytes: 0 };
+  for (const { lines, bytes } of snapshot.lines('text') ?? snapshot.lines('deflated') ?? []) {
+    size.series += lines;
+    size.bytes += bytes;
+  }
+  return size;
+}
 
 /** The parts of a text format that differ from other text formats. */
 interface Syntax {
@@ -89,7 +108,7 @@ class ApplicationText implements GzipInput {
   }
 
   get bytes(): number {
-    return (this.#bytes ??= this.#sum());
+    return (this.#bytes ??= sizeOf(this.#snapshot).bytes + bytesOf(this.#headers));
   }
 
   get buffers(): readonly Uint8Array[] {
@@ -101,11 +120,6 @@ class ApplicationText implements GzipInput {
     const lines = this.#snapshot.lines('deflated');
     if (lines === undefined) return undefined;
     return (this.#deflated ??= joined(belowHeaders(lines, this.#headers.map(deflatedHeader))));
-  }
-
-  #sum(): number {
-    const lines = this.#snapshot.lines('text') ?? this.#snapshot.lines('deflated') ?? [];
-    return lines.reduce((sum, { bytes }) => sum + bytes, bytesOf(this.#headers));
   }
 
   #joinedText(): readonly Uint8Array[] {
