@@ -47,7 +47,7 @@ export interface LiveCollection<T> extends Iterable<T> {
   has(item: T): boolean;
 }
 
-/** A managed object with its variables and children. Its slot holds its state. */
+/** A managed object with its variables and children. Its slot holds its state; 1 is normal. */
 export interface ManagedObject extends SlotRef {
   readonly id: number;
   /**
@@ -59,7 +59,10 @@ export interface ManagedObject extends SlotRef {
   readonly parent: ManagedObject | undefined;
   readonly children: LiveCollection<ManagedObject>;
   readonly variables: LiveCollection<Variable>;
-  /** The identity of a root. Each part that the root does not state is an empty string. */
+  /**
+   * The identity of a root. Its name is `<host>.<instance>.<application>`, with no dot in the last two parts. Each part
+   * that the root does not state is an empty string.
+   */
   readonly identity: RootIdentity;
   /** Labels that the format states for the metrics of this object. Labels of a catalogue take precedence. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -127,7 +130,8 @@ export interface Source {
   readSlots(first: number, count: number, into: Uint8Array): number;
   /**
    * Copies up to `count` words of 4 bytes; returns the number of copied words.
-   * The word of a slot is `incarnation << 1 | synced`.
+   * The word of a slot is `incarnation << 1 | synced`. Incarnations start at 1, and increase before the first value of
+   * another variable. The exporter copies words after values, so a source drops a wrong value by clearing `synced`.
    */
   readWords(first: number, count: number, into: Uint8Array): number;
   /**
@@ -139,6 +143,21 @@ export interface Source {
   readFrame(variable: Variable, budget?: Budget): Frame | undefined;
 }
 
+/**
+ * The states of a publisher.
+ *
+ * | State | Condition |
+ * |---|---|
+ * | `absent` | nothing exists, or the exporter may not read it |
+ * | `building` | the publisher exists, but is not complete yet |
+ * | `live` | the source is readable; if a source has many publishers, the reason names the omitted ones |
+ * | `stalled` | the publisher shows no activity; its values may be served for a while |
+ * | `closed` | the publisher ended in order |
+ * | `dead` | the publisher crashed (`foreign/processes.ts` recognizes reused process numbers) |
+ * | `superseded` | another publisher has the name now |
+ * | `incompatible` | the data has an unknown version |
+ * | `corrupt` | the data has bytes that no publisher writes |
+ */
 export const PUBLISHER_STATES = [
   'absent',
   'building',

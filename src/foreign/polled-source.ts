@@ -19,11 +19,14 @@ const BLOCK = 256;
 
 /** The owner of slots, such as one JVM or one Varnish segment. */
 export interface SlotOwner {
-  /** Stores the current values in the slots; never throws. */
+  /**
+   * Stores the current values in the slots; never throws. It runs independently of `Poller.poll`, so it must itself
+   * detect a new publisher.
+   */
   refresh(): void;
 }
 
-/** Slots in blocks of equal size. Each block has one owner. */
+/** Slots in blocks of equal size. Each block has one owner: values from two blocks may come from two refreshes. */
 export class Slots {
   readonly #block: number;
   #values: BigInt64Array;
@@ -173,6 +176,10 @@ const NORMAL = 1n;
 const MAX_TEXT = 256;
 const NO_IDENTITY = { host: '', instance: '', application: '' };
 
+/**
+ * The slot of an object holds its state, the slot of a text the number of its changes. Change the tree before
+ * `readChanges`. If names change, keep the source, and replace an object below its root.
+ */
 export class PolledSource implements Source {
   readonly generation = randomUUID();
   readonly roots = new Set<ManagedObject>();

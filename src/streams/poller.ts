@@ -39,7 +39,16 @@ export interface AvailableNames {
 
 /** Polls one server key, in any format. */
 export interface Poller {
-  /** Polls once, with a bounded amount of work. Never throws. */
+  /**
+   * Polls once; never throws. The exporter polls before each scrape and once a second. Without a source, scrapes get 503
+   * with the reason of the verdict.
+   *
+   * * Bound each long loop by a `Budget`; `hasMore` requests another poll.
+   * * Read the header of a mapped file at each poll: stores through a mapping do not change its modification time.
+   * * If the open file has 0 names, a rename has replaced it: open the new file.
+   * * `CachedRead` of `foreign/directory-listing.ts` reads a directory only after a change; with `DirectoryWatch`,
+   *   `wait` reports new names at once.
+   */
   poll(): PollResult;
   /**
    * If the format has notifications, calls `onChange` once when `notifications` changes. Returns a function that ends
