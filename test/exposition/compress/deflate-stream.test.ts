@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { deflateRawSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
@@ -152,71 +151,6 @@ describe('a page of compressed lines', () => {
       expect(gunzipSync(gzip).equals(page)).to.equal(true);
       expect(gzip.length / deflateRawSync(page, { level: 1 }).length).to.be.at.most(1.15);
     });
-
-  it('decompresses to its text even if values get digits that they lacked when the Huffman code was made', () => {
-    const kernel = new Kernel();
-    const text = new ExpositionText(kernel);
-    const cells = new Cells(kernel, ENTITIES);
-    const metadata = { name: 'ups', type: 'gauge', unit: '', help: '' } as const;
-    for (let nodeId = 0; nodeId < ENTITIES; nodeId++) {
-      // Labels have no digits, and the value is always the same.
-      const labels = `city="${'abc'.repeat(1 + (nodeId % 9))}",x="${'y'.repeat(nodeId % 7)}"`;
-      text.put(
-        metadata,
-        0,
-        { nodeId, seriesIndex: 0 },
-        cellLine(labels, cells.of(nodeId), OPCODE.f64),
-      );
-      cells.set(nodeId, 1);
-    }
-    runToEnd(text.rendering(BOTH));
-    for (const value of [-9876543210.25, 2 / 3, 8, -Infinity, 1e-9, 77, NaN]) {
-      for (let i = 0; i < ENTITIES; i += 3) cells.set(i, value);
-      const page = pageOf(runToEnd(text.rendering(BOTH)));
-      expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.buffers))).to.equal(true);
-    }
-  });
-
-  it('decompresses to its text, even while the lengths of values change', () => {
-    const cities = ['lon', 'nyc', 'fra', 'hkg', 'sgp', 'tok', 'par', 'zrh'];
-    const step = fc.record({
-      first: fc.nat(7),
-      every: fc.integer({ min: 1, max: 400 }),
-      digits: fc.integer({ min: 1, max: 17 }),
-    });
-    // Labels repeat, so that lines refer back beyond several other lines. Some labels are too long for one
-    // reference.
-    for (const [round, filler] of [
-      [8, ''],
-      [40, 'x'.repeat(150)],
-      [5, 'y'.repeat(700)],
-    ] as const) {
-      const kernel = new Kernel();
-      const text = new ExpositionText(kernel, undefined, () => true);
-      const cells = new Cells(kernel, ENTITIES);
-      const metadata = { name: 'loads', type: 'gauge', unit: '', help: '' } as const;
-      for (let nodeId = 0; nodeId < ENTITIES; nodeId++) {
-        const city = cities[nodeId % 8] ?? '';
-        const labels = `host="${city}-${nodeId % round}${filler}",client="c${nodeId}",lot="${city}"`;
-        text.put(
-          metadata,
-          0,
-          { nodeId, seriesIndex: 0 },
-          cellLine(labels, cells.of(nodeId), OPCODE.f64),
-        );
-        cells.set(nodeId, nodeId);
-      }
-      fc.assert(
-        fc.property(fc.array(step, { maxLength: 6 }), (steps) => {
-          for (const { first, every, digits } of steps)
-            for (let i = first; i < ENTITIES; i += every) cells.set(i, 10 ** digits - i);
-          const page = pageOf(runToEnd(text.rendering(BOTH)));
-          expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.buffers))).to.equal(true);
-        }),
-        { numRuns: 20 },
-      );
-    }
-  });
 
   it('gets a new Huffman code when it grows', () => {
     const before = codeOf(runToEnd(fleet.text.rendering(BOTH)));

@@ -3,36 +3,17 @@ import { randomFillSync } from 'node:crypto';
 import { expect } from 'chai';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { MAX_VALUE_BYTES } from '#app/exposition/text/block.js';
-import type { Conversion } from '#app/catalogue/row.js';
 import { floatText } from '#app/exposition/text/text-syntax.js';
+import { WHOLE, expectedText, wide } from '../../support/expected-text.js';
+import type { OpKind } from '../../support/expected-text.js';
 
-type OpKind = keyof typeof OPCODE;
-
-const WHOLE: Conversion = { multiply: 1, divide: 1 };
 const ANY_BITS = 60_000;
 
 const kernel = new Kernel();
 const at = kernel.arena.allocate(64);
 const output = kernel.view(at, 64);
 
-const wide = (bits: bigint): number => new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
 const bitsOf = (x: number): bigint => new BigUint64Array(Float64Array.of(x).buffer)[0] ?? 0n;
-
-/** Returns the number that 8 bytes encode, according to the segment format and docs/catalogue.md. */
-function numberOf(bits: bigint, kind: OpKind): bigint | number {
-  const signed = BigInt.asIntN(64, bits);
-  if (kind === 'u64') return bits;
-  if (kind === 'f64') return wide(bits);
-  if (kind === 'bool') return bits === 0n ? 0n : 1n;
-  const isWrapped = kind === 'wrap32' && signed < 0n && signed >= -(2n ** 32n);
-  return isWrapped ? signed + 2n ** 32n : signed;
-}
-
-function expected(bits: bigint, kind: OpKind, { multiply, divide }: Conversion): string {
-  const number = numberOf(bits, kind);
-  if (multiply !== 1 || divide !== 1) return floatText((Number(number) * multiply) / divide);
-  return typeof number === 'bigint' ? String(number) : floatText(number);
-}
 
 /** Returns the first values whose text differs from the expected one. */
 function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] {
@@ -41,7 +22,7 @@ function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] 
   for (const bits of all) {
     const end = kernel.run.writeValue(bits, opcode, at) >>> 0;
     const text = output.toString('latin1', 0, end - at);
-    const wanted = expected(bits, kind, scale);
+    const wanted = expectedText(bits, kind, scale);
     if (text !== wanted && found.push(`${bits.toString(16)}: ${text}, not ${wanted}`) > 5) break;
     if (text.length >= MAX_VALUE_BYTES) found.push(`${text} has no room`);
   }
