@@ -1,6 +1,7 @@
 // Limits of one target. Objects, variables and series beyond the limits are left out, counted, and named in the log.
 import type { Counters } from './counters.js';
-import { OmittedItems } from './omitted-items.js';
+import type { TrackedNodes } from './read/tracked-nodes.js';
+import type { ExpositionText } from './text/exposition-text.js';
 
 export interface TargetLimits {
   readonly objects: number;
@@ -46,92 +47,128 @@ const SETTINGS: Readonly<Record<keyof TargetLimits, string>> = {
 export const limitText = (limits: TargetLimits, limit: keyof TargetLimits): string =>
   `${SETTINGS[limit]} is ${limits[limit]}`;
 
-/** Compares the size of a target with its limits. */
+/** The size of a target, and its limits. */
 export class TargetUsage {
-  readonly #size: TargetLimits;
   readonly limits: TargetLimits;
+  /** The number of tracked objects. */
+  objects = 0;
+  /** Bytes of the texts, histograms and summaries that rows read. */
+  frameBytes = 0;
+  readonly #text: Pick<ExpositionText, 'lines' | 'textBytes'>;
+  readonly #nodes: Pick<TrackedNodes, 'variables'>;
 
-  /** @param size the current size of the target; each check calls its getters */
-  constructor(size: TargetLimits, limits = DEFAULT_LIMITS) {
-    this.#size = size;
+  constructor(
+    text: Pick<ExpositionText, 'lines' | 'textBytes'>,
+    nodes: Pick<TrackedNodes, 'variables'>,
+    limits = DEFAULT_LIMITS,
+  ) {
+    this.#text = text;
+    this.#nodes = nodes;
     this.limits = limits;
   }
 
   /** The limit that one more item with this many bytes of text would exceed; undefined if none. */
   reached(kind: 'objects' | 'variables' | 'series', textBytes = 0): keyof TargetLimits | undefined {
-    return this.#size[kind] >= this.limits[kind] ? kind : this.reachedByText(textBytes);
+    return this.#sizeOf(kind) >= this.limits[kind] ? kind : this.reachedByText(textBytes);
   }
 
   /** The limit that this many more bytes of text would exceed; undefined if none. */
   reachedByText(textBytes: number): keyof TargetLimits | undefined {
-    return this.#size.textBytes + textBytes > this.limits.textBytes ? 'textBytes' : undefined;
+    const bytes = this.#text.textBytes + this.frameBytes + textBytes;
+    return bytes > this.limits.textBytes ? 'textBytes' : undefined;
+  }
+
+  #sizeOf(kind: 'objects' | 'variables' | 'series'): number {
+    if (kind === 'objects') return this.objects;
+    return kind === 'variables' ? this.#nodes.variables.total : this.#text.lines;
   }
 }
 
-interface LimitedObject {
-  readonly id: number;
-  readonly name: string;
+/** How many items the text of a target omits now. */
+export interface Omissions {
+  /**
+   * Series that are not shown because another series has the same name and labels, or another metric has the same
+   * name.
+   */
+  readonly clashingSeries: number;
+  /** Series, objects and variables omitted because of a limit, and series with a reserved name. */
+  readonly omittedSeries: number;
+  readonly omittedObjects: number;
+  readonly omittedVariables: number;
 }
-interface LimitedVariable extends LimitedObject {
-  readonly object: LimitedObject;
-}
+
+type OmissionCounter = 'omittedSeries' | 'omittedObjects' | 'omittedVariables';
+
+/** The maximum number of items that are recorded. */
+const MAX_ITEMS = 10_000;
 
 /**
- * Admits objects and variables up to the limits. An omitted node that `OmittedItems` records counts once, even if it is
- * offered again.
+ * The omitted items, in groups. A group is removed as a whole: the series of a variable, or the variables of an
+ * object. Items beyond the first 10,000 are not recorded; together they add 1 to the amount, until the target gets a
+ * new view.
  */
-export class NodeLimiter {
-  readonly #usage: TargetUsage;
-  readonly #onOmitted: OnOmitted;
+export class OmittedItems {
   readonly #counters: Counters;
-  readonly #omittedObjects = new OmittedItems();
-  /** Grouped by object. */
-  readonly #omittedVariables = new OmittedItems();
+  readonly #counter: OmissionCounter;
+  readonly #groups = new Map<number, Map<string | number, number>>();
+  #items = 0;
+  #amount = 0;
+  #unrecorded = 0;
 
-  constructor(usage: TargetUsage, counters: Counters, onOmitted: OnOmitted = () => undefined) {
-    this.#usage = usage;
+  /** @param counter the name of the counter that counts each item once */
+  constructor(counters: Counters, counter: OmissionCounter) {
     this.#counters = counters;
-    this.#onOmitted = onOmitted;
+    this.#counter = counter;
   }
 
-  /** The numbers of objects and variables that are omitted now. */
-  get omittedObjects(): number {
-    return this.#omittedObjects.amount;
-  }
-  get omittedVariables(): number {
-    return this.#omittedVariables.amount;
+  /** How many series, objects or variables are omitted. */
+  get amount(): number {
+    return this.#amount + this.#unrecorded;
   }
 
-  admitsObject(object: LimitedObject): boolean {
-    const limit = this.#usage.reached('objects');
-    if (limit === undefined) {
-      this.#omittedObjects.deleteAll(object.id);
-      return true;
+  /**
+   * Adds an item of `amount` series, objects or variables, or changes its amount. Counts the increase of its amount.
+   * If there are too many items, the item is not recorded, and each call counts the whole amount.
+   */
+  add(group: number, key: string | number, amount = 1): void {
+    const former = this.delete(group, key);
+    if (this.#items >= MAX_ITEMS) {
+      this.addUnrecorded(amount);
+      return;
     }
-    this.#counters.omittedObjects += this.#omittedObjects.add(object.id, '');
-    this.#onOmitted(limit, `object ${object.name}`);
-    return false;
+    const keys = this.#groups.get(group);
+    if (keys === undefined) this.#groups.set(group, new Map([[key, amount]]));
+    else keys.set(key, amount);
+    this.#items++;
+    this.#amount += amount;
+    this.#counters[this.#counter] += Math.max(0, amount - former);
   }
 
-  admitsVariable(variable: LimitedVariable): boolean {
-    const { id, name, object } = variable;
-    const limit = this.#usage.reached('variables');
-    if (limit === undefined) {
-      this.#omittedVariables.delete(object.id, id);
-      return true;
-    }
-    this.#counters.omittedVariables += this.#omittedVariables.add(object.id, id);
-    this.#onOmitted(limit, `variable ${name} of ${object.name}`);
-    return false;
+  /** Counts an item without recording it. All such items together add 1 to the amount. */
+  addUnrecorded(amount = 1): void {
+    this.#unrecorded = 1;
+    this.#counters[this.#counter] += amount;
   }
 
-  /** Stops counting an object that was removed, and its variables. */
-  objectGone({ id }: LimitedObject): void {
-    this.#omittedObjects.deleteAll(id);
-    this.#omittedVariables.deleteAll(id);
+  /** Whether any item of a group is recorded. If none is, `delete` does nothing. */
+  has(group: number): boolean {
+    return this.#items > 0 && this.#groups.has(group);
   }
 
-  variableGone({ id, object }: LimitedVariable): void {
-    this.#omittedVariables.delete(object.id, id);
+  /** Forgets an item. Returns its amount; 0 if it was not recorded. */
+  delete(group: number, key: string | number): number {
+    const keys = this.#groups.get(group);
+    const amount = keys?.get(key);
+    if (keys === undefined || amount === undefined) return 0;
+    keys.delete(key);
+    if (keys.size === 0) this.#groups.delete(group);
+    this.#items--;
+    this.#amount -= amount;
+    return amount;
+  }
+
+  /** Forgets all items of a group. */
+  deleteAll(group: number): void {
+    for (const key of [...(this.#groups.get(group)?.keys() ?? [])]) this.delete(group, key);
   }
 }

@@ -1,120 +1,163 @@
-// The state of one target: the nodes that it tracks below its root, their sync progress, and its text.
-import type {
-  LineForm,
-  ManagedObject,
-  Snapshot,
-  Source,
-  StructureChange,
-  SyncProgress,
-} from '../model.js';
-import type { Filters } from '../catalogue/match/filters.js';
+// The state of one target: the nodes that it tracks below its root, their sync progress, and its text. The view works
+// on the tree in slices: removed nodes, added nodes, and the rest of the initial tree.
+import { Budget, Cost } from '../budget.js';
+import type { LineForm, ManagedObject, Snapshot, StructureChange, SyncProgress } from '../model.js';
 import { newCounters } from './counters.js';
 import type { Counters } from './counters.js';
-import { Cost } from '../budget.js';
-import type { Omissions } from './omitted-items.js';
 import type { HighlightedValue } from './read/highlight.js';
-import { PendingNodes } from './read/tree-walk.js';
+import { SlotReader } from './read/slot-reader.js';
+import { PendingNodes, isVariable } from './read/tree-walk.js';
 import type { CatalogueCoverage } from './rows/catalogue-coverage.js';
+import { MetricBuilder } from './rows/metric-builder.js';
+import { TargetUsage } from './target-limits.js';
+import type { Omissions } from './target-limits.js';
 import { ExpositionText } from './text/exposition-text.js';
 import { TrackedTree } from './tracked-tree.js';
-import type { ViewParts } from './tracked-tree.js';
-import { TreeBinder } from './tree-binder.js';
+import type { ViewContext, ViewSettings } from './view-context.js';
+
+/** Steps of work in one slice. Adding, looking up or removing a line is one step, or more for a long line. */
+export const STEPS_PER_SLICE = 1024;
+/** The steps of visiting a node. Tracking it takes further steps. */
+const NODE_COST = 1;
+const FEW_NODES = 8;
+/** Steps between two checks for lost values and for the end of the slice. */
+const FEW_STEPS = 16;
+/** The maximum number of queued changes. Further changes are applied before the caller continues. */
+const MAX_PENDING = 1 << 18;
 
 export class TargetView {
-  readonly counters: Counters;
-  readonly source: Source;
-  readonly root: ManagedObject;
-  readonly filters: Filters;
-  readonly #text: ExpositionText;
-  readonly tree: TrackedTree;
-  readonly #binder: TreeBinder;
-  /** Whether `closing` has begun, because the target has lost its root. */
-  isClosed = false;
+  readonly context: ViewContext;
+  readonly builder: MetricBuilder;
+  readonly #tree: TrackedTree;
+  #isClosed = false;
+  /** Whether the caller will call `bindMore` again, since work is left. */
+  #isScheduled = true;
+  #wake: (() => void) | undefined;
+  /** Whether `copyingValues` or `rendering` has begun and has not ended. */
+  #isBusy = false;
 
-  constructor(parts: ViewParts) {
-    const { kernel, source, root, filters, slice, counters = newCounters() } = parts;
-    this.counters = counters;
-    this.source = source;
-    this.root = root;
-    this.filters = filters;
+  constructor(settings: ViewSettings) {
+    const { kernel, source, root } = settings;
     const cost = new Cost();
-    this.#text = new ExpositionText(kernel, cost);
-    const pending = new PendingNodes(root);
-    const tree = new TrackedTree(parts, this.#text, cost, counters, (object) => {
-      pending.remove(object);
-    });
-    this.tree = tree;
-    this.#binder = new TreeBinder({ root, source, tree, pending, cost, slice });
+    const text = new ExpositionText(kernel, cost);
+    const slotReader = new SlotReader(kernel, source, root);
+    const { nodes } = slotReader;
+    this.context = {
+      counters: newCounters(),
+      onOmitted: () => undefined,
+      slice: () => new Budget({ steps: STEPS_PER_SLICE }),
+      ...settings,
+      ...{ cost, text, slotReader, nodes },
+      pending: new PendingNodes(root),
+      usage: new TargetUsage(text, nodes, settings.limits),
+    };
+    this.builder = new MetricBuilder(this.context);
+    this.#tree = new TrackedTree(this.context, this.builder);
+    if (root.asOf !== undefined) slotReader.address(root.asOf.slot);
   }
 
+  /** Whether `closing` has begun, because the target has lost its root. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+  get counters(): Counters {
+    return this.context.counters;
+  }
   /** The number of lines of the exposition text, one per series. */
   get series(): number {
-    return this.#text.lines;
+    return this.context.text.lines;
   }
   /** How many series, objects and variables the text lacks now. */
   get missing(): Omissions {
-    return this.tree.missing;
+    const { registry, frames } = this.builder;
+    return {
+      clashingSeries: registry.clashing,
+      omittedSeries: registry.omitted + frames.omitted,
+      omittedObjects: this.#tree.omittedObjects.amount,
+      omittedVariables: this.#tree.omittedVariables.amount,
+    };
   }
   /** The number of filter entries that have matched no object so far. */
   get filtersUnmatched(): number {
-    return this.tree.filterCoverage.unmatched;
+    return this.#tree.filterCoverage.unmatched;
   }
   /** How well the catalogue covers the nodes that are tracked now. */
   get coverage(): CatalogueCoverage {
-    return this.tree.builder.objects.coverage;
+    return this.builder.objects.coverage;
   }
   get hasObserved(): boolean {
-    return !this.tree.builder.observations.isEmpty;
+    return !this.builder.observations.isEmpty;
   }
   /** The moment (Unix ns) of the copied values, if the root states one. */
   get asOfNs(): bigint | undefined {
-    const { asOf } = this.root;
-    return asOf === undefined ? undefined : this.tree.slotReader.bits(asOf);
+    const { root, slotReader } = this.context;
+    return root.asOf === undefined ? undefined : slotReader.bits(root.asOf);
   }
   /** The moment (Unix ns) that the root states now, which may be later than the moment of the copied values. */
   readAsOfNs(): bigint | undefined {
-    const { asOf } = this.root;
-    return asOf === undefined ? undefined : this.tree.slotReader.readBits(asOf);
+    const { root, slotReader } = this.context;
+    return root.asOf === undefined ? undefined : slotReader.readBits(root.asOf);
   }
 
   /** The progress of the first sync; nodes not yet bound are not counted. */
   get progress(): SyncProgress {
-    const { objects, variables } = this.counts;
-    if (!this.isBound)
-      return { objects, variables, reason: 'the rest of its objects, which are being read' };
-    const reason = this.tree.counts.areAllSynced ? '' : this.tree.unsyncedNode;
-    return { objects, variables, reason };
+    const reason = this.isBound
+      ? this.#awaitedNode
+      : 'the rest of its objects, which are being read';
+    return { ...this.counts, reason };
   }
 
   /** The numbers of `progress`, without its reason. */
   get counts(): Omit<SyncProgress, 'reason'> {
-    return this.tree.counts.now;
+    const { objects, variables } = this.context.nodes;
+    return { objects: { ...objects }, variables: { ...variables } };
+  }
+
+  /** Names a node whose value is missing, preferably the root. Empty if no value is missing. */
+  get #awaitedNode(): string {
+    const { root, nodes } = this.context;
+    const isRootMissing = this.builder.objects.has(root) && !nodes.isSynced(root);
+    const node = isRootMissing ? root : nodes.awaited;
+    if (node === undefined) return '';
+    return isVariable(node)
+      ? `variable ${node.name} of ${node.object.name}`
+      : `object ${node.name}`;
   }
 
   /** Whether all nodes of the current tree are bound. */
   get isBound(): boolean {
-    return this.#binder.isBound;
+    return this.context.pending.isEmpty;
   }
 
   /** Whether nodes are left to bind, or copied values are left to show. */
   get hasMore(): boolean {
-    return this.#binder.hasMore;
+    return !this.isBound || this.context.slotReader.hasUnreported;
   }
 
   get isSynced(): boolean {
-    return !this.hasMore && this.tree.counts.areAllSynced;
+    return !this.hasMore && this.context.nodes.areAllSynced;
   }
 
   /**
    * The current value of the highlighted variable, tracked or not. Returns the same object until the value changes.
    */
   get highlighted(): HighlightedValue | undefined {
-    return this.isClosed ? undefined : this.tree.highlight?.read();
+    return this.#isClosed ? undefined : this.#tree.highlight?.read();
   }
 
   /** Binds the next part of the subtree; false once everything is bound and no change is queued. */
   bindMore(): boolean {
-    return !this.isClosed && this.#binder.bindMore();
+    if (this.#isClosed) return false;
+    this.#requireIdle();
+    const slice = this.context.slice();
+    this.#bindWithin(slice);
+    if (!this.hasMore && this.#hasManyNew) {
+      this.#readNew();
+      this.#bindWithin(slice);
+    }
+    this.#isScheduled = this.hasMore;
+    if (this.#isScheduled) this.#wake?.();
+    return this.#isScheduled;
   }
 
   /**
@@ -122,36 +165,29 @@ export class TargetView {
    * function removes the listener. Without a listener, changes are bound at once.
    */
   onMoreToBind(wake: () => void): () => void {
-    return this.#binder.onMoreToBind(wake);
+    this.#wake = wake;
+    return () => {
+      if (this.#wake === wake) this.#wake = undefined;
+    };
   }
 
   /** Applies additions and removals, or leaves a part of them to `bindMore`. Applying a change twice is harmless. */
   applyChanges(changes: readonly StructureChange[]): void {
-    if (this.isClosed) return;
-    if (changes.length > 0) this.tree.isDirty = true;
-    this.#binder.queue(changes);
-  }
-
-  /**
-   * Applies all changes so far and copies the values, in small steps. Until the last step, no other method may be
-   * called. Returns whether a render would produce a different text.
-   */
-  *copyingValues(): Generator<void, boolean> {
-    if (this.isClosed) return false;
-    // Track added nodes first: nodes that are tracked only after the copy would be missing from the page.
-    yield* this.#binder.applyingChanges();
-    this.tree.builder.frames.refresh();
-    if (yield* this.tree.slotReader.reading()) this.tree.isDirty = true;
-    yield* this.#binder.applyingChanges();
-    this.#binder.bindSlice();
-    return this.tree.isDirty;
+    if (this.#isClosed) return;
+    this.#requireIdle();
+    const { pending, slice } = this.context;
+    if (changes.length > 0) this.builder.isDirty = true;
+    for (const change of changes) pending.add(change);
+    this.#bindSlice();
+    while (pending.size > MAX_PENDING) this.#bindWithin(slice());
   }
 
   /** Copies only the slots that are tracked since the last copy, which is enough to follow a growing tree. */
   copyNewValues(): void {
-    if (this.isClosed) return;
-    this.tree.readNew();
-    this.#binder.bindSlice();
+    if (this.#isClosed) return;
+    this.#requireIdle();
+    this.#readNew();
+    this.#bindSlice();
   }
 
   /**
@@ -159,28 +195,169 @@ export class TargetView {
    * a change. Returns whether the text would differ from the last render.
    */
   observe(): boolean {
+    this.#requireIdle();
     // A demand may have copied and shown a value before the notification arrived. Observing the value still changes
     // the text.
-    if (this.tree.builder.observations.observe()) this.tree.isDirty = true;
-    return this.tree.isDirty;
+    if (this.builder.observations.observe()) this.builder.isDirty = true;
+    return this.builder.isDirty;
+  }
+
+  /**
+   * Applies all changes so far and copies the values, in small steps. Until the last step, no method may change the
+   * view. Returns whether a render would produce a different text.
+   */
+  *copyingValues(): Generator<void, boolean> {
+    return !this.#isClosed && (yield* this.#untilEnd(this.#copying()));
   }
 
   /**
    * Renders the values that were copied last, without removed nodes, in small steps; see
-   * `ExpositionText.rendering`. No other method may be called before the last step.
+   * `ExpositionText.rendering`. Until the last step, no method may change the view.
    */
   *rendering(forms?: Iterable<LineForm>): Generator<void, Snapshot> {
-    while (this.#binder.removeNext()) yield;
-    this.tree.isDirty = false;
-    return yield* this.#text.rendering(forms);
+    return yield* this.#untilEnd(this.#rendering(forms));
   }
 
   /** Frees everything, in small steps. The first step closes the view and removes its text. */
   *closing(): Generator<void, void> {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.#binder.close();
-    yield* this.#text.closing();
-    yield* this.tree.closing();
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#wake = undefined;
+    const { pending, text, slotReader } = this.context;
+    pending.clear();
+    yield* text.closing();
+    yield* this.builder.closing();
+    slotReader.close();
+  }
+
+  *#copying(): Generator<void, boolean> {
+    const { builder } = this;
+    // Track added nodes first: nodes that are tracked only after the copy would be missing from the page.
+    yield* this.#applyingChanges();
+    builder.frames.refresh();
+    if (yield* this.context.slotReader.reading(builder)) builder.isDirty = true;
+    yield* this.#applyingChanges();
+    this.#bindSlice();
+    return builder.isDirty;
+  }
+
+  *#rendering(forms: Iterable<LineForm> | undefined): Generator<void, Snapshot> {
+    while (this.#removeNext()) yield;
+    this.builder.isDirty = false;
+    return yield* this.context.text.rendering(forms);
+  }
+
+  *#untilEnd<T>(steps: Generator<void, T>): Generator<void, T> {
+    this.#requireIdle();
+    this.#isBusy = true;
+    try {
+      return yield* steps;
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  #requireIdle(): void {
+    if (this.#isBusy) throw new Error('The view changed before a copy or render had ended');
+  }
+
+  #readNew(): void {
+    if (this.context.slotReader.readNew()) this.builder.isDirty = true;
+  }
+
+  /** Whether there are too many new nodes to show all of them right after the next copy. */
+  get #hasManyNew(): boolean {
+    return this.context.slotReader.newNodes > FEW_NODES;
+  }
+
+  /** Processes queued changes: one slice if the caller handles the rest later, otherwise all changes. */
+  #bindSlice(): void {
+    if (!this.#isScheduled && this.#wake === undefined) {
+      this.#bindWithin(new Budget());
+      return;
+    }
+    this.#bindWithin(this.context.slice());
+    if (this.#isScheduled || !(this.hasMore || this.#hasManyNew)) return;
+    this.#isScheduled = true;
+    this.#wake?.();
+  }
+
+  /** Processes queued changes, slice by slice, but not the rest of the initial tree. */
+  *#applyingChanges(): Generator<void, void> {
+    const { pending, slotReader, slice } = this.context;
+    while (pending.size > 0 || slotReader.hasUnreported) {
+      this.#bindWithin(slice());
+      yield;
+    }
+  }
+
+  /**
+   * Works until the budget is spent. The first half is reserved for changes, so that neither changes nor the initial
+   * tree starve.
+   */
+  #bindWithin(budget: Budget): void {
+    while (!budget.isHalfSpent && this.#stepWithin(budget, false));
+    while (!budget.isSpent && this.#stepWithin(budget, true));
+  }
+
+  /** Does one unit of work; returns false if no work is left. */
+  #stepWithin(budget: Budget, bindsTree: boolean): boolean {
+    const { cost } = this.context;
+    const before = cost.steps;
+    const isDone = this.#removeNext() || (bindsTree && this.#bindNext(budget)) || this.#addNext();
+    budget.spend(cost.steps - before);
+    return isDone;
+  }
+
+  /** Removes from the text the next node that was removed or lost its value; false if there is none. */
+  #removeNext(): boolean {
+    const { pending, slotReader, cost } = this.context;
+    const node = pending.nextRemoved();
+    const isDone = node !== undefined || slotReader.reportUnsynced(this.builder);
+    if (isDone) cost.steps += NODE_COST;
+    if (node === undefined) return isDone;
+    // Remove the variables of an object before it: their own removals may not have arrived yet.
+    const variables = isVariable(node) ? [] : this.builder.objects.variablesOf(node);
+    if (!isVariable(node) && variables.length > 0) pending.removeFirst(node, variables);
+    else this.#tree.remove(node);
+    return true;
+  }
+
+  /** Tracks the next added node, if it still exists. */
+  #addNext(): boolean {
+    const { pending, cost } = this.context;
+    const node = pending.nextAdded();
+    if (node === undefined) return false;
+    cost.steps += NODE_COST;
+    const isInTree = isVariable(node) ? node.object.variables.has(node) : this.#isInTree(node);
+    if (isInTree) this.#tree.add(node);
+    return true;
+  }
+
+  /** Shows a few nodes that got their values, then binds a few nodes of the tree. */
+  #bindNext(budget: Budget): boolean {
+    const { pending, slotReader, cost } = this.context;
+    const begin = cost.steps;
+    const end = begin + Math.min(FEW_STEPS, budget.stepsLeft);
+    // Removals first: the former node of a reused slot may be among them.
+    while (cost.steps < end && !pending.removesAny && slotReader.reportSynced(this.builder))
+      cost.steps += NODE_COST;
+    while (cost.steps < end && !pending.removesAny) {
+      const node = pending.nextExisting();
+      if (node === undefined) break;
+      this.#tree.add(node);
+    }
+    return cost.steps > begin;
+  }
+
+  /** Whether an object is the root or below it now. A removed object is in no set of children. */
+  #isInTree(object: ManagedObject): boolean {
+    const { root, source } = this.context;
+    let at = object;
+    while (at !== root) {
+      if (at.parent?.children.has(at) !== true) return false;
+      at = at.parent;
+    }
+    return source.roots.has(root);
   }
 }

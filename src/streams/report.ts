@@ -1,6 +1,6 @@
 // The reports from a target's partition to the served target. They are plain data, since they cross threads.
 import type { Counts } from '../exposition/counters.js';
-import type { Omissions } from '../exposition/omitted-items.js';
+import type { Omissions } from '../exposition/target-limits.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import type { PublisherProcess, Snapshot, SyncProgress, TargetEvent, Verdict } from '../model.js';

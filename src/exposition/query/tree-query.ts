@@ -51,14 +51,15 @@ class TreeQueryEvaluator {
     this.#view = view;
     this.#explainer = new NodeExplainer(view);
     this.#query = query;
-    this.#slots = new SlotCopies(view.source);
-    this.#values = new TreeValues(view.source, this.#slots);
+    const { source } = view.context;
+    this.#slots = new SlotCopies(source);
+    this.#values = new TreeValues(source, this.#slots);
     this.#search = new Search(query);
   }
 
   /** Runs the query and returns its answer. A step reads at most one node with its value. */
   *steps(): Generator<void, TreeAnswer> {
-    const { root } = this.#view;
+    const { root } = this.#view.context;
     const top = yield* this.#find();
     if (this.#isLost()) return LOST;
     if (top === undefined) return { kind: 'no-object' };
@@ -101,7 +102,7 @@ class TreeQueryEvaluator {
 
   /** The object that the query names. */
   *#find(): Generator<void, ManagedObject | undefined> {
-    const { root } = this.#view;
+    const { root } = this.#view.context;
     const { object: wanted } = this.#query;
     if (wanted === '') return root;
     const below = `${root.name}.${wanted}`;
@@ -115,10 +116,10 @@ class TreeQueryEvaluator {
   }
 
   #part(above: readonly string[], next: number | undefined, isLate: boolean): TreeAnswer {
-    const { root, counts } = this.#view;
+    const { context, counts } = this.#view;
     const rows = this.#rows;
     const tracked = { objects: counts.objects.total, variables: counts.variables.total };
-    return { kind: 'part', root: root.name, above, rows, next, isLate, tracked };
+    return { kind: 'part', root: context.root.name, above, rows, next, isLate, tracked };
   }
 
   #visitObject(object: ManagedObject): void {
@@ -183,7 +184,7 @@ class TreeQueryEvaluator {
     const { id, name, className } = object;
     const whyNot = explainer.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
-    const depth = ancestorsOf(object, this.#view.root).length;
+    const depth = ancestorsOf(object, this.#view.context.root).length;
     const row: TreeObject = {
       ...{ kind: 'object', id, name, className, depth, isMatch },
       variables: object.variables.size,

@@ -4,9 +4,8 @@ import { OBJECT_STATES } from '../../model.js';
 import type { Frame, ManagedObject, SlotRef, Source, Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
 import { exactOf } from './slot-value.js';
-import { syncedWord } from './slots.js';
+import { PAGE_SLOTS, syncedWord } from './slot-pages.js';
 
-const PAGE_SLOTS = 512;
 const MAX_PAGES = 64;
 
 interface SlotPage {

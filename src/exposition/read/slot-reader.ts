@@ -1,11 +1,12 @@
 // Copies the values of one target into the kernel's memory, and reports nodes that gain or lose their value.
 import { FifoQueue } from '../../collections/by-id.js';
-import type { SlotRef, Source } from '../../model.js';
+import type { ManagedObject, SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { FLAG, NO_NODE, SlotPages, TrackedSlots, syncedWord } from './slots.js';
-import type { PageRange } from './slots.js';
-import type { TreeNode } from './tree-walk.js';
 import { CellChangeDetector } from './change-detector.js';
+import { SlotPages, syncedWord } from './slot-pages.js';
+import type { PageRange } from './slot-pages.js';
+import { FLAG, NO_NODE, TrackedNodes } from './tracked-nodes.js';
+import type { TreeNode } from './tree-walk.js';
 
 /** How many slots have their flags updated in one step. */
 const UPDATES_PER_STEP = 4096;
@@ -15,17 +16,15 @@ export interface SlotListener {
   synced(node: TreeNode): void;
   /** The node lost its value; called by `reportUnsynced`. */
   unsynced(node: TreeNode): void;
-  /** Another node uses the slot now, so this node never gets a value again; called by `reportUnsynced`. */
-  replaced(node: TreeNode): void;
   /** The slot of a node changed after `reportChangesOf`; called by `reading`. */
   changed(node: TreeNode): void;
 }
 
 export class SlotReader {
+  readonly nodes = new TrackedNodes();
   readonly #pages: SlotPages;
   readonly #detector: CellChangeDetector<TreeNode>;
-  readonly #listener: SlotListener;
-  readonly #tracked = new TrackedSlots();
+  readonly #root: Pick<ManagedObject, 'id'>;
   /** Slots tracked since the last read. Their words may be in the kernel's memory already. */
   #newSlots: number[] = [];
   #newNodes = 0;
@@ -35,10 +34,11 @@ export class SlotReader {
   readonly #gained = new FifoQueue<number>();
   readonly #lost = new FifoQueue<number>();
 
-  constructor(kernel: Kernel, source: Source, listener: SlotListener) {
+  /** @param root the reader awaits its value even if another node uses its slot */
+  constructor(kernel: Kernel, source: Source, root: Pick<ManagedObject, 'id'>) {
+    this.#root = root;
     this.#pages = new SlotPages(kernel, source);
     this.#detector = new CellChangeDetector(kernel);
-    this.#listener = listener;
   }
 
   /** Bytes of values and words that were copied so far. */
@@ -55,7 +55,7 @@ export class SlotReader {
     const { slot, incarnation } = node;
     if (!this.#pages.isRead(slot)) this.#readFirst(slot);
     const isSynced = this.#hasValue(slot, incarnation);
-    this.#tracked.set(node, isSynced ? FLAG.synced : 0);
+    this.nodes.set(node, isSynced ? FLAG.synced : 0);
     if (isSynced) return true;
     this.#newSlots.push(slot);
     this.#newNodes++;
@@ -69,35 +69,7 @@ export class SlotReader {
 
   /** Stops tracking a node, without a call of the listener. */
   untrack(node: TreeNode): void {
-    if (this.isTracked(node)) this.#tracked.delete(node.slot);
-  }
-
-  /** The node tracked at a slot now. */
-  trackedAt(slot: number): TreeNode | undefined {
-    return this.#tracked.node(slot);
-  }
-
-  /** The id of the node tracked at a slot now; 0 for none. */
-  idAt(slot: number): number {
-    return this.#tracked.id(slot);
-  }
-
-  /** A tracked node that has no value yet, and whose slot no other node uses. */
-  get awaited(): TreeNode | undefined {
-    return this.#tracked.awaited;
-  }
-
-  isTracked({ slot, id }: TreeNode): boolean {
-    return this.#tracked.id(slot) === id;
-  }
-
-  isSynced(node: TreeNode): boolean {
-    return this.isTracked(node) && this.#tracked.has(node.slot, FLAG.synced);
-  }
-
-  /** Whether `replaced` was called for a tracked node. */
-  isReportedReplaced(node: TreeNode): boolean {
-    return this.isTracked(node) && this.#tracked.has(node.slot, FLAG.reportedReplaced);
+    if (this.nodes.isTracked(node)) this.nodes.delete(node.slot);
   }
 
   /** The address of the copy of a slot. Later reads include the slot's page. */
@@ -140,9 +112,9 @@ export class SlotReader {
    * The work takes small steps; until the last step, no other method may be called.
    * @returns whether any value differs from the last copy
    */
-  *reading(): Generator<void, boolean> {
+  *reading(listener: SlotListener): Generator<void, boolean> {
     const isChanged = yield* this.#copying(this.#pages.ranges);
-    return (yield* this.#reportingChanges()) || isChanged;
+    return (yield* this.#reportingChanges(listener)) || isChanged;
   }
 
   /** Copies only the pages with slots tracked since the last copy; reports no changes. */
@@ -151,13 +123,13 @@ export class SlotReader {
   }
 
   /** Reports the next node that got its value; false if there is none. */
-  reportSynced(): boolean {
-    return this.#reportNext(false);
+  reportSynced(listener: SlotListener): boolean {
+    return this.#reportNext(listener, false);
   }
 
   /** Reports the next node that lost its value; false if there is none. */
-  reportUnsynced(): boolean {
-    return this.#reportNext(true);
+  reportUnsynced(listener: SlotListener): boolean {
+    return this.#reportNext(listener, true);
   }
 
   *#copying(ranges: readonly PageRange[]): Generator<void, boolean> {
@@ -216,59 +188,45 @@ export class SlotReader {
   close(): void {
     this.#pages.close();
     this.#detector.close();
-    this.#tracked.clear();
+    this.nodes.clear();
     this.#gained.clear();
     this.#lost.clear();
   }
 
   #updateFlags(slot: number): void {
-    const flags = this.#tracked.flags(slot);
+    const flags = this.nodes.flags(slot);
     if (flags === NO_NODE) return;
     const isSynced = (flags & FLAG.synced) !== 0;
-    if (this.#hasValue(slot, this.#tracked.incarnation(slot)) !== isSynced)
+    if (this.#hasValue(slot, this.nodes.incarnation(slot)) !== isSynced)
       this.#queueReport(slot, isSynced);
-    if (!this.#isReused(slot)) return;
-    // Set the flag now, not when the loss is reported: by then, another node may be tracked at the slot.
-    this.#tracked.setFlags(slot, this.#tracked.flags(slot) | FLAG.replaced);
-    this.#queueReport(slot, true);
+    // Without its root, a target has nothing to show, so it waits for the root even if the root was removed.
+    if (this.#isReused(slot) && this.nodes.id(slot) !== this.#root.id)
+      this.nodes.setFlags(slot, this.nodes.flags(slot) | FLAG.replaced);
   }
 
   /** Queues a report unless it is queued already. */
   #queueReport(slot: number, isLost: boolean): void {
     const flag = isLost ? FLAG.reportsLost : FLAG.reportsGained;
-    const flags = this.#tracked.flags(slot);
+    const flags = this.nodes.flags(slot);
     if ((flags & flag) !== 0) return;
-    this.#tracked.setFlags(slot, flags | flag);
+    this.nodes.setFlags(slot, flags | flag);
     (isLost ? this.#lost : this.#gained).add(slot);
   }
 
-  #reportNext(isLost: boolean): boolean {
+  #reportNext(listener: SlotListener, isLost: boolean): boolean {
     const slot = (isLost ? this.#lost : this.#gained).next();
     if (slot === undefined) return false;
     // Since the report was queued, the node may have been untracked, or the slot may have changed back.
-    const flags = this.#tracked.flags(slot);
-    if (flags !== NO_NODE)
-      this.#report(slot, flags & ~(isLost ? FLAG.reportsLost : FLAG.reportsGained));
+    const former = this.nodes.flags(slot);
+    if (former === NO_NODE) return true;
+    const flags = former & ~(isLost ? FLAG.reportsLost : FLAG.reportsGained);
+    const isSynced = this.#hasValue(slot, this.nodes.incarnation(slot));
+    this.nodes.setFlags(slot, isSynced ? flags | FLAG.synced : flags & ~FLAG.synced);
+    const node = this.nodes.node(slot);
+    if (node === undefined || isSynced === ((flags & FLAG.synced) !== 0)) return true;
+    if (isSynced) listener.synced(node);
+    else listener.unsynced(node);
     return true;
-  }
-
-  #report(slot: number, flags: number): void {
-    const isSynced = this.#hasValue(slot, this.#tracked.incarnation(slot));
-    this.#tracked.setFlags(slot, isSynced ? flags | FLAG.synced : flags & ~FLAG.synced);
-    if (isSynced !== ((flags & FLAG.synced) !== 0)) {
-      const node = this.#tracked.node(slot);
-      if (node !== undefined && isSynced) this.#listener.synced(node);
-      else if (node !== undefined) this.#listener.unsynced(node);
-    }
-    if (this.#tracked.has(slot, FLAG.replaced)) this.#reportReplaced(slot);
-  }
-
-  #reportReplaced(slot: number): void {
-    const flags = this.#tracked.flags(slot);
-    if ((flags & FLAG.reportedReplaced) !== 0) return;
-    this.#tracked.setFlags(slot, flags | FLAG.reportedReplaced);
-    const node = this.#tracked.node(slot);
-    if (node !== undefined) this.#listener.replaced(node);
   }
 
   /** Whether the copy of a slot is a value of the node with this incarnation. */
@@ -286,18 +244,18 @@ export class SlotReader {
    */
   #isReused(slot: number): boolean {
     const word = this.#pages.word(slot);
-    return word > 1 && word >>> 1 !== this.#tracked.incarnation(slot);
+    return word > 1 && word >>> 1 !== this.nodes.incarnation(slot);
   }
 
-  *#reportingChanges(): Generator<void, boolean> {
+  *#reportingChanges(listener: SlotListener): Generator<void, boolean> {
     // Find all changed nodes first, since the listener may call reportChangesOf and ignoreChangesOf.
     const changed = yield* this.#detector.changed();
     for (const node of changed) {
-      if (!this.isTracked(node)) continue;
-      if (this.#hasValue(node.slot, node.incarnation)) this.#listener.changed(node);
+      if (!this.nodes.isTracked(node)) continue;
+      if (this.#hasValue(node.slot, node.incarnation)) listener.changed(node);
       // The loss of the value is not reported yet. If the value comes back before the report, its change must still
       // be reported.
-      else if (this.isSynced(node)) this.#detector.reportAgain(node);
+      else if (this.nodes.isSynced(node)) this.#detector.reportAgain(node);
       yield;
     }
     return changed.length > 0;

@@ -1,26 +1,31 @@
 // Finds the rows that read the variables of bound objects, and the labels that these rows give to their series.
-import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
+import { uncataloguedIn } from '../../catalogue/match/filters.js';
+import type { Uncatalogued } from '../../catalogue/match/filters.js';
 import { objectPath } from '../../catalogue/match/row-index.js';
 import type { ClassRows, ObjectPath, RowMatch, RowIndex } from '../../catalogue/match/row-index.js';
-import type { Row } from '../../catalogue/row.js';
+import type { Row, RowInput } from '../../catalogue/row.js';
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { LargeMap } from '../../collections/large-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
-import type { Kernel } from '../wasm/kernel.js';
-import type { SlotReader } from '../read/slot-reader.js';
 import { isVariable } from '../read/tree-walk.js';
+import type { TreeNode } from '../read/tree-walk.js';
 import { labelsText } from '../text/text-syntax.js';
+import type { ViewContext } from '../view-context.js';
 import { CatalogueCoverage } from './catalogue-coverage.js';
-import { ObjectLabels, RowLabels, withDeclared } from './labels.js';
-import type { LabelText } from './labels.js';
-import { DeclaredByClass, DeclaredObject, DeclaredRows } from './declared-rows.js';
-import type { DeclaredParts, DeclaredVariables } from './declared-rows.js';
-import type { SeriesRegistry } from './series-registry.js';
+import { DeclaredObject, DeclaredRows } from './declared-rows.js';
+import { ObjectLabels, matchLabels, rowLabels, withDeclared } from './labels.js';
 
-/** A row that shows the state of an object, with the text of its labels. */
-export interface StateRow {
+/** A row that reads a variable or shows a state, and what the row's series have in common. */
+export interface BoundRow {
   readonly row: Row;
-  readonly labels: LabelText;
+  /** Undefined for a row that shows a state. */
+  readonly input: RowInput | undefined;
+  readonly labels: ObjectLabels;
+  /** The text of the labels that follow those in `labels`. */
+  readonly own: string;
+  /** The id of the node in the keys of the series. */
+  readonly nodeId: number;
+  readonly maxSeries: number;
 }
 
 interface BoundObject {
@@ -31,86 +36,65 @@ interface BoundObject {
   readonly rows: readonly { readonly classRows: ClassRows; readonly labels: ObjectLabels }[];
   /** The rows that read objects below this object. */
   readonly below: readonly ClassRows[];
-  readonly states: readonly StateRow[];
-  /** Rows for variables that no catalogue row reads; undefined if the target does not show such variables. */
-  readonly declared: DeclaredVariables | undefined;
+  /** The labels of a class with `described = true`, whose objects show all variables. */
+  readonly described: ObjectLabels | undefined;
+  /** The rows of variables that no catalogue row reads; undefined if the target does not show them. */
+  readonly declared: DeclaredObject | undefined;
   /** The slot of the latest variable of each name. */
   readonly variables: Map<string, number>;
   /** Earlier variables, by their name, if a later variable of the object has the same name. */
   earlier: Map<string, IndexedHeap<Variable>> | undefined;
 }
 
-export interface BoundObjectsParts {
-  readonly app: string;
-  readonly root: ManagedObject;
-  readonly kernel: Kernel;
-  readonly slotReader: SlotReader;
-  /** Undefined for an application without a catalogue. */
-  readonly rowIndex: RowIndex | undefined;
-  /** Set if variables without a catalogue row are shown as well. */
-  readonly uncatalogued: Uncatalogued | undefined;
-  readonly registry: Pick<SeriesRegistry, 'isShown'>;
-  /** Labels that are added to series without a catalogue row. */
-  readonly pathLabels: PathLabels;
-}
-
-const NO_STATE_ROWS: readonly StateRow[] = [];
-
 export class BoundObjects {
   /** Counts rows without variables and variables without rows. */
   readonly coverage: CatalogueCoverage;
   /** Undefined for an application without a catalogue. */
   readonly rowIndex: RowIndex | undefined;
-  readonly #root: ManagedObject;
+  readonly #context: ViewContext;
   readonly #uncatalogued: Uncatalogued | undefined;
-  readonly #declaredParts: DeclaredParts;
+  readonly #declaredRows: DeclaredRows;
   /** By the object's id. */
   readonly #bound = new LargeMap<BoundObject>();
-  /** The last lookup: the next lookup is usually for the same object. */
-  #last: { readonly id: number; readonly bound: BoundObject } | undefined;
-  readonly labels = new RowLabels();
-  readonly #kernel: Kernel;
-  readonly #slotReader: SlotReader;
 
-  constructor(parts: BoundObjectsParts) {
-    const { app, root, kernel, slotReader, rowIndex, uncatalogued, registry, pathLabels } = parts;
-    this.#kernel = kernel;
-    this.#slotReader = slotReader;
-    this.#root = root;
-    this.rowIndex = rowIndex;
-    this.coverage = new CatalogueCoverage(rowIndex?.rowsWithInput ?? 0);
-    this.#uncatalogued = uncatalogued;
-    const isShown = (name: string) => registry.isShown(name);
-    const rows = new DeclaredRows(app, uncatalogued?.taken, isShown);
-    this.#declaredParts = { rows, kernel, pathLabels };
+  constructor(context: ViewContext) {
+    const { app, filters, catalogue, showUncatalogued, text } = context;
+    this.#context = context;
+    this.rowIndex = filters.rowIndex;
+    this.coverage = new CatalogueCoverage(this.rowIndex?.rowsWithInput ?? 0);
+    this.#uncatalogued = showUncatalogued ? uncataloguedIn(catalogue, filters) : undefined;
+    const isShown = (name: string) => text.family(name) !== undefined;
+    this.#declaredRows = new DeclaredRows(app, this.#uncatalogued?.taken, isShown);
   }
 
-  /** Finds the rows of an object; returns those that show its state. */
-  bind(object: ManagedObject): readonly StateRow[] {
-    const path = objectPath(this.#root, object);
+  has({ id }: ManagedObject): boolean {
+    return this.#bound.has(id);
+  }
+
+  /** Finds the rows of an object. */
+  bind(object: ManagedObject): void {
+    const { root, kernel, usage } = this.#context;
+    const path = objectPath(root, object);
     const found = this.rowIndex?.rowsFor(path) ?? [];
     const rows = found.map(({ classRows, labels }) => ({
       classRows,
       labels: new ObjectLabels(
-        this.#kernel,
+        kernel,
         labelsText(withDeclared(labels, object.labels, classRows.rows)),
       ),
     }));
-    const states = rows.flatMap(({ classRows, labels }) =>
-      classRows.stateRows.map((row) => ({ row, labels: labels.with(this.labels.ofRow(row)) })),
-    );
-    const own = rows.find(({ classRows }) => classRows.isDeclared)?.labels;
-    const declared =
-      own === undefined
-        ? this.#declaredObject(path, object)
-        : new DeclaredByClass(this.#declaredParts, own);
-    const below = this.rowIndex?.rowsBelow(path) ?? [];
-    const variables = new Map<string, number>();
-    const bound = { rows, below, states, declared, variables, earlier: undefined };
-    this.#last = undefined;
+    const described = rows.find(({ classRows }) => classRows.isDeclared)?.labels;
+    const bound = {
+      rows,
+      described,
+      declared: described === undefined ? this.#declaredObject(path, object) : undefined,
+      below: this.rowIndex?.rowsBelow(path) ?? [],
+      variables: new Map<string, number>(),
+      earlier: undefined,
+    };
     this.#bound.set(object.id, bound);
+    usage.objects++;
     this.coverage.addObject(classRowsOf(bound));
-    return states;
   }
 
   /** The latest variable of each name in an object. */
@@ -126,20 +110,12 @@ export class BoundObjects {
     this.coverage.removeObject(classRowsOf(bound));
     closeBound(bound);
     this.#bound.delete(object.id);
-    this.#last = undefined;
+    this.#context.usage.objects--;
   }
 
   /** Undefined for an object that is not tracked. */
   boundOf({ id }: ManagedObject): BoundObject | undefined {
-    if (this.#last?.id === id) return this.#last.bound;
-    const bound = this.#bound.get(id);
-    if (bound !== undefined) this.#last = { id, bound };
-    return bound;
-  }
-
-  /** The rows that show the state of an object. */
-  statesOf(object: ManagedObject): readonly StateRow[] {
-    return this.boundOf(object)?.states ?? NO_STATE_ROWS;
+    return this.#bound.get(id);
   }
 
   /** The latest variable of this name in an object. */
@@ -147,21 +123,15 @@ export class BoundObjects {
     return this.#variableAt(object, this.boundOf(object)?.variables.get(name));
   }
 
-  /**
-   * Adds a variable. Only the latest variable of each name is shown.
-   * @param onReplaced called with the variable that the new variable replaces, before the replacement
-   */
-  add(variable: Variable, onReplaced: (former: Variable) => void): void {
+  /** Adds a variable. Only the latest variable of each name is shown. */
+  add(variable: Variable): void {
     const bound = this.boundOf(variable.object);
     if (bound === undefined) return;
     const { name, object } = variable;
-    const slot = bound.variables.get(name);
-    const other = this.#variableAt(object, slot);
+    const other = this.current(object, name);
     if (other?.id === variable.id) return;
     if (other !== undefined) {
-      // A subtree is bound in slices, so the variable that was published later may be bound first.
       const isEarlier = variable.id < other.id;
-      if (!isEarlier) onReplaced(other);
       const earlier = (bound.earlier ??= new Map<string, IndexedHeap<Variable>>());
       const namesakes = earlier.get(name) ?? new IndexedHeap<Variable>(isNewer);
       earlier.set(name, namesakes);
@@ -191,36 +161,30 @@ export class BoundObjects {
     return next;
   }
 
-  /**
-   * Calls back with each row that reads a variable, but not at all if a later variable of the object has the same name.
-   * It allocates no list, since it runs for each of a million variables.
-   */
-  each(
-    variable: Variable,
-    callback: (row: Row, labels: LabelText, variable: Variable) => void,
-  ): void {
-    const bound = this.boundOf(variable.object);
-    if (bound === undefined || !this.#isCurrent(bound, variable)) return;
-    let isRead = false;
+  /** The rows of a node. A variable has none if a later variable of its object has the same name. */
+  rowsOf(node: TreeNode): readonly BoundRow[] {
+    const bound = this.boundOf(isVariable(node) ? node.object : node);
+    if (bound === undefined) return NO_ROWS;
+    const rows: BoundRow[] = [];
+    if (!isVariable(node)) {
+      for (const { classRows, labels } of bound.rows)
+        for (const row of classRows.stateRows)
+          rows.push(boundRow(row, undefined, node, labels, rowLabels(row)));
+      return rows;
+    }
+    if (!this.#isCurrent(bound, node)) return NO_ROWS;
     for (const { classRows, labels } of bound.rows)
-      for (const match of classRows.matchesOf(variable.name)) {
-        isRead = true;
-        callback(match.row, labels.with(this.labels.ofMatch(match)), variable);
-      }
-    if (isRead) return;
-    const { declared } = bound;
-    const row = declared?.rowOf(variable);
-    if (declared !== undefined && row !== undefined)
-      callback(row, declared.labelsOf(variable), variable);
-  }
-
-  /** Whether a row of the variable must be evaluated again when its value changes. */
-  hasComputed(variable: Variable): boolean {
-    const bound = this.boundOf(variable.object);
-    if (bound === undefined || !this.#isCurrent(bound, variable)) return false;
-    const matches = matchesOf(bound, variable);
-    if (matches.length > 0) return matches.some(isComputed);
-    return bound.declared?.rowOf(variable)?.isComputed === true;
+      for (const match of classRows.matchesOf(node.name))
+        rows.push(boundRow(match.row, match.input, node, labels, matchLabels(match)));
+    if (rows.length > 0) return rows;
+    const { described } = bound;
+    const declared =
+      described === undefined
+        ? bound.declared?.rowOf(node)
+        : { row: this.#declaredRows.rowFor(node), labels: described, own: '' };
+    if (declared === undefined) return NO_ROWS;
+    const { row, labels, own } = declared;
+    return [boundRow(row, row.inputs[0], node, labels, own)];
   }
 
   /** Whether a later variable of the same object has the same name. */
@@ -235,19 +199,18 @@ export class BoundObjects {
       yield;
     }
     this.#bound.clear();
-    this.#last = undefined;
   }
 
   /** Whether a tracked variable is the latest of its name. */
   #isCurrent({ earlier }: BoundObject, variable: Variable): boolean {
     return (
-      this.#slotReader.isTracked(variable) && earlier?.get(variable.name)?.has(variable) !== true
+      this.#context.nodes.isTracked(variable) && earlier?.get(variable.name)?.has(variable) !== true
     );
   }
 
   /** The variable of an object that is tracked at a slot. */
   #variableAt(object: ManagedObject, slot: number | undefined): Variable | undefined {
-    const node = slot === undefined ? undefined : this.#slotReader.trackedAt(slot);
+    const node = slot === undefined ? undefined : this.#context.nodes.node(slot);
     return node !== undefined && isVariable(node) && node.object === object ? node : undefined;
   }
 
@@ -267,12 +230,27 @@ export class BoundObjects {
     const all = this.#uncatalogued?.rowIndex;
     if (this.rowIndex !== undefined && all === undefined) return undefined;
     const found = all === undefined || all === this.rowIndex ? [] : all.rowsFor(path);
-    const sources = { excluded: found.map(({ classRows }) => classRows), declared: labels };
-    return new DeclaredObject(this.#declaredParts, path.seedPath, sources);
+    const excluded = found.map(({ classRows }) => classRows);
+    return new DeclaredObject(this.#declaredRows, this.#context, path.seedPath, labels, excluded);
   }
 }
 
-const isComputed = ({ row }: RowMatch): boolean => row.isComputed;
+/** Whether the row's series come from several variables of one object. */
+export const isShared = ({ inputs }: Row): boolean => inputs.length > 1;
+
+function boundRow(
+  row: Row,
+  input: RowInput | undefined,
+  node: TreeNode,
+  labels: ObjectLabels,
+  own: string,
+): BoundRow {
+  const variable = isVariable(node) ? node : undefined;
+  const nodeId = variable !== undefined && isShared(row) ? variable.object.id : node.id;
+  return { row, input, labels, own, nodeId, maxSeries: row.linesOf(variable) };
+}
+
+const NO_ROWS: readonly BoundRow[] = [];
 
 /** Whether coverage counts a variable: rows read it, or its class has rows and lacks `described = true`. */
 const isCounted = ({ rows }: BoundObject, matches: readonly RowMatch[]): boolean =>

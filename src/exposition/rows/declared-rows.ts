@@ -2,7 +2,6 @@
 import { distributionRow } from '../../catalogue/kinds/distribution.js';
 import { infoRow } from '../../catalogue/kinds/info.js';
 import { scalarRow } from '../../catalogue/kinds/scalar.js';
-import type { PathLabels } from '../../catalogue/match/filters.js';
 import type { LabelValues } from '../../catalogue/match/patterns.js';
 import type { ClassRows } from '../../catalogue/match/row-index.js';
 import { declaredName, metricNamePart, namesTaken } from '../../catalogue/names.js';
@@ -19,10 +18,9 @@ import type {
   VariableKind,
 } from '../../model.js';
 import { VALUE_TYPES, isFramed } from '../../published.js';
-import type { Kernel } from '../wasm/kernel.js';
 import { labelsText } from '../text/text-syntax.js';
+import type { ViewContext } from '../view-context.js';
 import { ObjectLabels, withDeclared } from './labels.js';
-import type { LabelText } from './labels.js';
 
 /** The prefix of all metrics of an application without a catalogue. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
@@ -187,90 +185,48 @@ function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {
   return isFramed(type) || kind === 'unknown' ? VALUE_TYPES[type].metricType : kind;
 }
 
-export interface DeclaredParts {
-  readonly rows: DeclaredRows;
-  readonly kernel: Kernel;
-  readonly pathLabels: PathLabels;
-}
-
-interface ObjectLabelSources {
-  /** Rows of classes that the filters exclude. Variables that these rows read are not shown. */
-  readonly excluded: readonly ClassRows[];
-  /** The labels that the format states. */
-  readonly declared: LabelValues | undefined;
-}
-
-/** Rows and labels from a publisher's declarations, for the variables of an object. */
-export interface DeclaredVariables {
-  /** The row of a variable; undefined if the filters exclude it. */
-  rowOf(variable: Variable): Row | undefined;
-  /** The labels of the lines of a variable; `textOf` returns them as plain text. */
-  labelsOf(variable: Variable): LabelText;
-  textOf(variable: Variable): string;
-  close(): void;
-}
-
-/**
- * For a class with `described = true`: shows the variables that no row of the class reads, with the labels of the
- * class.
- */
-export class DeclaredByClass implements DeclaredVariables {
+/** Rows and labels of the variables of an object for which no class of the catalogue has rows. */
+export class DeclaredObject {
   readonly #rows: DeclaredRows;
-  readonly #labels: ObjectLabels;
-
-  /** @param labels the labels of the class; the caller closes them */
-  constructor({ rows }: DeclaredParts, labels: ObjectLabels) {
-    this.#rows = rows;
-    this.#labels = labels;
-  }
-
-  rowOf(variable: Variable): Row {
-    return this.#rows.rowFor(variable);
-  }
-  labelsOf(): LabelText {
-    return this.#labels.with('');
-  }
-  textOf(): string {
-    return this.#labels.textWith('');
-  }
-  close(): void {
-    // The labels belong to the class.
-  }
-}
-
-export class DeclaredObject implements DeclaredVariables {
-  readonly #parts: DeclaredParts;
+  readonly #context: Pick<ViewContext, 'kernel' | 'pathLabels'>;
   readonly #seedPath: string;
-  readonly #sources: ObjectLabelSources;
+  readonly #formatLabels: LabelValues | undefined;
+  readonly #excluded: readonly ClassRows[];
   /** Made only when a variable needs them: catalogue rows may read all variables of an object. */
   #labels: ObjectLabels | undefined;
   /** The labels of metrics that the format declares. Each metric has labels of its own. */
   #declared: ObjectLabels | undefined;
 
-  constructor(parts: DeclaredParts, seedPath: string, sources: ObjectLabelSources) {
-    this.#parts = parts;
+  /**
+   * @param formatLabels the labels that the format states
+   * @param excluded rows of classes that the filters exclude; variables that these rows read are not shown
+   */
+  constructor(
+    rows: DeclaredRows,
+    context: Pick<ViewContext, 'kernel' | 'pathLabels'>,
+    seedPath: string,
+    formatLabels: LabelValues | undefined,
+    excluded: readonly ClassRows[],
+  ) {
+    this.#rows = rows;
+    this.#context = context;
     this.#seedPath = seedPath;
-    this.#sources = sources;
+    this.#formatLabels = formatLabels;
+    this.#excluded = excluded;
   }
 
-  /** Undefined if a row of an excluded class reads the variable. */
-  rowOf(variable: Variable): Row | undefined {
-    if (this.#sources.excluded.some((set) => set.matchesOf(variable.name).length > 0))
-      return undefined;
-    const { rows } = this.#parts;
-    return rows.rowFor(variable, rows.declaredMetric(variable));
-  }
-
-  labelsOf(variable: Variable): LabelText {
-    const declared = this.#parts.rows.declaredMetric(variable);
-    return declared === undefined
-      ? this.#ownLabels()
-      : this.#declaredLabels(this.#textWith(declared));
-  }
-
-  textOf(variable: Variable): string {
-    const declared = this.#parts.rows.declaredMetric(variable);
-    return declared === undefined ? this.#text : this.#textWith(declared);
+  /** The row of a variable and its labels; undefined if a row of an excluded class reads the variable. */
+  rowOf(variable: Variable): { row: Row; labels: ObjectLabels; own: string } | undefined {
+    if (this.#excluded.some((rows) => rows.matchesOf(variable.name).length > 0)) return undefined;
+    const { kernel } = this.#context;
+    const metric = this.#rows.declaredMetric(variable);
+    const row = this.#rows.rowFor(variable, metric);
+    if (metric === undefined) {
+      this.#labels ??= new ObjectLabels(kernel, this.#text);
+      return { row, labels: this.#labels, own: '' };
+    }
+    this.#declared ??= new ObjectLabels(kernel, '');
+    return { row, labels: this.#declared, own: this.#textWith(metric) };
   }
 
   close(): void {
@@ -284,8 +240,8 @@ export class DeclaredObject implements DeclaredVariables {
    */
   get #text(): string {
     const object = this.#seedPath === '' ? '@root' : this.#seedPath;
-    const labels = { object, ...this.#parts.pathLabels(this.#seedPath) };
-    return labelsText(withDeclared(labels, this.#sources.declared));
+    const labels = { object, ...this.#context.pathLabels(this.#seedPath) };
+    return labelsText(withDeclared(labels, this.#formatLabels));
   }
 
   /**
@@ -293,17 +249,7 @@ export class DeclaredObject implements DeclaredVariables {
    * the series.
    */
   #textWith({ labels }: DeclaredMetric): string {
-    const ofPath = this.#parts.pathLabels(this.#seedPath);
-    return labelsText({ ...ofPath, ...this.#sources.declared, ...labels });
-  }
-
-  #ownLabels(): LabelText {
-    this.#labels ??= new ObjectLabels(this.#parts.kernel, this.#text);
-    return this.#labels.with('');
-  }
-
-  #declaredLabels(text: string): LabelText {
-    this.#declared ??= new ObjectLabels(this.#parts.kernel, '');
-    return this.#declared.with(text);
+    const ofPath = this.#context.pathLabels(this.#seedPath);
+    return labelsText({ ...ofPath, ...this.#formatLabels, ...labels });
   }
 }

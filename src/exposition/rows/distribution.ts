@@ -3,15 +3,12 @@ import { Budget } from '../../budget.js';
 import { convert, isDeclared } from '../../catalogue/row.js';
 import type { BoundsOrQuantiles, Conversion, Row, Series } from '../../catalogue/row.js';
 import { LargeMap } from '../../collections/large-map.js';
-import type { Frame, Source, Variable } from '../../model.js';
-import type { Counters } from '../counters.js';
-import type { Cost } from '../../budget.js';
+import type { Frame, Variable } from '../../model.js';
 import { OPCODE } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CELL_BYTES } from '../wasm/layout.js';
-import { OmittedItems } from '../omitted-items.js';
-import type { SlotReader } from '../read/slot-reader.js';
-import type { OnOmitted, TargetUsage } from '../target-limits.js';
+import { OmittedItems } from '../target-limits.js';
+import type { ViewContext } from '../view-context.js';
 
 const MAX_COUNT = 2n ** 64n - 1n;
 
@@ -122,16 +119,6 @@ const COPIES = 4;
 /** Copying this many bytes takes about as long as adding a line. */
 const BYTES_A_STEP = 8192;
 
-interface FrameCopiesParts {
-  readonly source: Source;
-  readonly slotReader: SlotReader;
-  /** Counts the work of copying new frames. */
-  readonly cost: Cost;
-  readonly counters: Counters;
-  readonly usage: TargetUsage;
-  readonly onOmitted?: OnOmitted | undefined;
-}
-
 /**
  * A catalogue row, or a symbol that stands for the declared row of a variable: a declared row may be created again,
  * as another object.
@@ -142,41 +129,18 @@ const keyOf = (row: Row): RowKey => (isDeclared(row) ? DECLARED : row);
 
 /** The last consistent copy of each frame, and the distributions that rows compute from it. */
 export class FrameCopies {
-  readonly #source: Source;
-  readonly #slotReader: SlotReader;
-  readonly #usage: TargetUsage;
-  readonly #onOmitted: OnOmitted;
+  readonly #context: ViewContext;
   /** By the variable's id. */
   readonly #frames = new LargeMap<Frame>();
   readonly #distributions = new LargeMap<Map<RowKey, Distribution>>();
-  /** Bytes of all frames. */
-  #bytes = 0;
-  readonly #counters: Counters;
   /** By the variable's id. */
-  readonly #omitted = new OmittedItems();
-  readonly #cost: Cost;
+  readonly #omitted: OmittedItems;
   /** The budget of the current refresh. */
   #budget = new Budget({ bytes: 0 });
 
-  constructor({
-    source,
-    slotReader,
-    cost,
-    counters,
-    usage,
-    onOmitted = () => undefined,
-  }: FrameCopiesParts) {
-    this.#cost = cost;
-    this.#counters = counters;
-    this.#source = source;
-    this.#slotReader = slotReader;
-    this.#usage = usage;
-    this.#onOmitted = onOmitted;
-  }
-
-  /** Bytes of all frames. */
-  get bytes(): number {
-    return this.#bytes;
+  constructor(context: ViewContext) {
+    this.#context = context;
+    this.#omitted = new OmittedItems(context.counters, 'omittedSeries');
   }
 
   /**
@@ -189,7 +153,7 @@ export class FrameCopies {
 
   /** Starts a refresh with a new budget. */
   refresh(): void {
-    const bytes = Math.min(MAX_BYTES, COPIES * this.#source.frameBytes);
+    const bytes = Math.min(MAX_BYTES, COPIES * this.#context.source.frameBytes);
     this.#budget = new Budget({ bytes, steps: MAX_RETRIES });
   }
 
@@ -197,7 +161,7 @@ export class FrameCopies {
   copy(variable: Variable): boolean {
     const budget = new Budget();
     const isNew = this.#copyWithin(variable, budget);
-    this.#cost.steps += budget.bytes / BYTES_A_STEP;
+    this.#context.cost.steps += budget.bytes / BYTES_A_STEP;
     return isNew;
   }
 
@@ -211,21 +175,22 @@ export class FrameCopies {
   }
 
   #copyWithin(variable: Variable, budget: Budget): boolean {
-    const frame = this.#source.readFrame(variable, budget);
+    const { source, counters, slotReader, usage, onOmitted } = this.#context;
+    const frame = source.readFrame(variable, budget);
     if (frame === undefined) {
-      this.#counters.staleFrames++;
-      this.#slotReader.reportAgain(variable);
+      counters.staleFrames++;
+      slotReader.reportAgain(variable);
       return false;
     }
     const growth = sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
-    const bytes = this.#bytes + growth;
-    const limit = growth > 0 ? this.#usage.reachedByText(growth) : undefined;
+    const bytes = usage.frameBytes + growth;
+    const limit = growth > 0 ? usage.reachedByText(growth) : undefined;
     if (limit !== undefined)
-      this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
+      onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
     // The factor is 4 because a string counts twice its length, and because a publisher may reuse the memory of a
     // removed frame before the removal is seen here.
-    if (limit !== undefined || bytes > 4 * this.#source.frameBytes) return this.#omit(variable);
-    this.#bytes = bytes;
+    if (limit !== undefined || bytes > 4 * source.frameBytes) return this.#omit(variable);
+    usage.frameBytes = bytes;
     this.#frames.set(variable.id, frame);
     this.#omitted.deleteAll(variable.id);
     return true;
@@ -233,8 +198,8 @@ export class FrameCopies {
 
   /** Drops the last copy, since the publisher's value has changed. Returns whether there was a copy. */
   #omit({ id }: Variable): boolean {
-    this.#counters.omittedSeries += this.#omitted.add(id, '');
-    this.#bytes -= sizeOf(this.#frames.get(id));
+    this.#omitted.add(id, '');
+    this.#context.usage.frameBytes -= sizeOf(this.#frames.get(id));
     return this.#frames.delete(id);
   }
 
@@ -255,7 +220,7 @@ export class FrameCopies {
   }
 
   delete({ id }: Pick<Variable, 'id'>): void {
-    this.#bytes -= sizeOf(this.#frames.get(id));
+    this.#context.usage.frameBytes -= sizeOf(this.#frames.get(id));
     this.#frames.delete(id);
     this.#omitted.deleteAll(id);
     for (const each of this.#distributions.get(id)?.values() ?? []) each.close();

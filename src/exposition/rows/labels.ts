@@ -3,6 +3,7 @@ import type { LabelValues } from '../../catalogue/match/patterns.js';
 import type { RowMatch } from '../../catalogue/match/row-index.js';
 import { ownLabelsOf } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
+import { memoize } from '../memoize.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { StoredText } from '../wasm/memory.js';
 import { joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
@@ -68,26 +69,12 @@ export class ObjectLabels {
   }
 }
 
-export class RowLabels {
-  /** The labels of each row of the catalogue. */
-  readonly #texts = new Map<Row, string>();
+/** The labels that every series of a row has. */
+export const rowLabels = memoize((row: Row) => labelsText(row.labels));
 
-  /** The labels that a row adds to the labels of the variable's object. */
-  ofMatch({ row, input, nameLabels }: RowMatch): string {
-    const text = this.ofRow(row);
-    return input.pattern === undefined ? text : joinLabels(labelsText(nameLabels), text);
-  }
-
-  /** The labels that every series of a row has. */
-  ofRow(row: Row): string {
-    let text = this.#texts.get(row);
-    if (text === undefined) {
-      text = labelsText(row.labels);
-      this.#texts.set(row, text);
-    }
-    return text;
-  }
-}
+/** The labels that a row adds to the labels of the variable's object. */
+export const matchLabels = ({ row, input, nameLabels }: RowMatch): string =>
+  input.pattern === undefined ? rowLabels(row) : joinLabels(labelsText(nameLabels), rowLabels(row));
 
 /**
  * Labels from the path of an object, followed by the labels that the format states, except those that the path or

@@ -1,6 +1,4 @@
 // Turns the tracked objects and variables of one target into series, as the rows of the catalogue define.
-import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
-import type { RowIndex } from '../../catalogue/match/row-index.js';
 import { UNCHANGED } from '../../catalogue/row.js';
 import type {
   BoundsOrQuantiles,
@@ -12,75 +10,40 @@ import type {
   ValueReference,
 } from '../../catalogue/row.js';
 import { OBJECT_STATES } from '../../model.js';
-import type { ManagedObject, Source, Variable } from '../../model.js';
+import type { Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
-import type { Counters } from '../counters.js';
-import type { Cost } from '../../budget.js';
-import type { Kernel } from '../wasm/kernel.js';
-import type { SlotReader } from '../read/slot-reader.js';
+import type { SlotListener, SlotReader } from '../read/slot-reader.js';
 import { decimalOf, opcodeOf } from '../read/slot-value.js';
 import { PointInTime } from '../read/time.js';
-import type { OnOmitted, TargetUsage } from '../target-limits.js';
+import type { TrackedNodes } from '../read/tracked-nodes.js';
+import { isVariable } from '../read/tree-walk.js';
+import type { TreeNode } from '../read/tree-walk.js';
 import { seriesText } from '../text/text-syntax.js';
+import type { ViewContext } from '../view-context.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { BoundObjects } from './bound-objects.js';
+import { isShared } from './bound-objects.js';
+import type { BoundRow } from './bound-objects.js';
 import { Distribution, FrameCopies } from './distribution.js';
 import type { LabelText } from './labels.js';
 import { ObservedVariables } from './observed.js';
-import { BoundObjects } from './bound-objects.js';
-import type { SeriesRegistry } from './series-registry.js';
-
-export interface BuilderParts {
-  readonly app: string;
-  readonly root: ManagedObject;
-  readonly kernel: Kernel;
-  readonly source: Source;
-  readonly slotReader: SlotReader;
-  readonly registry: SeriesRegistry;
-  readonly cost: Cost;
-  readonly counters: Counters;
-  readonly usage: TargetUsage;
-  readonly onOmitted: OnOmitted | undefined;
-  /** Undefined if the application has no catalogue. */
-  readonly rowIndex: RowIndex | undefined;
-  /** Set if variables without a catalogue row are shown as well. */
-  readonly uncatalogued: Uncatalogued | undefined;
-  /** Labels that are added to series without a catalogue row. */
-  readonly pathLabels: PathLabels;
-  /** The time zone of times written as text: an IANA name, or '' for the zone of the process. */
-  readonly timeZone: string;
-}
+import { SeriesRegistry } from './series-registry.js';
 
 /**
  * Evaluates rows one after the other. The builder is the context of all rows, so that a million rows do not leave a
  * million contexts as garbage.
  */
-export class MetricBuilder implements RowContext {
-  readonly observations: ObservedVariables;
+export class MetricBuilder implements RowContext, SlotListener {
+  readonly registry: SeriesRegistry;
   readonly objects: BoundObjects;
   readonly frames: FrameCopies;
-  readonly #slotReader: SlotReader;
-  readonly #registry: SeriesRegistry;
+  readonly observations: ObservedVariables;
+  /** Whether the text differs from the last render. */
+  isDirty = true;
   readonly #kernel: Kernel;
+  readonly #nodes: TrackedNodes;
+  readonly #slotReader: SlotReader;
   readonly #times: PointInTime;
-  readonly #hideReplaced = (former: Variable): void => {
-    this.#hide(former);
-  };
-  // Callbacks for the rows of a variable, created once instead of for each of a million variables.
-  readonly #show = (row: Row, labels: LabelText, variable: Variable): void => {
-    this.#update(row, labels, variable, false);
-  };
-  readonly #showNew = (row: Row, labels: LabelText, variable: Variable): void => {
-    if (row.isComputed) this.#slotReader.reportChangesOf(variable);
-    this.#update(row, labels, variable, false);
-  };
-  readonly #showComputed = (row: Row, labels: LabelText, variable: Variable): void => {
-    if (row.isComputed) this.#update(row, labels, variable, false);
-  };
-  /** Removes the series that need the variable. A row that reads several variables keeps its other series. */
-  readonly #hideLines = (row: Row, labels: LabelText, variable: Variable): void => {
-    if (isShared(row)) this.#update(row, labels, variable, true);
-    else this.#registry.set(row, labels, variable.id, [], row.linesOf(variable));
-  };
-
   /** The variable that a row is evaluated for. */
   variable!: Variable;
   #row!: Row;
@@ -88,95 +51,66 @@ export class MetricBuilder implements RowContext {
   /** Whether the row is evaluated as if `variable` had no value, because it was unsynced, removed or replaced. */
   #losesValue = false;
 
-  constructor(parts: BuilderParts) {
-    const { kernel, slotReader, registry } = parts;
-    this.#kernel = kernel;
-    this.#slotReader = slotReader;
-    this.#registry = registry;
-    this.objects = new BoundObjects(parts);
-    this.frames = new FrameCopies(parts);
-    this.observations = new ObservedVariables(kernel, slotReader);
-    this.#times = new PointInTime(parts.timeZone);
+  constructor(context: ViewContext) {
+    this.#kernel = context.kernel;
+    this.#nodes = context.nodes;
+    this.#slotReader = context.slotReader;
+    this.#times = new PointInTime(context.timeZone);
+    this.registry = new SeriesRegistry(context);
+    this.objects = new BoundObjects(context);
+    this.frames = new FrameCopies(context);
+    this.observations = new ObservedVariables(context);
   }
 
-  addObject(object: ManagedObject): void {
-    this.objects.bind(object);
+  /** Adds a tracked node. A variable replaces an earlier variable of the same name in its object. */
+  add(node: TreeNode): void {
+    if (!isVariable(node)) this.objects.bind(node);
+    else {
+      const former = this.objects.current(node.object, node.name);
+      // A subtree is bound in slices, so the variable that was published later may be added first.
+      if (former !== undefined && former.id < node.id) this.#hide(former);
+      this.objects.add(node);
+    }
   }
 
-  removeObject(object: ManagedObject): void {
-    this.objectUnsynced(object);
-    this.objects.unbind(object);
+  /** Removes a node, which may have been untracked before. The variables of an object must be removed before it. */
+  remove(node: TreeNode): void {
+    this.unsynced(node);
+    if (!isVariable(node)) this.objects.unbind(node);
+    else {
+      const earlier = this.objects.remove(node);
+      if (earlier !== undefined && this.#nodes.isSynced(earlier)) this.synced(earlier);
+    }
   }
 
-  /** The latest variable of each name in an object. The caller must remove these variables before the object. */
-  variablesOf(object: ManagedObject): readonly Variable[] {
-    return this.objects.variablesOf(object);
-  }
-
-  /** Adds a variable. It replaces an earlier variable of the same name in its object. */
-  addVariable(variable: Variable): void {
-    this.objects.add(variable, this.#hideReplaced);
-  }
-
-  removeVariable(variable: Variable): void {
-    this.#hide(variable);
-    const earlier = this.objects.remove(variable);
-    if (earlier !== undefined && this.#slotReader.isSynced(earlier)) this.variableSynced(earlier);
-  }
-
-  objectSynced(object: ManagedObject): void {
-    const states = this.objects.statesOf(object);
-    if (states.length === 0) return;
+  synced(node: TreeNode): void {
+    this.isDirty = true;
+    const rows = this.objects.rowsOf(node);
+    const isComputed = rows.some(({ row }) => row.isComputed);
     // Start the comparison only now, so that it starts with the bits that the lines show.
-    this.#slotReader.reportChangesOf(object);
-    const number = Number(this.#slotReader.bits(object) ?? -1n);
-    const state = OBJECT_STATES[number] ?? '';
-    for (const { row, labels } of states)
-      this.#registry.set(row, labels, object.id, row.ofState?.(state) ?? [], row.linesOf());
+    if (isComputed) this.#slotReader.reportChangesOf(node);
+    if (isComputed && isFramedNode(node) && !this.frames.copy(node)) return;
+    for (const each of rows) this.#show(each, node);
   }
 
-  objectUnsynced(object: ManagedObject): void {
-    const states = this.objects.statesOf(object);
-    if (states.length === 0) return;
-    this.#slotReader.ignoreChangesOf(object);
-    for (const { row, labels } of states)
-      this.#registry.set(row, labels, object.id, [], row.linesOf());
+  unsynced(node: TreeNode): void {
+    this.isDirty = true;
+    this.#hide(node);
   }
 
-  objectChanged(object: ManagedObject): void {
-    if (this.#slotReader.isSynced(object)) this.objectSynced(object);
-  }
-
-  variableSynced(variable: Variable): void {
-    if (!isFramed(variable.type)) {
-      this.objects.each(variable, this.#showNew);
-      return;
-    }
-    if (this.objects.hasComputed(variable)) {
-      this.#slotReader.reportChangesOf(variable);
-      if (!this.frames.copy(variable)) return;
-    }
-    this.objects.each(variable, this.#show);
-  }
-
-  variableUnsynced(variable: Variable): void {
-    this.#hide(variable);
-  }
-
-  /** Evaluates the computed rows of a variable again after a change. */
-  variableChanged(variable: Variable): void {
-    if (!this.#slotReader.isSynced(variable)) return;
-    if (isFramed(variable.type) && !this.frames.copyAgain(variable)) return;
-    this.objects.each(variable, this.#showComputed);
+  /** Evaluates the computed rows of a node again after a change. */
+  changed(node: TreeNode): void {
+    if (!this.#nodes.isSynced(node)) return;
+    if (isFramedNode(node) && !this.frames.copyAgain(node)) return;
+    for (const each of this.objects.rowsOf(node)) if (each.row.isComputed) this.#show(each, node);
   }
 
   named(name: string): Variable | undefined {
-    const slotReader = this.#slotReader;
     const variable = this.objects.current(this.variable.object, name);
     if (variable === undefined || (this.#losesValue && variable.id === this.variable.id))
       return undefined;
     const input = this.#row.inputs.find((each) => each.variable === name);
-    return readsType(input, variable) && slotReader.isSynced(variable) ? variable : undefined;
+    return readsType(input, variable) && this.#nodes.isSynced(variable) ? variable : undefined;
   }
 
   text(variable: Variable): string | undefined {
@@ -200,7 +134,7 @@ export class MetricBuilder implements RowContext {
     const unscaled = opcodeOf(variable, wrap32);
     if (unscaled === undefined) return undefined;
     const opcode = this.#kernel.scales.scaledOpcode(unscaled, conversion);
-    if (opcode === undefined) this.#registry.countOmitted();
+    if (opcode === undefined) this.registry.countOmitted();
     return opcode === undefined
       ? undefined
       : { address: this.#slotReader.address(variable.slot), opcode };
@@ -232,36 +166,37 @@ export class MetricBuilder implements RowContext {
     yield* this.objects.closing();
   }
 
-  #update(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): void {
-    const shown = this.#evaluate(row, labels, variable, losesValue);
-    const nodeId = isShared(row) ? variable.object.id : variable.id;
-    this.#registry.set(row, labels, nodeId, shown, row.linesOf(variable));
+  /** Removes the series that need a node. A row that reads several variables keeps its other series. */
+  #hide(node: TreeNode): void {
+    for (const each of this.objects.rowsOf(node)) this.#show(each, node, true);
+    this.#slotReader.ignoreChangesOf(node);
+    this.frames.delete(node);
+    this.observations.delete(node);
   }
 
-  /**
-   * The series that a row shows for a variable; none if the row does not read variables of this type.
-   * @param losesValue whether to evaluate the row as if the variable had no value
-   */
-  #evaluate(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): RowOutput {
-    this.variable = variable;
+  /** @param losesValue whether to show the row as if the node had no value */
+  #show(bound: BoundRow, node: TreeNode, losesValue = false): void {
+    const { row, labels, own, nodeId, maxSeries } = bound;
+    const text = labels.with(own);
+    const shown = losesValue && !isShared(row) ? [] : this.#evaluate(row, text, node, losesValue);
+    this.registry.set(row, text, nodeId, shown, maxSeries);
+  }
+
+  #evaluate(row: Row, labels: LabelText, node: TreeNode, losesValue: boolean): RowOutput {
+    if (!isVariable(node)) {
+      const state = OBJECT_STATES[Number(this.#slotReader.bits(node) ?? -1n)] ?? '';
+      return row.ofState?.(state) ?? [];
+    }
+    this.variable = node;
     this.#row = row;
     this.#labels = labels;
     this.#losesValue = losesValue;
-    const { inputs } = row;
     // A row with several inputs looks up each variable by name, and checks its type there.
-    return inputs.length === 1 && !readsType(inputs[0], variable) ? [] : row.series(this);
-  }
-
-  #hide(variable: Variable): void {
-    this.objects.each(variable, this.#hideLines);
-    this.#slotReader.ignoreChangesOf(variable);
-    this.frames.delete(variable);
-    this.observations.delete(variable);
+    return isShared(row) || readsType(row.inputs[0], node) ? row.series(this) : [];
   }
 }
 
-/** Whether the row's series come from several variables of one object. */
-const isShared = ({ inputs }: Row): boolean => inputs.length > 1;
-
 const readsType = (input: RowInput | undefined, { type }: Variable): boolean =>
   input === undefined || input.types.includes(type);
+
+const isFramedNode = (node: TreeNode): node is Variable => isVariable(node) && isFramed(node.type);

@@ -6,6 +6,7 @@ import type { Variable } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import type { SlotReader } from '../read/slot-reader.js';
 import { numberOf } from '../read/slot-value.js';
+import type { ViewContext } from '../view-context.js';
 import { SampleWindow } from '../sample-window.js';
 import { Distribution } from './distribution.js';
 
@@ -82,7 +83,7 @@ export class ObservedVariables {
   /** By the variable's id. */
   readonly #observed = new LargeMap<ObservedVariable>();
 
-  constructor(kernel: Kernel, slotReader: SlotReader) {
+  constructor({ kernel, slotReader }: Pick<ViewContext, 'kernel' | 'slotReader'>) {
     this.#kernel = kernel;
     this.#slotReader = slotReader;
   }

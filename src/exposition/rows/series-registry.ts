@@ -1,21 +1,21 @@
 // Puts the series of rows into the exposition text so that no two have the same name and labels.
-import type { Catalogue } from '../../catalogue/catalogue.js';
+import type { Cost } from '../../budget.js';
 import { NameOwners, unsharedNames } from '../../catalogue/names.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { Row, RowOutput, Series, ValueReference } from '../../catalogue/row.js';
 import { NumberSet } from '../../collections/large-map.js';
 import type { FamilyMetadata } from '../../model.js';
 import type { Counters } from '../counters.js';
-import type { Cost } from '../../budget.js';
 import { labelsOf } from '../text/line.js';
 import type { Line, LineKey } from '../text/line.js';
-import { OmittedItems } from '../omitted-items.js';
-import { limitText } from '../target-limits.js';
+import { OmittedItems, limitText } from '../target-limits.js';
 import type { OnOmitted, TargetUsage } from '../target-limits.js';
+import type { ViewContext } from '../view-context.js';
 import { costOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
 import type { Family } from '../text/family.js';
 import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
+import type { BoundRow } from './bound-objects.js';
 import type { LabelText } from './labels.js';
 
 export interface ClashingSeries {
@@ -104,20 +104,10 @@ const MAX_FAMILIES = 10_000;
 const OWN_PREFIX = 'shm_exporter_';
 const SAME_SERIES = 'another series has this name and these labels';
 
-/** Called with a clashing series and the reason. */
-export type OnClash = (series: string, why: string) => void;
-
-interface RegistryParts {
-  readonly text: ExpositionText;
-  /** Defines the order of families and rows. Other families follow. */
-  readonly catalogue?: Catalogue | undefined;
-  /** Counts the work of series that are not shown; the text itself counts the work of lines. */
-  readonly cost: Cost;
-  readonly counters: Counters;
-  readonly onClash: OnClash;
-  readonly usage: TargetUsage;
-  readonly onOmitted?: OnOmitted | undefined;
-}
+type RegistryContext = Pick<
+  ViewContext,
+  'text' | 'catalogue' | 'cost' | 'counters' | 'onClash' | 'usage' | 'onOmitted'
+>;
 
 /** The index of a row's family, and the series index of the row's first line. */
 interface RowPosition {
@@ -140,20 +130,21 @@ export class SeriesRegistry {
   readonly #clashing = new ClashingList();
   readonly #counters: Counters;
   /** The omitted series, in groups by node id. A series is identified by its series index and metric name. */
-  readonly #omitted = new OmittedItems();
+  readonly #omitted: OmittedItems;
   readonly #cost: Cost;
-  readonly #onClash: OnClash;
+  readonly #onClash: ViewContext['onClash'];
   readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
 
-  constructor(parts: RegistryParts) {
-    const { text, catalogue, cost, counters, onClash, usage, onOmitted } = parts;
+  constructor(context: RegistryContext) {
+    const { text, catalogue, cost, counters, onClash, usage, onOmitted } = context;
     this.#text = text;
     this.#cost = cost;
     this.#counters = counters;
     this.#onClash = onClash;
     this.#usage = usage;
-    this.#onOmitted = onOmitted ?? (() => undefined);
+    this.#onOmitted = onOmitted;
+    this.#omitted = new OmittedItems(counters, 'omittedSeries');
     const { classes = [], families = new Map<string, unknown>() } = catalogue ?? {};
     this.#familyIndexes = new Map([...families.keys()].map((name, index) => [name, index]));
     classes
@@ -177,11 +168,10 @@ export class SeriesRegistry {
   }
 
   /** Counts the series of a row for a node: those shown, and those that clash with another series. */
-  stateOf(
-    row: Row,
-    nodeId: number,
-    maxSeries: number,
-  ): { readonly shown: number; readonly clashing: number } {
+  countsOf({ row, nodeId, maxSeries }: Pick<BoundRow, 'row' | 'nodeId' | 'maxSeries'>): {
+    readonly shown: number;
+    readonly clashing: number;
+  } {
     const { name } = row.family;
     const { firstSeries } = this.#positionOf(row);
     const counts = { shown: 0, clashing: 0 };
@@ -246,8 +236,7 @@ export class SeriesRegistry {
    * view.
    */
   countOmitted(): void {
-    this.#counters.omittedSeries++;
-    this.#omitted.addOthers();
+    this.#omitted.addUnrecorded();
   }
 
   /**
@@ -257,7 +246,7 @@ export class SeriesRegistry {
    */
   #omit(series: number, name: string, key: LineKey): void {
     this.#removeLine(name, key);
-    this.#counters.omittedSeries += this.#omitted.add(key.nodeId, omittedKey(name, key), series);
+    this.#omitted.add(key.nodeId, omittedKey(name, key), series);
   }
 
   /** Adds a series, or replaces the line of the series with this key. */

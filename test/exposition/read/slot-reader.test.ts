@@ -29,15 +29,17 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     notifications.push(`${what} ${item.name}`);
     react[what]?.(item);
   };
-  const probe = new SlotReader(kernel, source, {
+  const [root = { id: 0 }] = source.roots;
+  const probe = new SlotReader(kernel, source, root);
+  const listener: SlotListener = {
     synced: listen('synced'),
     changed: listen('changed'),
     unsynced: listen('unsynced'),
-    replaced: (item) => react.replaced?.(item),
-  });
+  };
   return {
     kernel,
     probe,
+    listener,
     react,
     /** Tracks an item. If the item already has a value, records `synced` at once. */
     track: (item: TreeNode): void => {
@@ -45,8 +47,8 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     },
     /** Reads once and returns the notifications since the last read. */
     read: (): string[] => {
-      runToEnd(probe.reading());
-      while (probe.reportUnsynced() || probe.reportSynced());
+      runToEnd(probe.reading(listener));
+      while (probe.reportUnsynced(listener) || probe.reportSynced(listener));
       return notifications.splice(0);
     },
     valueOf: (item: ManagedObject | Variable) => probe.bits(item),
@@ -61,14 +63,14 @@ const shop = (source = new FakeSource()) => ({
 describe('a slot reader', () => {
   it('compares many values in small steps', () => {
     const { source, root } = shop();
-    const { probe, track, read } = probeOf(source);
+    const { probe, listener, track, read } = probeOf(source);
     const items = Array.from({ length: 20_000 }, (_, i) =>
       source.addVariable(root, `v${i}`, { type: 'u64', value: 1n }),
     );
     for (const item of items) track(item);
     read();
     const stepsOf = () => {
-      const reading = probe.reading();
+      const reading = probe.reading(listener);
       let steps = 0;
       while (reading.next().done !== true) steps++;
       return steps;
@@ -115,35 +117,40 @@ describe('a slot reader', () => {
     track(late);
     expect(read()).to.deep.equal([]);
     track(early);
-    expect(probe.isSynced(early)).to.equal(true);
+    expect(probe.nodes.isSynced(early)).to.equal(true);
     track(root);
     expect(read()).to.deep.equal(['synced early', 'synced h.1.shop']);
     source.setSynced(late, true);
     expect(read()).to.deep.equal(['synced late']);
     expect(read()).to.deep.equal([]);
-    expect([early, late, root].map((item) => probe.isSynced(item))).to.deep.equal([
+    expect([early, late, root].map((item) => probe.nodes.isSynced(item))).to.deep.equal([
       true,
       true,
       true,
     ]);
   });
 
-  it('reports a node as replaced once its slot belongs to another node', () => {
+  it('awaits no value of a node once its slot belongs to another node, except of the root', () => {
     const { source, root } = shop();
     const [sales, late] = [
       source.addVariable(root, 'sales', { type: 'u64', value: 1n }),
       source.addVariable(root, 'late', { type: 'u64' }),
     ];
-    const { react, track, read } = probeOf(source);
-    const replaced: string[] = [];
-    react.replaced = (item) => replaced.push(item.name);
-    for (const variable of [sales, late]) track(variable);
+    const { probe, track, read } = probeOf(source);
+    const { nodes } = probe;
+    for (const node of [root, sales, late]) track(node);
     read();
-    expect(replaced, 'not yet synced is not replaced').to.deep.equal([]);
-    for (const { slot, incarnation } of [sales, late])
+    expect(nodes.variables, 'not yet synced is not replaced').to.deep.equal({
+      synced: 1,
+      total: 2,
+    });
+    expect(nodes.awaited?.name).to.equal('late');
+    for (const { slot, incarnation } of [root, sales, late])
       source.setSynced({ slot, incarnation: incarnation + 1 }, false);
-    expect(read()).to.deep.equal(['unsynced sales']);
-    expect(replaced).to.deep.equal(['sales', 'late']);
+    expect(read()).to.deep.equal(['unsynced h.1.shop', 'unsynced sales']);
+    expect(nodes.variables).to.deep.equal({ synced: 0, total: 0 });
+    expect(nodes.objects).to.deep.equal({ synced: 0, total: 1 });
+    expect(nodes.awaited).to.equal(root);
   });
 
   it('reports when a node loses its value and when it has a value again', () => {
@@ -160,7 +167,7 @@ describe('a slot reader', () => {
     probe.untrack(sales);
     source.setSynced(sales, false);
     expect(read()).to.deep.equal([]);
-    expect(probe.isTracked(sales)).to.equal(false);
+    expect(probe.nodes.isTracked(sales)).to.equal(false);
   });
 
   it('returns no value for a removed node after its slot is reused', () => {
@@ -173,7 +180,7 @@ describe('a slot reader', () => {
     const next = source.addVariable(root, 'next', { type: 'u64', value: 2n });
     expect(next.slot).to.equal(former.slot);
     expect(read()).to.deep.equal(['unsynced former']);
-    expect(probe.trackedAt(next.slot)).to.include({ id: former.id, name: 'former' });
+    expect(probe.nodes.node(next.slot)).to.include({ id: former.id, name: 'former' });
     probe.untrack(former);
     track(next);
     expect(read()).to.deep.equal(['synced next']);
@@ -199,7 +206,7 @@ describe('a slot reader', () => {
       if (round % 3 === 0) source.afterCopy = reuse;
       read();
       expect(valueOf(tracked)).to.equal(round % 3 === 0 ? undefined : BigInt(index));
-      expect(probe.isSynced(tracked)).to.equal(round % 3 !== 0);
+      expect(probe.nodes.isSynced(tracked)).to.equal(round % 3 !== 0);
       if (round % 3 === 1) reuse();
     }
     expect(reused).to.equal(40);
@@ -334,7 +341,7 @@ describe('a slot reader', () => {
             take(tracks);
             read();
             for (const item of tracked.values())
-              if (probe.isSynced(item))
+              if (probe.nodes.isSynced(item))
                 expect((valueOf(item) ?? 0n) / 1000n, 'whose value').to.equal(BigInt(item.id));
           }
           source.afterCopy = () => undefined;
@@ -346,7 +353,7 @@ describe('a slot reader', () => {
             source.readSlots(owner.slot, 1, new Uint8Array(bits.buffer));
             source.readWords(owner.slot, 1, new Uint8Array(word.buffer));
             expect(valueOf(owner)).to.equal(((word[0] ?? 0) & 1) === 1 ? bits[0] : undefined);
-            expect(probe.isSynced(owner)).to.equal(((word[0] ?? 0) & 1) === 1);
+            expect(probe.nodes.isSynced(owner)).to.equal(((word[0] ?? 0) & 1) === 1);
           }
         },
       ),
@@ -393,14 +400,14 @@ describe('a slot reader', () => {
   it('reports whether a tracked value differs from the last copy', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
-    const { probe, track } = probeOf(source);
+    const { probe, listener, track } = probeOf(source);
     track(sales);
-    expect(runToEnd(probe.reading())).to.equal(false);
+    expect(runToEnd(probe.reading(listener))).to.equal(false);
     source.set(sales, 2n);
-    expect(runToEnd(probe.reading())).to.equal(true);
-    expect(runToEnd(probe.reading())).to.equal(false);
+    expect(runToEnd(probe.reading(listener))).to.equal(true);
+    expect(runToEnd(probe.reading(listener))).to.equal(false);
     source.setSynced(sales, false);
-    expect(runToEnd(probe.reading())).to.equal(true);
+    expect(runToEnd(probe.reading(listener))).to.equal(true);
   });
 
   it('frees all its memory when it is closed', () => {

@@ -8,6 +8,7 @@ import { newCounters } from '#app/exposition/counters.js';
 import { Cost } from '#app/budget.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { StoredText } from '#app/exposition/wasm/memory.js';
+import { TrackedNodes } from '#app/exposition/read/tracked-nodes.js';
 import { SeriesRegistry } from '#app/exposition/rows/series-registry.js';
 import { DEFAULT_LIMITS, TargetUsage } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
@@ -30,22 +31,18 @@ const rowOf = (name: string, type: MetricType = 'gauge'): Row =>
 function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<TargetLimits> = {}) {
   const clashes: string[] = [];
   const reasons: string[] = [];
-  const size = {
-    ...{ objects: 0, variables: 0 },
-    get series() {
-      return text.lines;
-    },
-    get textBytes() {
-      return text.textBytes;
-    },
-  };
-  const usage = new TargetUsage(size, { ...DEFAULT_LIMITS, ...limits });
+  const usage = new TargetUsage(text, new TrackedNodes(), { ...DEFAULT_LIMITS, ...limits });
   const onClash = (series: string, why: string) => {
     clashes.push(series);
     reasons.push(why);
   };
   const counters = newCounters();
-  const registry = new SeriesRegistry({ text, cost: new Cost(), counters, onClash, usage });
+  const registry = new SeriesRegistry({
+    ...{ text, counters, onClash, usage },
+    catalogue: undefined,
+    cost: new Cost(),
+    onOmitted: () => undefined,
+  });
   const put = (
     nodeId: number,
     series: string,

@@ -2,7 +2,7 @@
 import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
-import { STEPS_PER_SLICE } from '#app/exposition/tree-binder.js';
+import { STEPS_PER_SLICE } from '#app/exposition/target-view.js';
 import type { Random } from '#app/simulator/course.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { pollerPools } from '#app/streams/poller-pool.js';
