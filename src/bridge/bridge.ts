@@ -27,7 +27,6 @@ interface Around extends PollClocks {
   readonly segmentMode: number;
 }
 
-/** Services that all components share. */
 interface Shared extends Around {
   readonly lookup: LookupFunction;
 }
@@ -120,11 +119,9 @@ function verdictOf({ outcome }: Pick<Polled<PollOutcome>, 'outcome'>): 'good' | 
   return outcome.failure.reason === 'no_data' ? 'gone' : 'failed';
 }
 
-/** The result of one poll with --once. */
 interface PolledOnce {
   /** The tree as the text of a simulator scenario; empty after a failed poll. */
   readonly text: string;
-  /** Sentences for the operator. */
   readonly remarks: readonly string[];
   readonly isGood: boolean;
 }

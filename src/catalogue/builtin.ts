@@ -1,7 +1,7 @@
 // Loads the catalogues that ship with the package, then the catalogues of the user.
 import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
-import { madeOf, readCatalogue } from './catalogue.js';
+import { madeOf, parseCatalogue, readCatalogue } from './catalogue.js';
 import type { Catalogue, CatalogueText } from './catalogue.js';
 
 /** The applications whose catalogue ships with the package. */
@@ -66,7 +66,7 @@ const entryOf = (app: string, catalogue: Catalogue | undefined) =>
   catalogue === undefined ? [] : [[app, catalogue] as const];
 
 function builtIn(app: string): Catalogue {
-  return madeFrom({ file: `${app}.toml`, text: builtInTexts().get(app) ?? '' });
+  return parseCatalogue(builtInTexts().get(app) ?? '', `${app}.toml`);
 }
 
 let texts: ReadonlyMap<string, string> | undefined;
@@ -96,16 +96,10 @@ export class CatalogueCache {
     const { text } = source;
     const known = this.#parsed.get(text);
     if (known !== undefined) return known;
-    const catalogue = madeOf(source) ?? madeFrom(source);
+    const catalogue = madeOf(source) ?? parseCatalogue(text, source.file);
     this.#parsed.set(text, catalogue);
     const [oldest] = this.#parsed.keys();
     if (this.#parsed.size > MAX_CACHED && oldest !== undefined) this.#parsed.delete(oldest);
     return catalogue;
   }
-}
-
-function madeFrom(source: CatalogueText): Catalogue {
-  const { catalogue, problems } = readCatalogue(source);
-  problems.throwIfAny();
-  return catalogue;
 }

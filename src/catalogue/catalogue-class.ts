@@ -39,10 +39,7 @@ export function parseClass(table: Table, parser: RowParser): CatalogueClass {
   );
   for (const path of paths)
     if (labelSet(path) !== labelSet(paths[0] ?? path))
-      problems.add(
-        table.at('paths'),
-        `${path.text} must capture the same labels as ${paths[0]?.text ?? ''}`,
-      );
+      table.report('paths', `${path.text} must capture the same labels as ${paths[0]?.text ?? ''}`);
   const rows = table.tables('metrics').flatMap((inFile) => parser.parse(inFile) ?? []);
   const isDescribed = table.flag('described') ?? false;
   return { alias: table.read('alias', word) ?? '', classIds, paths, rows, isDescribed };

@@ -14,7 +14,6 @@ import { Table } from './file/table.js';
 
 /** The text of a catalogue file: plain data, so that one thread can send it to another, which parses it. */
 export interface CatalogueText {
-  /** The name of the file in messages. */
   readonly file: string;
   readonly text: string;
 }

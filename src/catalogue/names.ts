@@ -127,7 +127,6 @@ export interface DeclaredNameParts {
   readonly app: string;
   readonly className: string;
   readonly variable: string;
-  /** Empty if the metric has no unit. */
   readonly unit: string;
   readonly type: MetricType;
 }

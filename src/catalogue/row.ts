@@ -40,7 +40,6 @@ export interface ValueReference {
   readonly opcode: number;
 }
 
-/** One series of a row. */
 export interface Series {
   /** The suffix of the metric name, such as `_sum`. */
   readonly suffix?: string;
@@ -95,7 +94,6 @@ export interface RowContext {
 /** The maximum number of series of one row and one variable, such as the buckets, sum and count of a histogram. */
 export const MAX_LINES_A_ROW = 1024;
 
-/** The properties that rows of all kinds have. */
 export interface RowFields {
   /** The metric. All rows of a metric share one metadata object. */
   readonly family: FamilyMetadata;
@@ -114,7 +112,6 @@ export interface RowFields {
 /** Whether a row comes from a publisher's declaration instead of a catalogue. A variable has at most one such row. */
 export const isDeclared = ({ where }: Pick<RowFields, 'where'>): boolean => where === '';
 
-/** A variable that a row reads. */
 export interface RowInput {
   /** The exact name of the variable, or the text of the pattern for its name. */
   readonly variable: string;
@@ -151,13 +148,18 @@ export interface Row extends RowFields {
   readonly labelProblem?: ((labels: readonly string[]) => string | undefined) | undefined;
 }
 
+/** The properties that a kind gives its rows. By default, a row has no own labels and is not computed. */
+type KindFields = Omit<Row, keyof RowFields | 'ownLabels' | 'isComputed'> &
+  Partial<Pick<Row, 'ownLabels' | 'isComputed'>>;
+
 /**
  * Makes a row. All rows have the same properties in the same order, so that V8 gives them one hidden class. Binding a
  * variable reads its row ten times, and a spread would create another hidden class.
  */
-export function rowOf(fields: RowFields, kind: Omit<Row, keyof RowFields>): Row {
+export function rowOf(fields: RowFields, kind: KindFields): Row {
   const { family, labels, at, classId, where, isPersonal } = fields;
-  const { inputs, ownLabels, isComputed, linesOf, series, ofState, labelProblem } = kind;
+  const { inputs, ownLabels = [], isComputed = false, linesOf, series } = kind;
+  const { ofState, labelProblem } = kind;
   return {
     family,
     labels,

@@ -13,7 +13,6 @@ export class ConfigProblems {
   readonly #files = new Map<SettingsDocument, Problems>();
   readonly #all: (Problems | Fault)[] = [];
 
-  /** The problems of one file. */
   of(document: SettingsDocument): Problems {
     const known = this.#files.get(document);
     if (known !== undefined) return known;
@@ -39,14 +38,12 @@ export class ConfigProblems {
     }
   }
 
-  /** The fault with all problems; undefined if there is none. */
   get fault(): Fault | undefined {
     const faults = this.#all.flatMap((each) => (each instanceof Fault ? each : (each.fault ?? [])));
     if (faults.length === 0) return undefined;
     return new Fault('CONFIG_INVALID', faults.map(({ message }) => message).join('\n'));
   }
 
-  /** @throws Fault CONFIG_INVALID if there is any problem */
   throwIfAny(): void {
     const { fault } = this;
     if (fault !== undefined) throw fault;

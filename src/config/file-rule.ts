@@ -12,7 +12,6 @@ import { OF_TARGET, SETTINGS } from './settings.js';
 export const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
 
-/** The keys of a `[[targets]]` table. */
 export const TARGET = {
   app: required(application, 'Application metric set of the target'),
   serverKey: required(name, 'Server key of the publisher'),
@@ -28,7 +27,6 @@ const pattern = text(
   'a string of 1 to 256 letters, digits, "_", ":" and "*"',
 );
 
-/** The keys of a `[[metric_scopes]]` table. */
 export const SCOPE = {
   name: required(scopeName, 'Name of the scope in URLs. Each scope needs a different name'),
   metrics: required(

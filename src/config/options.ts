@@ -17,7 +17,6 @@ const OTHER = { group: 'Other:' };
  */
 export const KNOWN_APPS = ['ads', 'adh', 'ats', 'jvm', 'varnish'];
 
-/** An option that only --help-all shows. */
 const RARE = { isRare: true };
 
 /** The properties of an option that overrides a setting. */

@@ -36,7 +36,6 @@ export interface Config {
   readonly nameOf: (path: Path) => string;
   /** The start of a message about a value: its position in a file, and its name. */
   readonly subject: (path: Path) => string;
-  /** The file of the value at a path. */
   documentOf(path: Path): SettingsDocument;
   /** Whether the value of a top-level key is valid; false if the file cannot be read. */
   isSound(key: string): boolean;

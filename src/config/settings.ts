@@ -252,7 +252,6 @@ export const SETTINGS = {
 
 export type Settings = ValuesOf<typeof SETTINGS>;
 
-/** The names of the settings that have a property. */
 type NamesWith<P> = {
   [K in keyof Settings]: (typeof SETTINGS)[K] extends P ? K : never;
 }[keyof Settings];
@@ -271,7 +270,6 @@ export const targetSettings = (settings: Settings): TargetSettings =>
     Object.entries(settings).filter(([name]) => isReloaded(name) && name !== 'catalogueFiles'),
   ) as TargetSettings;
 
-/** The settings that are also keys of `[[targets]]`. */
 export const OF_TARGET = Object.fromEntries(
   Object.entries(SETTINGS).filter(([, field]) => 'isOfTarget' in field),
 ) as Pick<typeof SETTINGS, NamesWith<{ isOfTarget: true }>>;

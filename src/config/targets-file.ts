@@ -10,7 +10,6 @@ import { TARGET } from './file-rule.js';
 import type { TargetTable } from './file-rule.js';
 import type { Settings } from './settings.js';
 
-/** A syntax error, with its offset in the file. */
 class LineError extends Error {
   constructor(
     readonly offset: number,
@@ -60,10 +59,8 @@ const unquoted = (value: string) =>
 const syntaxSentence = (rest: string) =>
   `found ${quoted(/^\S*/.exec(rest)?.[0] ?? '')}, allowed: key=value or key="value", with \\" and \\\\ inside quotes`;
 
-/** The value type of each key of a target. */
 const TYPES = new Map(Object.entries(TARGET).map(([name, { rule }]) => [keyOf(name), rule.type]));
 
-/** Returns the problem list of a document. */
 type ProblemsOf = (document: SettingsDocument) => Problems;
 
 /**
@@ -151,7 +148,6 @@ const itemsOf = (value: string) =>
 /** A target that may select the same root as an earlier target. */
 interface Overlap {
   readonly index: number;
-  /** The index of the earlier target. */
   readonly earlier: number;
   readonly sentence: string;
 }

@@ -36,7 +36,6 @@ const SINGLE_TARGET_KEYS = Object.keys(SETTINGS)
   .filter((name) => name in TARGET || name === 'serverKeys')
   .map(keyOf);
 
-/** A settings file, and the targets in it. */
 export interface TargetsDocument {
   readonly document: SettingsDocument;
   readonly targets: readonly TargetTable[];
@@ -69,7 +68,6 @@ export function warningsOf(loaded: LoadedConfiguration): readonly string[] {
   ]);
 }
 
-/** Warnings of single-target mode. */
 function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly string[] {
   const { document, targets } = toml;
   if (targets.length === 0) return [];
@@ -85,7 +83,6 @@ function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly s
   ];
 }
 
-/** Warnings of multi-target mode. */
 function aboutMulti({ given, toml, legacy }: LoadedConfiguration): readonly string[] {
   const { targetsFile, overrides } = given;
   const others = targetsFile === undefined ? '[[targets]]' : `the targets of ${targetsFile}`;
@@ -113,6 +110,5 @@ function at({ places }: SettingsDocument, path: Path, sentence: string): readonl
   return offset === undefined ? [] : [`${places.at(offset)}: ${sentence}`];
 }
 
-/** Whether an option gave the value of a top-level key. */
 export const isOverridden = (key: string | number | undefined, overrides: Overrides): boolean =>
   Object.keys(overrides).some((name) => keyOf(name) === key);

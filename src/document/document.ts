@@ -94,7 +94,6 @@ export class SourcePositions {
     return `${this.file}:${line}:${characters(this.text.slice(start, offset)) + 1}`;
   }
 
-  /** The whole line that contains an offset. */
   line(offset: number): string {
     return this.text.slice(this.#lineStart(offset)).split('\n', 1)[0] ?? '';
   }
@@ -126,7 +125,6 @@ export interface SettingsDocument {
   readonly places: SourcePositions;
 }
 
-/** A problem of a file, and its offset. */
 export interface Problem {
   readonly offset: number;
   readonly text: string;

@@ -5,7 +5,6 @@ import type { Stats } from 'node:fs';
 import { Fault, codeOf, messageOf } from '../errors.js';
 import { SourcePositions } from './document.js';
 
-/** Explanations of system errors by code. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or folder',
   ENOTDIR: 'a part of its path is not a folder',

@@ -82,7 +82,6 @@ interface ParserError {
   readonly expected?: readonly { readonly type: string; readonly text?: string }[];
 }
 
-/** Describes an error of the TOML parser. */
 function syntaxProblem(text: string, error: ParserError): Problem {
   const { location, expected, line = 1, column = 1 } = error;
   const carriageReturn = loneCarriageReturn(text, location?.start.offset);

@@ -66,7 +66,6 @@ function sentenceOf({ code, message }: YAMLError): string {
   return SENTENCES[code] ?? sentence;
 }
 
-/** Removes keys without a value. */
 const withoutNull = (_key: unknown, value: unknown): unknown => value ?? undefined;
 
 /** The positions of all keys and items below a node. */

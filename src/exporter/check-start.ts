@@ -21,7 +21,6 @@ import type { Planned } from './plan.js';
 import { zoneWarnings } from './process-zone.js';
 import { scopeWarnings } from './scopes.js';
 
-/** The result of the checks before a start. */
 export type Start =
   | {
       readonly kind: 'accepted';

@@ -4,7 +4,6 @@ import { constants } from 'node:os';
 import { Subscription } from 'rxjs';
 import { parseArguments, withAbsolutePaths } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
-import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
 import type { Fault } from '../errors.js';
@@ -22,7 +21,7 @@ import { connectionLimit, openFilesLimit } from './listeners.js';
 import { liveCheck } from './live/live-check.js';
 import type { Planned } from './plan.js';
 import { setProcessZone } from './process-zone.js';
-import { Reloads } from './reloads.js';
+import { reloads } from './reloads.js';
 import { returnFreeMemory } from './service-metrics.js';
 import { service } from './service.js';
 
@@ -63,7 +62,7 @@ function run(relative: Arguments, isOnce: boolean): void {
     settings.workerExecutionMode === 'threaded' ? partitionCount(settings, planned.plan.length) : 0,
   );
   if (warning !== '' && settings.metricsHttpEnabled) warn(warning);
-  const reloads = new Reloads(given, settings, log, manager);
+  const { reload, reload$ } = reloads(given, settings, log, manager);
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
     log({ level: 'info', message: `${signal}: ending` });
@@ -80,14 +79,14 @@ function run(relative: Arguments, isOnce: boolean): void {
   // Handle signals before subscribing, since the subscription starts most of the service at once.
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  process.on('SIGHUP', () => reloads.run());
+  process.on('SIGHUP', reload);
   const context = {
     build: {
       version: packageVersion(),
       revision: buildRevision(),
       node: process.versions.node,
     },
-    reload: () => reloads.run(),
+    reload,
     memory: posixMemory,
     unixMs: () => Date.now(),
     stdout: () => documentWriter(outputs.stdout),
@@ -98,7 +97,7 @@ function run(relative: Arguments, isOnce: boolean): void {
     log,
   };
   running.add(
-    service(planned, license, context, reloads.reload$).subscribe({
+    service(planned, license, context, reload$).subscribe({
       error: (error: unknown) => {
         log({ level: 'error', message: explanationOf(error) });
         outputs.end(statusOf(error), isOnce ? Infinity : LOG_MS);
@@ -122,7 +121,6 @@ function limitsOfProcess(): string {
   }
 }
 
-/** Compares the configuration with the existing segments. */
 function liveLines(planned: Planned): readonly string[] {
   const formats = formatPollers({ memory: posixMemory(), ...planned.config.settings });
   const pollerOf: Parameters<typeof liveCheck>[1] = (serverKey, { format, formatSettings }) => {
@@ -153,10 +151,7 @@ function check(given: Arguments, isLive: boolean): void {
 
 /** Prints whether the exporter that runs with a configuration is healthy. Sets the exit status to 0 or 1. */
 async function checkHealth(given: Arguments): Promise<void> {
-  const problems = new ConfigProblems();
-  const config = loadConfig(given, problems);
-  problems.throwIfAny();
-  const problem = await healthProblem(config, Date.now());
+  const problem = await healthProblem(loadConfig(given), Date.now());
   if (problem === '') {
     print('healthy\n');
     return;

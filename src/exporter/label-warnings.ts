@@ -8,41 +8,36 @@ import type { Path } from '../document/document.js';
 import { parseToml } from '../document/toml-file.js';
 import type { Plan } from './plan.js';
 
-/** The labels that a part of a monitoring system sets, and what a user can do about a clash. */
-interface Owner {
-  readonly labels: readonly string[];
-  readonly sentence: string;
-}
-
-/** `docs/http.md` has the same table. Labels that always clash, such as `job`, are errors (`labelProblem`). */
-const OWNERS: readonly Owner[] = [
-  {
-    labels: ['namespace', 'pod', 'container', 'endpoint', 'service', 'node'],
-    sentence:
-      'is also a label of targets under the Prometheus Operator; ' +
+/**
+ * The labels that parts of a monitoring system set, and what a user can do about a clash. `docs/http.md` has the same
+ * table. Labels that always clash, such as `job`, are errors (`labelProblem`).
+ */
+const CLASHES: readonly (readonly [labels: readonly string[], sentence: string])[] = [
+  [
+    ['namespace', 'pod', 'container', 'endpoint', 'service', 'node'],
+    'is also a label of targets under the Prometheus Operator; ' +
       'set honor_labels: true in the scrape job, or rename the label',
-  },
-  {
-    labels: ['app', 'server_key', 'root', 'hint', 'twin'],
-    sentence: 'is also a label that /-/targets gives each target; rename it',
-  },
-  {
-    labels: ['cluster', 'prometheus', 'prometheus_replica'],
-    sentence: 'is often an external label of the Prometheus server; rename it',
-  },
-  {
-    labels: ['alertname', 'alertstate', 'severity'],
-    sentence: 'is also a label of alerts; the label of an alert replaces it; rename it',
-  },
+  ],
+  [
+    ['app', 'server_key', 'root', 'hint', 'twin'],
+    'is also a label that /-/targets gives each target; rename it',
+  ],
+  [
+    ['cluster', 'prometheus', 'prometheus_replica'],
+    'is often an external label of the Prometheus server; rename it',
+  ],
+  [
+    ['alertname', 'alertstate', 'severity'],
+    'is also a label of alerts; the label of an alert replaces it; rename it',
+  ],
 ];
-const RENAMED: Owner = {
-  labels: [],
-  sentence:
-    'begins with exported_, the prefix that Prometheus gives to labels that clash; rename it',
-};
 
-const ownerOf = (label: string): Owner | undefined =>
-  label.startsWith('exported_') ? RENAMED : OWNERS.find(({ labels }) => labels.includes(label));
+/** The sentence about a label that clashes; undefined for any other label. */
+function clashOf(label: string): string | undefined {
+  if (label.startsWith('exported_'))
+    return 'begins with exported_, the prefix that Prometheus gives to labels that clash; rename it';
+  return CLASHES.find(([labels]) => labels.includes(label))?.[1];
+}
 
 /** A label, and the path of the value that names it in a configuration or catalogue file. */
 type PlacedLabel = readonly [label: string, path: Path];
@@ -91,13 +86,13 @@ function catalogueWarnings({ classes, source }: Catalogue): readonly string[] {
   );
 }
 
-/** For each label that has an owner: the first place of the label, and a sentence about the clash. */
+/** For each label that clashes: the first place of the label, and a sentence about the clash. */
 function clashes(labels: readonly PlacedLabel[]): readonly (readonly [Path, string])[] {
   const seen = new Set<string>();
   return labels.flatMap(([label, path]) => {
-    const owner = ownerOf(label);
-    if (owner === undefined || seen.has(label)) return [];
+    const clash = clashOf(label);
+    if (clash === undefined || seen.has(label)) return [];
     seen.add(label);
-    return [[path, `the label ${quoted(label)} ${owner.sentence}`] as const];
+    return [[path, `the label ${quoted(label)} ${clash}`] as const];
   });
 }

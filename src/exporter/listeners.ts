@@ -111,7 +111,6 @@ export function exposureWarnings(
   ];
 }
 
-/** The names of a target's metrics with personal data. */
 const personalOf = (planned: Plan[number]): readonly string[] =>
   selectedClasses(planned).flatMap(({ rows }) =>
     rows.filter(({ isPersonal }) => isPersonal).map(({ family }) => family.name),

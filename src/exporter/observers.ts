@@ -204,7 +204,6 @@ export function watchRefusals(
 /** The maximum number of reasons for skipped snapshots that are logged until the sink delivers a snapshot again. */
 const MAX_REASONS = 8;
 
-/** Makes a function that logs the events of a sink. */
 export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) => void {
   let skipped = 0;
   const reported = new Set<string>();

@@ -6,7 +6,6 @@ import { compileFilters, compilePathLabels } from '../catalogue/match/filters.js
 import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
 import { quoted } from '../document/document.js';
-import type { Path } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
@@ -54,6 +53,9 @@ export function planTargets(config: Config, problems?: ConfigProblems): Plan {
 }
 
 function planned(config: Config, problems: ConfigProblems): Plan {
+  const report: ReportProblem = (path, sentence, mark) => {
+    problems.of(config.documentOf(path)).add(path, sentence, mark);
+  };
   const faults: Fault[] = [];
   const { texts, areComplete } = readTexts(config, problems);
   const catalogues = loadCatalogues(texts, (fault) => faults.push(fault));
@@ -62,7 +64,7 @@ function planned(config: Config, problems: ConfigProblems): Plan {
 
   const plan = config.targets.map((target) => {
     const { path, ...own } = target;
-    const formatSettings = formatSettingsOf(target, config, problems);
+    const formatSettings = formatSettingsOf(target, report);
     const catalogue = catalogues.get(target.app);
     const apps = [...catalogues.keys(), ...FORMAT_BY_APP.keys()];
     const guess = apps.includes(target.app) ? '' : hint(target.app, apps);
@@ -71,18 +73,26 @@ function planned(config: Config, problems: ConfigProblems): Plan {
     const mismatch = isGiven ? mismatchOf(target) : undefined;
     // The user's own catalogue may describe another program that publishes under the same application.
     const isOwn = catalogue !== undefined && texts.includes(catalogue.source);
-    if (mismatch !== undefined && !(isOwn && target.format === 'native'))
-      addProblem([...path, mismatch.key], mismatch.sentence, config, problems);
+    if (mismatch !== undefined && !(isOwn && target.format === 'native')) {
+      const at = [...path, mismatch.key];
+      if (config.at(at) !== '') report(at, mismatch.sentence);
+      // The argument of an option. Only a file can set the format, so the message mentions the file.
+      else
+        problems.note(
+          new Fault(
+            'CONFIG_INVALID',
+            `${config.subject(at)}: ${mismatch.sentence} in the file of --config`,
+          ),
+        );
+    }
     // Do not check classes against the default that replaces an invalid application.
     const isMeant = path.length > 0 || config.isSound('app');
     compilePathLabels(target.pathLabels, (inside, sentence) => {
-      const at = [...path, ...inside];
-      problems.of(config.documentOf(at)).add(at, sentence);
+      report([...path, ...inside], sentence);
     });
     compileFilters(catalogue, target, (inside, sentence) => {
       if (!isMeant || (catalogue === undefined && !areAllKnown)) return;
-      const at = [...path, ...inside];
-      problems.of(config.documentOf(at)).add(at, `${sentence}${guess}`);
+      report([...path, ...inside], `${sentence}${guess}`);
     });
     const warnings = [
       ...(mismatch === undefined
@@ -131,27 +141,11 @@ function mismatchOf({ app, format }: TargetConfig) {
       };
 }
 
-/**
- * Adds a problem with a value in a file, or with the argument of an option. Only a file can set the format, so the
- * message about an option mentions the file.
- */
-function addProblem(path: Path, sentence: string, config: Config, problems: ConfigProblems): void {
-  if (config.at(path) !== '') problems.of(config.documentOf(path)).add(path, sentence);
-  else
-    problems.note(
-      new Fault('CONFIG_INVALID', `${config.subject(path)}: ${sentence} in the file of --config`),
-    );
-}
-
 /** The settings of the target's format; empty if they or the format are invalid. */
 function formatSettingsOf(
   { format, formatSettings, path }: TargetConfig,
-  config: Config,
-  problems: ConfigProblems,
+  report: ReportProblem,
 ): FormatSettings {
-  const report: ReportProblem = (at, sentence, mark) => {
-    problems.of(config.documentOf(at)).add(at, sentence, mark);
-  };
   const known = FORMATS.get(format);
   if (known === undefined) {
     const names = [...FORMATS.keys()];

@@ -48,7 +48,6 @@ interface CompiledScope {
   readonly scope: Scope;
 }
 
-/** The properties that identify a target. */
 type TargetIdentity = Pick<Target, 'app' | 'serverKeys' | 'instance'>;
 
 const keyOf = ({ app, serverKeys, instance }: TargetIdentity): string =>

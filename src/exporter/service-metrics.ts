@@ -24,94 +24,73 @@ const SEVERITIES = {
 } as const satisfies Record<LicenseState, LicenseInfo['severity']>;
 
 /**
- * Sets the metrics of the process. Their names are like those of Prometheus's own metrics, so that one alert rule
- * fits both.
+ * Makes the functions that set the metrics of the process. The names of the metrics are like those of Prometheus's own
+ * metrics, so that one alert rule fits both.
+ * @param startedMs when the process began, in Unix milliseconds
  */
-export class ServiceMetrics {
-  readonly #expiry: (value: number) => void;
-  readonly #licenseState: (value: number, labels: { readonly state: string }) => void;
-  readonly #scopes: (value: number) => void;
-  readonly #isReloaded: (value: number) => void;
-  readonly #reloadedAt: (value: number) => void;
-  readonly #hash: (value: number) => void;
-  #processInfo: ProcessInfo;
-
-  /** @param startedMs when the process began, in Unix milliseconds */
-  constructor(
-    metrics: Pick<SelfMetrics, 'gauge'>,
-    { version, revision, node }: Build,
-    startedMs: number,
-  ) {
-    const configuration = { acceptedMs: startedMs, refusedMs: undefined };
-    this.#processInfo = { version, revision, node, startedMs, license: undefined, configuration };
-    const build = metrics.gauge(
-      'shm_exporter_build_info',
-      'Version and commit of the exporter, and version of Node; always 1.',
-      ['version', 'revision', 'nodeversion'],
-    );
-    build(1, { version, revision, nodeversion: node });
-    this.#expiry = metrics.gauge(
-      'shm_exporter_license_expiry_timestamp_seconds',
-      'Expiry time of the license, as a Unix timestamp, without the grace period.',
-    );
-    this.#licenseState = metrics.gauge(
-      'shm_exporter_license_state',
-      'State of the license, one series per state; the exporter starts only with valid or grace.',
-      ['state'],
-    );
-    this.#scopes = metrics.gauge(
-      'shm_exporter_scopes_unmatched',
-      'Metric scopes that can select no metric of any target.',
-    );
-    this.#isReloaded = metrics.gauge(
-      'shm_exporter_config_last_reload_successful',
-      '1 if the last start or reload accepted the configuration, 0 if a reload refused it.',
-    );
-    this.#reloadedAt = metrics.gauge(
-      'shm_exporter_config_last_reload_success_timestamp_seconds',
-      'When a configuration was last accepted, as a Unix timestamp.',
-    );
-    this.#hash = metrics.gauge(
-      'shm_exporter_config_hash',
-      'Hash of the settings, targets and scopes in use, for comparing instances.',
-    );
-  }
-
-  /** The data behind the metrics, for the status page. */
-  get processInfo(): ProcessInfo {
-    return this.#processInfo;
-  }
-
-  license({ state, expirySeconds, warning }: LicenseStatus): void {
-    const severity = SEVERITIES[state];
-    const license = { state, severity, expiresMs: expirySeconds * 1000, warning };
-    this.#processInfo = { ...this.#processInfo, license };
-    this.#expiry(expirySeconds);
-    for (const each of LICENSE_STATES) this.#licenseState(Number(each === state), { state: each });
-  }
-
-  /** Sets the number of scopes that select nothing. */
-  unmatchedScopes(count: number): void {
-    this.#scopes(count);
-  }
-
-  /** Records that the exporter has used a configuration since `unixMs`. */
-  configAccepted(hash: number, unixMs: number): void {
-    this.#processInfo = {
-      ...this.#processInfo,
-      configuration: { acceptedMs: unixMs, refusedMs: undefined },
-    };
-    this.#isReloaded(1);
-    this.#reloadedAt(unixMs / 1000);
-    this.#hash(hash);
-  }
-
-  /** Records that the exporter refused a reload. @param refusedMs Unix time of the refusal in milliseconds */
-  configRefused(refusedMs: number): void {
-    const configuration = { ...this.#processInfo.configuration, refusedMs };
-    this.#processInfo = { ...this.#processInfo, configuration };
-    this.#isReloaded(0);
-  }
+export function serviceMetrics(
+  metrics: Pick<SelfMetrics, 'gauge'>,
+  { version, revision, node }: Build,
+  startedMs: number,
+) {
+  const build = metrics.gauge(
+    'shm_exporter_build_info',
+    'Version and commit of the exporter, and version of Node; always 1.',
+    ['version', 'revision', 'nodeversion'],
+  );
+  const expiry = metrics.gauge(
+    'shm_exporter_license_expiry_timestamp_seconds',
+    'Expiry time of the license, as a Unix timestamp, without the grace period.',
+  );
+  const licenseState = metrics.gauge(
+    'shm_exporter_license_state',
+    'State of the license, one series per state; the exporter starts only with valid or grace.',
+    ['state'],
+  );
+  const unmatchedScopes = metrics.gauge(
+    'shm_exporter_scopes_unmatched',
+    'Metric scopes that can select no metric of any target.',
+  );
+  const isReloaded = metrics.gauge(
+    'shm_exporter_config_last_reload_successful',
+    '1 if the last start or reload accepted the configuration, 0 if a reload refused it.',
+  );
+  const reloadedAt = metrics.gauge(
+    'shm_exporter_config_last_reload_success_timestamp_seconds',
+    'When a configuration was last accepted, as a Unix timestamp.',
+  );
+  const configuration = metrics.gauge(
+    'shm_exporter_config_hash',
+    'Hash of the settings, targets and scopes in use, for comparing instances.',
+  );
+  build(1, { version, revision, nodeversion: node });
+  let info: ProcessInfo = {
+    ...{ version, revision, node, startedMs, license: undefined },
+    configuration: { acceptedMs: startedMs, refusedMs: undefined },
+  };
+  return {
+    /** The data behind the metrics, for the status page. */
+    processInfo: () => info,
+    license({ state, expirySeconds, warning }: LicenseStatus): void {
+      const severity = SEVERITIES[state];
+      info = { ...info, license: { state, severity, expiresMs: expirySeconds * 1000, warning } };
+      expiry(expirySeconds);
+      for (const each of LICENSE_STATES) licenseState(Number(each === state), { state: each });
+    },
+    unmatchedScopes,
+    /** Records that the exporter has used a configuration since `acceptedMs`. */
+    configAccepted(hash: number, acceptedMs: number): void {
+      info = { ...info, configuration: { acceptedMs, refusedMs: undefined } };
+      isReloaded(1);
+      reloadedAt(acceptedMs / 1000);
+      configuration(hash);
+    },
+    /** Records that the exporter refused a reload. @param refusedMs Unix time of the refusal in milliseconds */
+    configRefused(refusedMs: number): void {
+      info = { ...info, configuration: { ...info.configuration, refusedMs } };
+      isReloaded(0);
+    },
+  };
 }
 
 /** Makes a function that sets the metrics after each attempt to read the web configuration. */
@@ -174,7 +153,6 @@ export function freePages(
   };
 }
 
-/** The result of a call; undefined if it throws. */
 function attempt<T>(call: () => T): T | undefined {
   try {
     return call();

@@ -20,12 +20,9 @@ import { pluralize } from '../pluralize.js';
 import { trustedKeys } from '../license/license-keys.js';
 import { loadLicense, watchLicense } from '../license/license-watch.js';
 import type { LicenseStatus } from '../license/license.js';
-import type { TargetEvent } from '../model.js';
 import { FutexWaiter } from '../native/os/futex-waiter.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
-import type { ReloadAnswer } from '../sinks/http/own-pages.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
-import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
 import { INTERNAL_METADATA } from '../targets/internal-metrics.js';
 import { PartitionSet } from '../targets/partitions/partition-set.js';
@@ -35,27 +32,15 @@ import { sinkLog, statusLine, watchLosses, watchReadiness, watchRefusals } from 
 import type { Planned } from './plan.js';
 import type { Reload } from './reloads.js';
 import { ScopeRegistry } from './scopes.js';
-import { ServiceMetrics } from './service-metrics.js';
+import { serviceMetrics } from './service-metrics.js';
 import type { Build } from './service-metrics.js';
 import { SINKS, chosenSink } from './sinks.js';
+import type { SinkProcess } from './sinks.js';
 
-/** The process that the service runs in. */
-export interface ProcessContext {
+export interface ProcessContext extends SinkProcess {
   readonly build: Build;
-  /** Reads the configuration again. */
-  readonly reload: () => ReloadAnswer;
   readonly memory: (waiter: FutexWaiter) => SharedMemory;
-  /** Unix time in milliseconds. */
-  readonly unixMs: () => number;
-  readonly stdout: () => DocumentWriter;
-  /** The maximum number of connections that the limit of open files allows. */
-  readonly maxConnections?: number | undefined;
-  /** Descriptors of the sockets that systemd passed (socket activation). */
-  readonly sockets: readonly number[];
-  /** Whether the service completes after one snapshot. */
-  readonly isOnce: boolean;
   readonly manager: ServiceManager;
-  readonly log: (event: TargetEvent) => void;
 }
 
 const REBALANCE_MS = 30_000;
@@ -85,7 +70,7 @@ export function service(
     const partitions = new PartitionSet(settings, memory, monotonicMs);
     const scopes = new ScopeRegistry();
     const selfMetrics = new SelfMetrics(INTERNAL_METADATA);
-    const metrics = new ServiceMetrics(selfMetrics, context.build, unixMs());
+    const metrics = serviceMetrics(selfMetrics, context.build, unixMs());
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({
       ...{ assignment, unixMs, nowMs: monotonicMs },
@@ -101,13 +86,9 @@ export function service(
       return registry.update(definitions, partitionCount(settings, definitions.length));
     };
     const sink = chosenSink(sinks, {
-      ...{ settings, scopes, selfMetrics, log, unixMs, nameOf: config.nameOf },
-      service: () => metrics.processInfo,
-      stdout: context.stdout,
-      sockets: context.sockets,
-      ...(context.maxConnections !== undefined && { maxConnections: context.maxConnections }),
-      isOnce: context.isOnce,
-      reload: context.reload,
+      ...context,
+      ...{ settings, scopes, selfMetrics, nameOf: config.nameOf },
+      service: metrics.processInfo,
     });
     const run$ = registry.run().pipe(tap(log), ignoreElements());
     const reloads$ = reload$.pipe(

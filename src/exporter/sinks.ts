@@ -31,17 +31,8 @@ import type { ScopeRegistry } from './scopes.js';
 import { webConfigMetrics } from './service-metrics.js';
 import { webGuard } from './web-guard.js';
 
-/** The parts of the service that sinks use. */
-export interface SinkContext {
-  readonly settings: Settings;
-  /** Returns the name of a setting for messages. */
-  readonly nameOf: Config['nameOf'];
-  readonly scopes: ScopeRegistry;
-  /** The registry for the sink's own metrics. */
-  readonly selfMetrics: SelfMetrics;
-  /** Returns the current data about the process. */
-  readonly service: () => ProcessInfo;
-  /** Unix time in milliseconds. */
+/** The parts of the process that sinks use. */
+export interface SinkProcess {
   readonly unixMs: () => number;
   readonly stdout: () => DocumentWriter;
   /** Whether the process ends after one snapshot. */
@@ -50,12 +41,22 @@ export interface SinkContext {
    * The maximum number of connections that the limit of open files allows. By default, only the setting limits the
    * connections.
    */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /** Descriptors of the sockets that systemd passed (socket activation). */
   readonly sockets: readonly number[];
-  /** Reads the configuration again. */
   readonly reload: () => ReloadAnswer;
   readonly log: (event: TargetEvent) => void;
+}
+
+/** The parts of the service that sinks use. */
+export interface SinkContext extends SinkProcess {
+  readonly settings: Settings;
+  readonly nameOf: Config['nameOf'];
+  readonly scopes: ScopeRegistry;
+  /** The registry for the sink's own metrics. */
+  readonly selfMetrics: SelfMetrics;
+  /** Returns the current data about the process. */
+  readonly service: () => ProcessInfo;
 }
 
 export interface SinkRow {

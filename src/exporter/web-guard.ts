@@ -6,7 +6,7 @@ import { textReply } from '../sinks/http/reply.js';
 import type { Reply } from '../sinks/http/reply.js';
 import { certificateOptions, certificateRefusal } from '../web-config/server-tls.js';
 import { authenticatesClients } from '../web-config/web-config.js';
-import { Passwords, TokenBucket } from '../web-config/passwords.js';
+import { Passwords, tokenBucket } from '../web-config/passwords.js';
 import type { PasswordVerdict } from '../web-config/passwords.js';
 import type { Compare } from '../web-config/threads/compare-in-thread.js';
 import type { WatchedWebConfig } from '../web-config/watched-web-config.js';
@@ -23,7 +23,7 @@ export function webGuard(
   warn: (message: string) => void,
 ): Guard {
   const passwords = new Passwords(compare);
-  const bucketOf = ({ interval, burst }: RateLimit) => new TokenBucket(interval, burst, nowMs);
+  const bucketOf = ({ interval, burst }: RateLimit) => tokenBucket(interval, burst, nowMs);
   let { rate } = config.current;
   let bucket = bucketOf(rate);
   let failure = '';
@@ -41,7 +41,7 @@ export function webGuard(
       if (nextRate.interval !== rate.interval || nextRate.burst !== rate.burst)
         bucket = bucketOf(nextRate);
       rate = nextRate;
-      if (!bucket.take()) return of(TOO_MANY);
+      if (!bucket()) return of(TOO_MANY);
       if (users.size === 0) return of(undefined);
       return passwords.check(authorization, users).pipe(
         tap((verdict) => {

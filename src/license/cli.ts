@@ -56,7 +56,6 @@ function keygen({ outDir, name }: OptionValues<typeof KEYGEN.options>): void {
   printLines(...makeKeyPair(outDir, name));
 }
 
-/** Parses the options of a command and runs it. */
 function perform<O extends CommandOptions>(
   program: Program<O>,
   argv: readonly string[],

@@ -43,15 +43,9 @@ export function parseDocument(text: string, place: string): LicenseDocument {
         `where a string of 1 to ${MAX_FIELD_CHARACTERS} printable characters is needed`,
     );
   };
-  const document = {
-    license_id: textOf('license_id'),
-    licensee: textOf('licensee'),
-    product: textOf('product'),
-    issued_at: textOf('issued_at'),
-    expires_at: textOf('expires_at'),
-    key_id: textOf('key_id'),
-    signature: textOf('signature'),
-  };
+  const document = Object.fromEntries(
+    FIELDS.map((field) => [field, textOf(field)]),
+  ) as LicenseDocument;
   // A restriction that this version does not know must not be ignored.
   const stranger = Object.keys(found).find((name) => !Object.hasOwn(document, name));
   if (stranger === undefined) return document;
@@ -109,7 +103,6 @@ export function parseUtc(text: string): Date | undefined {
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 36_500;
 
-/** The duration of a license in days. */
 export const days = integer(1, MAX_DAYS);
 /** The beginning or the end of a license. */
 export const utcTime = rule(

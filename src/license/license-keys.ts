@@ -84,7 +84,6 @@ function loadKey(path: string): KeyObject {
 }
 
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** Suffix of the files of private keys. */
 const SECRET_SUFFIX = '.key.pem';
 
 export const EVALUATION_KEY_FILE = join(KEY_FOLDER, `${EVALUATION_KEY_ID}${SECRET_SUFFIX}`);

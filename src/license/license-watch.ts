@@ -18,15 +18,12 @@ interface KnownLicense {
 }
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-const MIN_PERIOD_MS = 1000;
-const MAX_PERIOD_MS = DAY_MS;
 
 /**
  * Emits the status of the license at once, at each change, and every hour of the grace period. Calls `load` once a
  * period to find a renewed file. If `load` throws, emits the last license with the error as warning. Never errors,
  * never completes.
- * @param everyMs period of the checks in ms, limited to the range from a second to a day
+ * @param everyMs the period in milliseconds
  */
 export function watchLicense(
   license: License,
@@ -34,9 +31,8 @@ export function watchLicense(
   everyMs = MINUTE_MS,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<LicenseStatus> {
-  const period = Math.min(Math.max(everyMs, MIN_PERIOD_MS), MAX_PERIOD_MS);
   const started: KnownLicense = { license, failure: '' };
-  return timer(period, period, scheduler).pipe(
+  return timer(everyMs, everyMs, scheduler).pipe(
     scan((known) => loaded(known, load), started),
     startWith(started),
     map((known) => statusAt(known, new Date(scheduler.now()))),

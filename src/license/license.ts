@@ -96,7 +96,6 @@ function verifyTerm({ keyId, issuedAt, expiresAt }: License, place: string): voi
 /** A path that needs no quotes in a shell. */
 const PLAIN_PATH = /^[\w./-]+$/;
 
-/** The remedy for a license file that exists but cannot be read. */
 const GIVE_ACCESS =
   'let the user that runs the exporter read the file and enter its folders: see docs/license.md of the package';
 
@@ -137,7 +136,6 @@ export interface LicenseStatus {
 export const isRefused = ({ state }: LicenseStatus): boolean =>
   state !== 'valid' && state !== 'grace';
 
-/** The status of a license at `now`. */
 export function statusOf(license: License, now: Date): LicenseStatus {
   const state = stateOf(license, now);
   return {

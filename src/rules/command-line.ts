@@ -9,7 +9,6 @@ import type { CommandOption, CommandOptions, OptionValues } from './command-opti
 import { parserOf } from './program.js';
 import type { Program } from './program.js';
 
-/** The message for an error of the parser. */
 function usageSentence(
   { code, message }: CommanderError,
   options: readonly CommandOption<unknown>[],

@@ -13,7 +13,6 @@ export interface CommandOption<T> {
    * @throws Fault USAGE for an invalid argument
    */
   readonly read: (argument: string | true) => T;
-  /** The value if the option is not given. */
   readonly fallback: T | undefined;
   readonly isRequired: boolean;
   /** Whether the option may be repeated, so that its arguments are the items of one list. */
@@ -24,7 +23,6 @@ export interface CommandOption<T> {
   readonly choices: readonly string[];
   /** Whether only --help-all shows the option, not --help. */
   readonly isRare: boolean;
-  /** The heading of the option in the help. */
   readonly group?: string | undefined;
   /** The configuration key whose value the option overrides. */
   readonly setting?: string | undefined;
@@ -34,7 +32,6 @@ export interface CommandOption<T> {
 
 export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>;
 
-/** The values of options, by their keys in the table of options. */
 export type OptionValues<O extends CommandOptions> = {
   readonly [K in keyof O]: O[K] extends CommandOption<infer T> ? T : never;
 };
@@ -56,7 +53,6 @@ const option = <T>(
   ...more,
 });
 
-/** An option without an argument. */
 export const flagOption = (
   flags: string,
   meaning: string,

@@ -50,12 +50,10 @@ export const anyOptions = rule('table', 'an object with options', (raw) =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? raw : undefined,
 );
 
-/** A function of the caller. */
 export const callback = rule('function', 'a function', (raw) =>
   typeof raw === 'function' ? raw : undefined,
 );
 
-/** Texts of at most `most` bytes of UTF-8. */
 export const utf8 = (most: number): Rule<string> =>
   rule('string', `a string of at most ${most} bytes of UTF-8`, (raw) =>
     typeof raw === 'string' && fitsUtf8(raw, most) ? raw : undefined,

@@ -111,7 +111,6 @@ export const number = (
 export const between = (min: number, max: number): Rule<number> =>
   number(`a number from ${min} to ${max}`, (value) => value >= min && value <= max);
 
-/** Any string. */
 export const anyText: Rule<string> = rule('string', 'a string', (raw) =>
   typeof raw === 'string' ? raw : undefined,
 );
@@ -129,6 +128,25 @@ export const text = (
     guess,
   );
 
+/**
+ * A rule for strings. `found` describes the fault of an invalid string, or returns undefined for a valid one; `other`
+ * describes a value that is not a string.
+ */
+export const judged = (
+  allowed: string,
+  found: (raw: string) => string | undefined,
+  other: (raw: unknown) => string = shown,
+): Rule<string> => ({
+  type: 'string',
+  allowed,
+  read(raw, path, report) {
+    const fault = typeof raw === 'string' ? found(raw) : other(raw);
+    if (typeof raw === 'string' && fault === undefined) return raw;
+    report(path, `found ${fault ?? ''}, allowed: ${allowed}`);
+    return undefined;
+  },
+});
+
 export const oneOf = <T extends string>(...words: readonly T[]): Rule<T> => ({
   ...rule(
     'string',
@@ -139,7 +157,6 @@ export const oneOf = <T extends string>(...words: readonly T[]): Rule<T> => ({
   choices: words,
 });
 
-/** A property that must differ between the items of a list. */
 interface UniqueProperty<T> {
   readonly by: (item: T) => string;
   /** The key of the property in an item, for messages; undefined for the item itself. */
@@ -152,7 +169,6 @@ interface ListBounds<T> {
   readonly different?: UniqueProperty<T> | readonly UniqueProperty<T>[];
 }
 
-/** Arrays whose items all pass `item`. */
 export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]> {
   const { min = 0, max = Infinity, different = [] } = bounds;
   const differences = [different].flat();
@@ -185,7 +201,6 @@ function sizeText(min: number, max: number): string {
   return min === 0 ? '' : `at least ${min} `;
 }
 
-/** The problem of a value that repeats an earlier one. */
 export const repeated = (earlier: Path): string =>
   `repeats ${keyPath(earlier)}; the two must differ`;
 

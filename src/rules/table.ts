@@ -22,14 +22,12 @@ export type ValuesOf<F extends TableFields> = {
   readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
 };
 
-/** A key with a default. */
 export const optional = <T>(fallback: NoInfer<T>, rule: Rule<T>, meaning: string): Field<T> => ({
   rule,
   meaning,
   fallback: Object.freeze(fallback),
 });
 
-/** A required key. */
 export const required = <T>(rule: Rule<T>, meaning: string): Field<T> => ({
   rule,
   meaning,
@@ -106,7 +104,6 @@ export function reportUnknownKeys(
   }
 }
 
-/** Whether a raw value is a table. */
 export const isTable = (raw: unknown): raw is Readonly<Record<string, unknown>> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof TomlDate);
 

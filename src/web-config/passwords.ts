@@ -85,7 +85,6 @@ export class Passwords {
     known.add(key);
   }
 
-  /** The cache key of a password and a hash. */
   #key(password: string, hash: string): string {
     const text = JSON.stringify([password, hash]);
     return createHmac('sha256', this.#secret).update(text).digest('base64');
@@ -115,35 +114,22 @@ function credentials(
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** A token bucket that limits the rate of requests. */
-export class TokenBucket {
-  readonly #intervalMs: number;
-  readonly #burst: number;
-  readonly #nowMs: () => number;
-  #tokens: number;
-  #filledMs: number;
-
-  /**
-   * @param intervalMs the time in which one token is added; 0 for no limit
-   * @param burst the size of the bucket, which is full at first
-   */
-  constructor(intervalMs: number, burst: number, nowMs: () => number) {
-    this.#intervalMs = intervalMs;
-    this.#burst = burst;
-    this.#nowMs = nowMs;
-    this.#tokens = burst;
-    this.#filledMs = nowMs();
-  }
-
-  /** Takes a token. Returns false if the bucket is empty. */
-  take(): boolean {
-    if (this.#intervalMs === 0) return true;
-    const nowMs = this.#nowMs();
-    const added = (nowMs - this.#filledMs) / this.#intervalMs;
-    this.#tokens = Math.min(this.#burst, this.#tokens + added);
-    this.#filledMs = nowMs;
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
+/**
+ * A token bucket that limits the rate of requests. Returns a function that takes a token, and returns false if the
+ * bucket is empty.
+ * @param intervalMs the time in which one token is added; 0 for no limit
+ * @param burst the size of the bucket, which is full at first
+ */
+export function tokenBucket(intervalMs: number, burst: number, nowMs: () => number): () => boolean {
+  let tokens = burst;
+  let filledMs = nowMs();
+  return () => {
+    if (intervalMs === 0) return true;
+    const now = nowMs();
+    tokens = Math.min(burst, tokens + (now - filledMs) / intervalMs);
+    filledMs = now;
+    if (tokens < 1) return false;
+    tokens--;
     return true;
-  }
+  };
 }

@@ -8,7 +8,6 @@ import type { WebConfig } from './web-config.js';
 /** The shortest time between two checks of the files. */
 const PERIOD_MS = 1000;
 
-/** The result of an attempt to read the files. */
 export interface WebConfigReload {
   /** Whether the current content of the files is in use. */
   readonly isInUse: boolean;

@@ -2,7 +2,7 @@
 import { keyPath, shown } from '../document/document.js';
 import type { Path } from '../document/document.js';
 import { word } from '../rules/formats.js';
-import { integer, list, oneOf, rule, text } from '../rules/rule.js';
+import { integer, judged, list, oneOf, rule, text } from '../rules/rule.js';
 import type { ReportProblem, Rule } from '../rules/rule.js';
 import { isTable, optional, reportUnknownKeys, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
@@ -70,18 +70,12 @@ const secret = (
   shape: RegExp,
   allowed: string,
   found: (raw: string) => string = () => 'something else',
-): Rule<string> => ({
-  type: 'string',
-  allowed,
-  read(raw, at, report) {
-    if (typeof raw === 'string' && shape.test(raw)) return raw;
-    report(
-      at,
-      `found ${typeof raw === 'string' ? found(raw) : 'something else'}, allowed: ${allowed}`,
-    );
-    return undefined;
-  },
-});
+): Rule<string> =>
+  judged(
+    allowed,
+    (raw) => (shape.test(raw) ? undefined : found(raw)),
+    () => 'something else',
+  );
 
 /** The PEM text itself, in place of the file that `<name>_file` names. */
 const pem = (name: string): Rule<string> =>

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { configHash } from '#app/config/changed-settings.js';
 import { loadConfig } from '#app/config/resolve.js';
-import { ServiceMetrics, freePages } from '#app/exporter/service-metrics.js';
+import { freePages, serviceMetrics } from '#app/exporter/service-metrics.js';
 import { LICENSE_STATES, statusOf } from '#app/license/license.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -11,7 +11,7 @@ describe('the service metrics', () => {
   const measuring = (revision = 'abc') => {
     const self = new SelfMetrics();
     const build = { version: '1.2.3', revision, node: '20.1.0' };
-    const metrics = new ServiceMetrics(self, build, 1000);
+    const metrics = serviceMetrics(self, build, 1000);
     const shown = async (name: string) =>
       (await self.text([])).split('\n').filter((line) => line.startsWith(name));
     return { metrics, shown };
@@ -69,18 +69,21 @@ describe('the service metrics', () => {
 
 describe('the process section of the status page', () => {
   const build = { version: '1.2.3', revision: 'abc', node: '20.1.0' };
-  const fresh = () => new ServiceMetrics(new SelfMetrics(), build, 1000);
+  const fresh = () => serviceMetrics(new SelfMetrics(), build, 1000);
 
   it('shows the build, start, license and configuration that the metrics show', () => {
     const metrics = fresh();
     const atStart = { ...build, startedMs: 1000, license: undefined };
     const configuration = { acceptedMs: 1000, refusedMs: undefined };
-    expect(metrics.processInfo).to.deep.equal({ ...atStart, configuration });
+    expect(metrics.processInfo()).to.deep.equal({ ...atStart, configuration });
     metrics.configAccepted(7, 1500);
     metrics.configRefused(2000);
-    expect(metrics.processInfo.configuration).to.deep.equal({ acceptedMs: 1500, refusedMs: 2000 });
+    expect(metrics.processInfo().configuration).to.deep.equal({
+      acceptedMs: 1500,
+      refusedMs: 2000,
+    });
     metrics.configAccepted(8, 2500);
-    expect(metrics.processInfo.configuration).to.deep.equal({
+    expect(metrics.processInfo().configuration).to.deep.equal({
       acceptedMs: 2500,
       refusedMs: undefined,
     });
@@ -98,7 +101,7 @@ describe('the process section of the status page', () => {
       const status = statusOf({ ...license, ...term }, at);
       metrics.license(status);
       const { warning } = status;
-      expect(metrics.processInfo.license).to.deep.equal({
+      expect(metrics.processInfo().license).to.deep.equal({
         state,
         severity,
         expiresMs: 60_000,

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { NEVER, Subject, firstValueFrom, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { Passwords, TokenBucket } from '#app/web-config/passwords.js';
+import { Passwords, tokenBucket } from '#app/web-config/passwords.js';
 import type { PasswordVerdict } from '#app/web-config/passwords.js';
 import { passwordThread } from '#app/web-config/threads/compare-in-thread.js';
 import { follow } from '../support/follow.js';
@@ -154,19 +154,17 @@ describe('passwordThread', () => {
   });
 });
 
-// TokenBucket limits the rate of requests.
-describe('TokenBucket', () => {
+// Tests tokenBucket, which limits the rate of requests.
+describe('tokenBucket', () => {
   let nowMs = 0;
-  const bucket = (intervalMs: number, burst: number) =>
-    new TokenBucket(intervalMs, burst, () => nowMs);
-  const takes = (from: TokenBucket, count: number) =>
-    Array.from({ length: count }, () => from.take());
+  const bucket = (intervalMs: number, burst: number) => tokenBucket(intervalMs, burst, () => nowMs);
+  const takes = (from: () => boolean, count: number) => Array.from({ length: count }, () => from());
 
   it('admits a burst, then one request each interval', () => {
     const limited = bucket(100, 2);
     expect(takes(limited, 3)).to.deep.equal([true, true, false]);
     nowMs += 99;
-    expect(limited.take()).to.equal(false);
+    expect(limited()).to.equal(false);
     nowMs += 1;
     expect(takes(limited, 2)).to.deep.equal([true, false]);
   });
@@ -193,7 +191,7 @@ describe('TokenBucket', () => {
           let taken = 0;
           for (const wait of waits) {
             nowMs += wait;
-            if (limited.take()) taken++;
+            if (limited()) taken++;
           }
           const most = burst + (nowMs - startMs) / intervalMs;
           expect(taken).to.be.at.most(most + 1e-6);

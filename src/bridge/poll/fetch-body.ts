@@ -86,7 +86,6 @@ function checkAnswer(
   if (length > maxBodyBytes) throw tooLarge(maxBodyBytes, `${length}`);
 }
 
-/** The failure for a body that is larger than the limit. */
 const tooLarge = (maxBodyBytes: number, found = 'more'): PollFailure =>
   new PollFailure(
     'too_large',
@@ -154,7 +153,6 @@ export interface Endpoint {
   readonly tlsVerify: boolean;
   /** Certificates in PEM to trust instead of the default certificate authorities. */
   readonly ca: string | undefined;
-  /** True to request a compressed body. */
   readonly deflate: boolean;
   /** The time limit from the name look-up to the end of the TLS handshake. */
   readonly connectTimeoutMs: number;

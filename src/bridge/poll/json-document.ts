@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../errors.js';
 import { PollFailure } from './fetch-body.js';
 
-/** The limits of a document. */
 export interface ScanBounds {
   /** Nesting depth of arrays and objects. */
   readonly mostNesting: number;
@@ -145,7 +144,6 @@ const FIRST_BYTES = 1 << 16;
 /** The maximum number of characters to quote from an error message of JSON.parse. */
 const LONGEST_COMPLAINT = 160;
 
-/** The exact value of a decimal integer. */
 export function exactNumber(digits: string): number | bigint {
   const number = Number(digits);
   return Number.isSafeInteger(number) ? number : BigInt(digits);

@@ -27,7 +27,6 @@ import type { BodyChunk } from './fetch-body.js';
 import { JsonDocument } from './json-document.js';
 import type { ScanBounds } from './json-document.js';
 
-/** The bytes of a body, as received and after decompression. */
 interface BodySize {
   readonly received: number;
   readonly decoded: number;

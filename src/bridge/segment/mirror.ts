@@ -49,7 +49,6 @@ export interface Changes {
   readonly changedValues: number;
   /** The number of objects and variables for which the segment had no free space. */
   readonly dropped: number;
-  /** How many of the dropped items are objects. */
   readonly droppedObjects: number;
 }
 

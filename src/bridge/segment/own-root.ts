@@ -8,7 +8,6 @@ import type { FailureReason } from '../poll/fetch-body.js';
 import { ODDITIES } from '../tree/component-tree.js';
 import type { OddityKind } from '../tree/component-tree.js';
 
-/** The application of the bridge's own root. */
 export const APPLICATION = 'shm_bridge';
 
 /** The class of the root. */
@@ -31,7 +30,6 @@ const amount = (help: string, kind: VariableKind = 'gauge'): OwnRow => ({
 });
 const flag = (help: string): OwnRow => ({ type: 'bool', kind: 'gauge', unit: '', help });
 
-/** The variables of the root, by name. */
 export const OWN_VARIABLES = {
   up: flag('1 if the last poll of the component succeeded.'),
   isPublished: flag('1 while objects of the component are published, fresh or stale.'),
@@ -59,7 +57,6 @@ export const OWN_VARIABLES = {
 
 type OwnVariable = keyof typeof OWN_VARIABLES;
 
-/** The string variables of the root, by name. */
 export const OWN_TEXTS = {
   name: 'Name of the component in the configuration.',
   url: 'Address of the component.',

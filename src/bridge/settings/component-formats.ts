@@ -1,34 +1,13 @@
 // The formats of a component's settings, and the warnings about them.
 import { compileSeedPrefix } from '../../catalogue/match/patterns.js';
-import { keyPath, quoted, shown } from '../../document/document.js';
-import type { Path } from '../../document/document.js';
+import { quoted } from '../../document/document.js';
 import { Fault } from '../../errors.js';
 import { word } from '../../rules/formats.js';
-import type { Problems } from '../../rules/problems.js';
-import { text } from '../../rules/rule.js';
+import { judged, text } from '../../rules/rule.js';
 import type { Rule } from '../../rules/rule.js';
 
 /** The path of the view with the whole tree, after the base address. */
 const VIEW = '/sharedmem';
-
-/**
- * A rule for strings. `found` describes the fault of an invalid string, or returns undefined for a valid one; `other`
- * describes a value that is not a string.
- */
-const judged = (
-  allowed: string,
-  found: (raw: string) => string | undefined,
-  other: (raw: unknown) => string = shown,
-): Rule<string> => ({
-  type: 'string',
-  allowed,
-  read(raw, path, report) {
-    const fault = typeof raw === 'string' ? found(raw) : other(raw);
-    if (typeof raw === 'string' && fault === undefined) return raw;
-    report(path, `found ${fault ?? ''}, allowed: ${allowed}`);
-    return undefined;
-  },
-});
 
 /** The base address of a component, to which `treeUrlOf` adds the path of the tree. */
 export const baseAddress = judged(
@@ -84,27 +63,6 @@ export const hostName = text(
   /^$|^[A-Za-z0-9_.-]{1,255}$/,
   'a string of at most 255 letters, digits, "_", "-" and "."',
 );
-
-/** Collects problems and warnings, each with its position in the file. */
-export class Notes {
-  constructor(
-    readonly path: Path,
-    readonly problems: Problems,
-    readonly warnings: string[],
-  ) {}
-
-  warn(key: string, sentence: string): void {
-    const { places } = this.problems;
-    const path = [...this.path, key];
-    const offset = places.offset(path, 'value') ?? 0;
-    this.warnings.push(`${places.at(offset)}: ${keyPath(path)}: ${sentence}`);
-  }
-
-  /** Returns the result of `attempt`. If it throws a Fault, adds a problem and returns undefined. */
-  catch<T>(key: string, attempt: () => T): T | undefined {
-    return this.problems.catch([...this.path, key], attempt);
-  }
-}
 
 /** True if the address is on this host. */
 export const isLocal = ({ hostname }: URL): boolean =>

@@ -4,6 +4,7 @@ import { messageOf } from '../../errors.js';
 import { LOG_FORMATS } from '../../logs/log.js';
 import { line, logLevel, name, words } from '../../rules/formats.js';
 import { flag, indexed, integer, list, oneOf, refined } from '../../rules/rule.js';
+import type { Problems } from '../../rules/problems.js';
 import type { ReportProblem } from '../../rules/rule.js';
 import { optional, required, table } from '../../rules/table.js';
 import type { ValuesOf } from '../../rules/table.js';
@@ -19,7 +20,6 @@ import {
   seedPrefix,
   treeUrlOf,
 } from './component-formats.js';
-import type { Notes } from './component-formats.js';
 import { readCertificates, readSecurityKey } from './security-key.js';
 import type { KeyReader } from './security-key.js';
 
@@ -166,23 +166,26 @@ export const BRIDGE_FILE = table('a table', {
   components: required(components, 'The components to poll, one table each'),
 });
 
-/** Adds warnings about settings that are valid but probably not intended. @param url the address to poll */
-function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
+/** Adds a warning about the value of a key. */
+type Warn = (key: string, sentence: string) => void;
+
+/** Warns of settings that are valid but probably not intended. @param url the address to poll */
+function warnOf(table: ComponentTable, url: URL, warn: Warn): void {
   const { securityKey, caFile, tlsVerify, requestTimeoutMs, intervalMs } = table;
   if (url.protocol === 'http:') {
     if (securityKey !== '' && !isLocal(url))
-      notes.warn('url', 'sends the security key over the network as clear text; use https');
-    if (caFile !== '') notes.warn('ca_file', 'has no effect with http');
-    if (!tlsVerify) notes.warn('tls_verify', 'has no effect with http');
+      warn('url', 'sends the security key over the network as clear text; use https');
+    if (caFile !== '') warn('ca_file', 'has no effect with http');
+    if (!tlsVerify) warn('tls_verify', 'has no effect with http');
   } else if (!tlsVerify) {
-    notes.warn(
+    warn(
       'tls_verify',
       'any certificate is accepted: anyone between the bridge and the component can read the security key and forge values',
     );
-    if (caFile !== '') notes.warn('ca_file', 'has no effect while tls_verify is false');
+    if (caFile !== '') warn('ca_file', 'has no effect while tls_verify is false');
   }
   if (requestTimeoutMs > intervalMs)
-    notes.warn(
+    warn(
       'request_timeout_ms',
       'is longer than interval_ms, so a slow answer makes the bridge skip polls',
     );
@@ -198,19 +201,22 @@ export interface ComponentConfig extends ComponentTable {
 
 /**
  * The component that a checked table configures. If a file or key cannot be used, returns undefined and adds a
- * problem to `notes`.
+ * problem.
  */
 export function componentOf(
   table: ComponentTable,
   keys: KeyReader,
-  notes: Notes,
+  problems: Problems,
+  warn: Warn,
 ): ComponentConfig | undefined {
   const url = treeUrlOf(table.url);
+  const path = ['components', table.index];
   const { caFile, deflate, tlsVerify, connectTimeoutMs, maxBodyBytes } = table;
   const readKey = () => readSecurityKey(table.securityKey, keys);
-  const securityKey = notes.catch('security_key', readKey);
-  const ca = caFile === '' ? '' : notes.catch('ca_file', () => readCertificates(caFile));
-  warnOf(table, url, notes);
+  const securityKey = problems.catch([...path, 'security_key'], readKey);
+  const ca =
+    caFile === '' ? '' : problems.catch([...path, 'ca_file'], () => readCertificates(caFile));
+  warnOf(table, url, warn);
   if (securityKey === undefined || ca === undefined) return undefined;
   return {
     ...table,

@@ -1,6 +1,6 @@
 // Loads the configuration of the bridge, and parses its command line.
 import { dirname, isAbsolute, join } from 'node:path';
-import { quoted } from '../../document/document.js';
+import { keyPath, quoted } from '../../document/document.js';
 import { readToml } from '../../document/toml-file.js';
 import { Fault } from '../../errors.js';
 import type { LogFormat } from '../../logs/log.js';
@@ -8,7 +8,7 @@ import type { LogLevel } from '../../model.js';
 import { readCommandLine } from '../../rules/command-line.js';
 import { Problems } from '../../rules/problems.js';
 import { settingNames } from '../../rules/table.js';
-import { Notes, treeUrlOf } from './component-formats.js';
+import { treeUrlOf } from './component-formats.js';
 import { BRIDGE_FILE, componentOf } from './component-table.js';
 import type { ComponentConfig, ComponentTable } from './component-table.js';
 import { OPTIONS, PROGRAM } from './options.js';
@@ -17,7 +17,7 @@ import type { KeyReader } from './security-key.js';
 /** Warns of each component that has the same address as an earlier component. */
 function warnOfSharedAddresses(
   tables: readonly ComponentTable[],
-  notesOf: (index: number) => Notes,
+  warn: (index: number, key: string, sentence: string) => void,
 ): void {
   const first = new Map<string, number>();
   tables.forEach(({ url, index }) => {
@@ -25,7 +25,8 @@ function warnOfSharedAddresses(
     const earlier = first.get(href);
     if (earlier === undefined) first.set(href, index);
     else
-      notesOf(index).warn(
+      warn(
+        index,
         'url',
         `components[${earlier}] has the same address, so its tree is polled and published twice`,
       );
@@ -52,16 +53,22 @@ export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string
   const document = readToml(file, true);
   const problems = new Problems(document.places, settingNames(OPTIONS));
   const warnings: string[] = [];
-  const notesOf = (index: number) => new Notes(['components', index], problems, warnings);
+  const warn = (index: number, key: string, sentence: string): void => {
+    const path = ['components', index, key];
+    const { places } = document;
+    warnings.push(`${places.at(places.offset(path, 'value') ?? 0)}: ${keyPath(path)}: ${sentence}`);
+  };
   const values = problems.read(document, BRIDGE_FILE);
   const components = values?.components.map((table) =>
-    componentOf({ ...table, ...besideFile(file, table) }, keys, notesOf(table.index)),
+    componentOf({ ...table, ...besideFile(file, table) }, keys, problems, (...warning) => {
+      warn(table.index, ...warning);
+    }),
   );
   problems.throwIfAny();
   if (values === undefined || components === undefined)
     throw new Fault('CONFIG_INVALID', `${file}: has no components`);
   const { components: tables, host, debug, logLevel, ...pool } = values;
-  warnOfSharedAddresses(tables, notesOf);
+  warnOfSharedAddresses(tables, warn);
   return {
     ...pool,
     host: host === '' ? hostName : host,

@@ -40,7 +40,6 @@ export class Families {
 
   constructor(readonly app: string) {}
 
-  /** The families by name, in the order of the file. */
   get all(): ReadonlyMap<string, FamilyMetadata> {
     return this.#byName;
   }
@@ -54,8 +53,8 @@ export class Families {
     if (known === undefined) return this.#first(name, row);
     for (const key of ['type', 'unit', 'help'] as const)
       if (row.has(key) && row.text(key) !== known[key])
-        row.problems.add(
-          row.at(key),
+        row.report(
+          key,
           `differs from the first row of ${name}, where it is ${JSON.stringify(known[key])}`,
         );
     return known;
@@ -66,8 +65,7 @@ export class Families {
     const type = row.read('type', metricType);
     const help = row.read('help', helpText)?.trim() ?? '';
     const unit = row.text('unit') ?? '';
-    for (const problem of nameProblems({ name, type, unit }, this.app))
-      row.problems.add(row.at('name'), problem);
+    for (const problem of nameProblems({ name, type, unit }, this.app)) row.report('name', problem);
     if (type === undefined) {
       this.#broken.add(name);
       return undefined;
@@ -80,13 +78,11 @@ export class Families {
 
   #take(taken: string, name: string, row: Table): void {
     const owner = this.#owners.get(taken);
-    if (owner !== undefined)
-      row.problems.add(row.at('name'), `${name} and ${owner} both need the name ${taken}`);
+    if (owner !== undefined) row.report('name', `${name} and ${owner} both need the name ${taken}`);
     else this.#owners.set(taken, name);
   }
 }
 
-/** The keys that a row of any kind may have. */
 const COMMON = [
   ...['name', 'type', 'unit', 'help', 'at', 'class_id', 'static', 'personal', 'src', 'note'],
 ];
@@ -138,8 +134,8 @@ export class RowParser {
     const allowed = [...COMMON, ...keysOf(kind)];
     for (const key of table.keys)
       if (this.#known.includes(key) && !allowed.includes(key))
-        table.problems.add(
-          table.at(key),
+        table.report(
+          key,
           `is not allowed for ${name}, because its row has ${Object.keys(must).join(', ')}`,
         );
     if (table.has('at') !== table.has('class_id'))

@@ -35,12 +35,16 @@ export class Table {
     return Object.hasOwn(this.#values, key);
   }
 
+  /** Adds a problem with the value at `key`. */
+  report(key: string, sentence: string): void {
+    this.problems.add(this.at(key), sentence);
+  }
+
   /** The path of `key`, or of one of its items. */
   at(key: string, ...item: Path): Path {
     return [...this.path, key, ...item];
   }
 
-  /** Reports every key that is not among `known`. */
   only(known: readonly string[]): void {
     reportUnknownKeys(this.#values, known, this.path, this.problems.report);
   }
@@ -123,7 +127,7 @@ function labelled(table: Table, key: string): Table {
   const inner = table.table(key);
   for (const label of inner.keys) {
     const problem = labelProblem(label);
-    if (problem !== undefined) table.problems.add(inner.at(label), problem);
+    if (problem !== undefined) inner.report(label, problem);
   }
   return inner;
 }
@@ -138,10 +142,7 @@ export const childPath = (table: Table, key: string): string => table.read(key, 
 export function variableIn(table: Table, key: string): string {
   const name = table.read(key, word) ?? '';
   if (name === '@state')
-    table.problems.add(
-      table.at(key),
-      'found "@state", the state of the object, which needs type stateset',
-    );
+    table.report(key, 'found "@state", the state of the object, which needs type stateset');
   return name;
 }
 
@@ -149,8 +150,8 @@ export function variableIn(table: Table, key: string): string {
 export function plainVariable(table: Table, key: string): string {
   const name = variableIn(table, key);
   if (/[{}]/.test(name))
-    table.problems.add(
-      table.at(key),
+    table.report(
+      key,
       `found ${quoted(name)}, allowed: a plain name; only a row that reads one number can have a pattern`,
     );
   return name;
@@ -167,19 +168,13 @@ export const patternIn = (table: Table, key: string, name: string): VariablePatt
 export function wraps(table: Table, type: MetricType): boolean {
   const isTotal = type === 'counter' || type === 'summary';
   if (table.has('wrap32') && !isTotal)
-    table.problems.add(
-      table.at('wrap32'),
-      `is not allowed for type ${type}, whose values may be negative`,
-    );
+    table.report('wrap32', `is not allowed for type ${type}, whose values may be negative`);
   return table.flag('wrap32') ?? isTotal;
 }
 
 export function mustBe<T>(table: Table, key: string, found: T | undefined, wanted: T): void {
   if (found !== undefined && found !== wanted)
-    table.problems.add(
-      table.at(key),
-      `found ${JSON.stringify(found)}, allowed: ${JSON.stringify(wanted)}`,
-    );
+    table.report(key, `found ${JSON.stringify(found)}, allowed: ${JSON.stringify(wanted)}`);
 }
 
 export function conversionIn(table: Table, key: string): Conversion {

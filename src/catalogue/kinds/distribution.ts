@@ -20,7 +20,6 @@ export function distributionRow(fields: RowFields, variable: string, conversion:
   const type = fields.family.type === 'summary' ? 'summary' : 'histogram';
   return rowOf(fields, {
     inputs: [{ variable, types: [type], conversion, unit: fields.family.unit }],
-    ownLabels: [],
     isComputed: true,
     // Lines for +Inf, sum and count, besides those of the schema.
     linesOf: (published) => (published?.schema.length ?? 0) + 3,

@@ -12,10 +12,7 @@ export const info: RowKind = {
   read(table, fields) {
     const pairs = labelVariables(table, 'labels_from');
     if (pairs.length === 0)
-      table.problems.add(
-        table.at('labels_from'),
-        'found an empty table, needed: at least one label',
-      );
+      table.report('labels_from', 'found an empty table, needed: at least one label');
     return infoRow(fields, pairs);
   },
 };

@@ -17,8 +17,6 @@ export const observedHistogram: RowKind = {
     const bounds = ascending(table, 'buckets');
     return rowOf(fields, {
       inputs: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
-      ownLabels: [],
-      isComputed: false,
       // Lines for +Inf, sum and count, besides those of the bounds.
       linesOf: () => bounds.length + 3,
       series: (context) => context.observed({ type: 'histogram', bounds }, conversion),
@@ -40,8 +38,6 @@ export const observedSummary: RowKind = {
     const quantiles = ascending(table, 'quantiles', 0, 1);
     return rowOf(fields, {
       inputs: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
-      ownLabels: [],
-      isComputed: false,
       // Lines for sum and count, besides those of the quantiles.
       linesOf: () => quantiles.length + 2,
       series: (context) => context.observed({ type: 'summary', quantiles }, conversion),

@@ -17,7 +17,7 @@ export const pair: RowKind = {
   read(table, fields) {
     const sum = plainVariable(table, 'sum_var');
     const count = plainVariable(table, 'count_var');
-    if (sum === count) table.problems.add(table.at('count_var'), repeated(table.at('sum_var')));
+    if (sum === count) table.report('count_var', repeated(table.at('sum_var')));
     const conversion = conversionIn(table, 'scale');
     const wrap32 = wraps(table, fields.family.type);
     const { unit } = fields.family;
@@ -27,8 +27,6 @@ export const pair: RowKind = {
     ];
     return rowOf(fields, {
       inputs,
-      ownLabels: [],
-      isComputed: false,
       linesOf: () => 2,
       series(context) {
         const [ofSum, ofCount] = [context.named(sum), context.named(count)];

@@ -6,11 +6,9 @@ import type { Table } from '../file/table.js';
 import type { Row, RowFields } from '../row.js';
 
 export interface RowKind {
-  /** The metric types that a row of this kind can have. */
   readonly types: readonly MetricType[];
   /** The keys that this kind requires in addition to those of every row, each with a description of its values. */
   readonly must: Readonly<Record<string, string>>;
-  /** The optional keys of this kind. */
   readonly may?: readonly string[];
   /** True if the keys of a row fit this kind. The kind of a row is the first in `ROW_KINDS` that fits. */
   matches(table: Table, type: MetricType): boolean;

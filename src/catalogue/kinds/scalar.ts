@@ -38,7 +38,6 @@ export function scalarRow(fields: RowFields, scalar: ScalarRow): Row {
   return rowOf(fields, {
     inputs: [{ variable, pattern, conversion, types, unit }],
     ownLabels: pattern === undefined ? [] : [pattern.label],
-    isComputed: false,
     linesOf: () => 1,
     series(context) {
       return context.reference(context.variable, conversion, wrap32) ?? [];

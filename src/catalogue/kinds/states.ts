@@ -32,7 +32,6 @@ export const state: RowKind = {
     const { name } = fields.family;
     return rowOf(fields, {
       inputs: [],
-      ownLabels: [],
       isComputed: true,
       linesOf: () => OBJECT_STATES.length,
       series: () => [],
@@ -52,7 +51,6 @@ export const stateset: RowKind = {
     const states = stateNames(table, 'states');
     return rowOf(fields, {
       inputs: [{ variable: plainVariable(table, 'var'), types: TEXTS, texts: states }],
-      ownLabels: [],
       isComputed: true,
       linesOf: () => states.length,
       series(context) {

@@ -12,7 +12,6 @@ export const timestamp: RowKind = {
     mustBe(table, 'conv', table.text('conv'), 'timestamp');
     return rowOf(fields, {
       inputs: [{ variable: plainVariable(table, 'var'), types: TEXTS, isTime: true }],
-      ownLabels: [],
       isComputed: true,
       linesOf: () => 1,
       series(context) {

@@ -13,7 +13,6 @@ import type { ObjectPath, RowIndex } from './row-index.js';
 /** Reports a problem with the value at `path` inside the target, such as `['classes', 0]`. */
 type FilterReport = (path: Path, sentence: string) => void;
 
-/** Throws the first problem. */
 const refuse: FilterReport = (path, sentence) => {
   throw new Fault('CONFIG_INVALID', `${keyPath(path)}: ${sentence}`);
 };
@@ -29,7 +28,6 @@ function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonl
   }
 }
 
-/** The filter keys of a target, as configured. */
 export interface FilterSettings {
   readonly classes: readonly string[];
   readonly seedPathGroups: readonly string[];

@@ -3,6 +3,8 @@ import { Fault } from '../../errors.js';
 import { compileWildcard } from '../../rules/formats.js';
 import { labelProblem } from '../names.js';
 
+const refusal = (sentence: string): Fault => new Fault('CONFIG_INVALID', sentence);
+
 /** The allowed expressions: letters, digits, _, - and bracketed classes, each with at most one of + * ? after it. */
 const GRAMMAR = /^(?:(?:[\w-]|\[\^?[\w-]+\])[+*?]?)+$/;
 const MAX_QUANTIFIERS = 2;
@@ -16,8 +18,7 @@ const LONGEST_TEXT = 256;
 function compileRestriction(source: string): (text: string) => boolean {
   const quantifiers = source.match(/[+*?]/g)?.length ?? 0;
   if (!GRAMMAR.test(source) || quantifiers > MAX_QUANTIFIERS)
-    throw new Fault(
-      'CONFIG_INVALID',
+    throw refusal(
       `${JSON.stringify(source)} is not a valid expression for a label, allowed: letters, ` +
         `digits, _, - and character classes such as [0-9], with at most ${MAX_QUANTIFIERS} of + * ?`,
     );
@@ -32,9 +33,7 @@ function expression(source: string): RegExp {
     throw new Fault(
       'CONFIG_INVALID',
       `${JSON.stringify(source)} has a character class with a range in descending order`,
-      {
-        cause: thrown,
-      },
+      { cause: thrown },
     );
   }
 }
@@ -57,15 +56,14 @@ function compileSegment(text: string): Segment {
   const [whole, label = '', source] = SEGMENT_PLACEHOLDER.exec(text) ?? [];
   if (whole === undefined) return literalSegment(text);
   const problem = labelProblem(label);
-  if (problem !== undefined) throw new Fault('CONFIG_INVALID', problem);
+  if (problem !== undefined) throw refusal(problem);
   const matches = source === undefined ? any : compileRestriction(source);
   return { label, literal: undefined, matches };
 }
 
 function literalSegment(text: string): Segment {
   if (/[{}]/.test(text))
-    throw new Fault(
-      'CONFIG_INVALID',
+    throw refusal(
       `${JSON.stringify(text)} has a stray brace, allowed: a name, {label} or {label~expression}`,
     );
   return { label: undefined, literal: text, matches: (found) => found === text };
@@ -82,7 +80,6 @@ function segmentsOverlap(one: Segment, other: Segment): boolean {
 export const segmentsOf = (seedPath: string): readonly string[] =>
   seedPath === '' ? [] : seedPath.split('.');
 
-/** Label names with their values. */
 export type LabelValues = Readonly<Record<string, string>>;
 
 /** The path pattern that matches only the root. As a prefix of seed paths, it also matches only the root. */
@@ -109,15 +106,11 @@ export interface PathPattern {
  * @throws Fault CONFIG_INVALID for an empty pattern, a bad segment or a repeated label
  */
 export function compilePathPattern(text: string): PathPattern {
-  if (text === '')
-    throw new Fault(
-      'CONFIG_INVALID',
-      `the path is empty, allowed: ${ROOT} or names separated by dots`,
-    );
+  if (text === '') throw refusal(`the path is empty, allowed: ${ROOT} or names separated by dots`);
   const segments = text === ROOT ? [] : segmentsOf(text).map(compileSegment);
   const labelNames = segments.flatMap(({ label }) => label ?? []);
   if (new Set(labelNames).size < labelNames.length)
-    throw new Fault('CONFIG_INVALID', `${JSON.stringify(text)} gives the same label twice`);
+    throw refusal(`${JSON.stringify(text)} gives the same label twice`);
   const along = (found: readonly string[]) => capture(segments, found);
   const matchSegments = (found: readonly string[]) =>
     found.length === segments.length ? along(found) : undefined;
@@ -172,10 +165,9 @@ const PLACEHOLDER = /^([^{}]*)\{([^{}~]*)(?:~([^{}]*))?\}([^{}]*)$/;
 export function compileVariablePattern(text: string): VariablePattern | undefined {
   if (!/[{}]/.test(text)) return undefined;
   const [whole, before = '', label = '', source, after = ''] = PLACEHOLDER.exec(text) ?? [];
-  if (whole === undefined)
-    throw new Fault('CONFIG_INVALID', `${JSON.stringify(text)} must hold exactly one {label}`);
+  if (whole === undefined) throw refusal(`${JSON.stringify(text)} must hold exactly one {label}`);
   const problem = labelProblem(label);
-  if (problem !== undefined) throw new Fault('CONFIG_INVALID', problem);
+  if (problem !== undefined) throw refusal(problem);
   const allowed = source === undefined ? () => true : compileRestriction(source);
   const around = before.length + after.length;
   const capture = (name: string): string | undefined => {
@@ -198,15 +190,9 @@ export type SeedPrefix = (found: readonly string[]) => boolean;
 export function compileSeedPrefix(text: string): SeedPrefix {
   if (text === ROOT) return (found) => found.length === 0;
   if (text === '')
-    throw new Fault(
-      'CONFIG_INVALID',
-      `a seed path is empty, allowed: ${ROOT} or names separated by dots`,
-    );
+    throw refusal(`a seed path is empty, allowed: ${ROOT} or names separated by dots`);
   if (text.startsWith('@'))
-    throw new Fault(
-      'CONFIG_INVALID',
-      `${JSON.stringify(text)} is not a seed path, did you mean ${ROOT}?`,
-    );
+    throw refusal(`${JSON.stringify(text)} is not a seed path, did you mean ${ROOT}?`);
   const segments = segmentsOf(text).map(compilePrefixSegment);
   return (found) =>
     found.length >= segments.length && segments.every((is, index) => is(found[index] ?? ''));

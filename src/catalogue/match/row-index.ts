@@ -32,7 +32,6 @@ export function objectPath(root: ManagedObject, object: ManagedObject): ObjectPa
   return { className: object.className, seedPath: pathOf(object), ancestor };
 }
 
-/** One row that reads a variable. */
 export interface RowMatch {
   readonly row: Row;
   readonly input: RowInput;
@@ -42,7 +41,6 @@ export interface RowMatch {
 
 /** The rows of one class for objects at one path. */
 export interface ClassRows {
-  /** The alias of the class that the rows belong to. */
   readonly alias: string;
   /** Whether variables that no row reads are shown as their publisher describes them. */
   readonly isDeclared: boolean;
@@ -100,7 +98,6 @@ export interface RowIndex {
   rowsFor(object: ObjectPath): readonly ObjectRows[];
   /** Whether there are rows for objects of a class, at any path. */
   hasClass(className: string): boolean;
-  /** Whether any row reads the object. */
   reads(object: ObjectPath): boolean;
   /** The rows that read objects below `object`, for each class that selects `object`. */
   rowsBelow(object: ObjectPath): readonly ClassRows[];

@@ -7,7 +7,6 @@ import type { DraftedClass } from './metric-draft.js';
 import { freeLabel } from './survey.js';
 import type { SeenClass, SeenVariable } from './survey.js';
 
-/** A value of an inline table. */
 type TomlValue = string | number | boolean | Readonly<Record<string, string>>;
 
 /** A TOML string that is safe for a terminal. */
@@ -43,7 +42,6 @@ interface VariableFamily {
   readonly variable: SeenVariable;
   /** The name of the only variable, or a pattern such as `bytesSent.{number}`. */
   readonly pattern: string;
-  /** The label of the pattern; undefined for a single variable. */
   readonly label: string | undefined;
 }
 

@@ -11,7 +11,6 @@ const MAX_CLASSES = 500;
 const MAX_VARIABLES = 1000;
 const MAX_TEXTS = 64;
 
-/** A variable of the objects of a class. */
 export interface SeenVariable extends Omit<Declaration, 'schema'> {
   /** Whether the first text of the variable is a point in time. */
   readonly isTime: boolean;
@@ -22,7 +21,6 @@ export interface SeenClass {
   readonly className: string;
   /** The different texts of each path segment. */
   readonly segments: readonly Set<string>[];
-  /** Variables by name. */
   readonly variables: Map<string, SeenVariable>;
 }
 
@@ -121,14 +119,12 @@ export function freeLabel(wanted: readonly string[], taken: readonly string[]): 
 const singular = (word: string): string =>
   word.length > 3 && /[^ious]s$/.test(word) ? word.slice(0, -1) : word;
 
-/** The path pattern of a class, and its labels. */
 interface PathDraft {
   readonly pattern: string;
   readonly labels: readonly string[];
   readonly guesses: readonly string[];
 }
 
-/** The maximum number of characters of a pattern. */
 const MAX_PATTERN = 1024;
 /** The maximum number of example texts in the description of a guess. */
 const MAX_NAMED = 3;

@@ -20,7 +20,6 @@ const { hrtime } = process;
 
 /** The time limit for reading a tree whose structure keeps changing. */
 const TIMEOUT_NS = 10_000_000_000n;
-/** The pause before the next attempt. */
 const PAUSE_MS = 20;
 
 /** The state of a segment, without its tree. */
@@ -135,7 +134,6 @@ function headerOf(file: SegmentFile): SegmentHeader {
   }
 }
 
-/** The state and the tree of a segment at one moment. */
 export interface SegmentReading {
   readonly status: SegmentStatus;
   readonly reading: TreeReading;

@@ -21,7 +21,6 @@ import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
 import { commandsIn, fittedText } from './screen.js';
 import type { ScreenLine, ScreenSize, ViewCommand } from './screen.js';
 
-/** The items that the screen shows. */
 interface ItemWindow<T> {
   readonly items: readonly T[];
   /** The index of the first shown item: lower than requested if the window would extend beyond the last item. */
@@ -42,7 +41,6 @@ function itemWindow<T>(all: () => Iterable<T>, from: number, size: number): Item
   return from <= last ? { items, from, hasMore: false } : itemWindow(all, last, size);
 }
 
-/** The number of columns for the age of a value. */
 const AGE_COLUMNS = 12;
 const KEYS = 'up, down, page up, page down, home; q quits';
 
@@ -57,9 +55,7 @@ export class LiveView {
   readonly #segment: FollowedSegment;
   readonly #choice: Choice;
   readonly #hasKeys: boolean;
-  /** The number of items above the screen. */
   #position = 0;
-  /** The number of items on the screen. */
   #height = 0;
   #generation = '';
   /** The lines on the screen, by item id. */

@@ -1,7 +1,6 @@
 // A terminal: its screen, its keys, and the widths of texts.
 import type { Output } from '../../stdio/output.js';
 
-/** A line to show on the terminal. */
 export interface ScreenLine {
   readonly text: string;
   readonly isBold: boolean;
@@ -46,7 +45,6 @@ export class Screen {
     this.#show(`${enter}${BEGIN}${HOME}${drawn.join('\r\n')}${rest}${END}`);
   }
 
-  /** Restores the terminal. */
   leave(): void {
     if (this.#isEntered) this.#show(LEAVE);
     this.#isEntered = false;

@@ -14,11 +14,9 @@ import type { ManagedObject, Variable } from '../../model.js';
 const MAX_OBJECTS = 200_000;
 const MAX_VARIABLES = 1_000_000;
 
-/** An object of the existing tree. */
 export interface ExistingObject extends ObjectPath {
   /** The variables by name. If several variables have the same name, the latest one. */
   readonly variables: ReadonlyMap<string, Variable>;
-  /** Whether the object has no children. */
   readonly isLeaf: boolean;
 }
 
@@ -28,7 +26,6 @@ interface ExistingTree {
   readonly isComplete: boolean;
 }
 
-/** Collects the objects below a root, up to a limit. */
 export function collectTree(root: ManagedObject): ExistingTree {
   const objects: ExistingObject[] = [];
   const waiting = [root];
@@ -72,7 +69,6 @@ const classesOf = (objects: readonly ObjectPath[]): ReadonlySet<string> => {
 
 /** The maximum number of printed findings of one kind for a target. */
 const MAX_LINES = 20;
-/** The maximum number of names in one line. */
 const MAX_NAMES = 10;
 /** The maximum number of known names to compare with an unknown name. */
 const MAX_CANDIDATES = 5000;
@@ -221,7 +217,6 @@ const unmatchedIn = (
     return sentence === undefined ? [] : [{ path: [key, index], sentence }];
   });
 
-/** The sentence about a class that no object matches. */
 function unmatchedAlias(catalogue: Catalogue | undefined, objects: readonly ObjectPath[]) {
   const published = classesOf(objects);
   return (alias: string): string | undefined => {

@@ -42,7 +42,6 @@ function pollUntilComplete(poller: Poller): PollResult {
   return result;
 }
 
-/** The poller of a server key, and its poll result. */
 interface CheckedKey {
   readonly poller: Poller;
   readonly result: PollResult;
@@ -143,7 +142,6 @@ function rootLines(
   ];
 }
 
-/** The metrics of a target, and findings about them. */
 interface TargetMetrics {
   readonly lines: readonly string[];
   /** Lines that are not warnings. */
