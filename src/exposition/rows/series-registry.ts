@@ -1,24 +1,20 @@
 // Puts the series of rows into the exposition text so that no two have the same name and labels.
-import type { Cost } from '../../budget.js';
 import { NameOwners, unsharedNames } from '../../catalogue/names.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { Row, RowOutput, Series, ValueReference } from '../../catalogue/row.js';
 import { NumberSet } from '../../collections/large-map.js';
 import type { FamilyMetadata } from '../../model.js';
-import type { Counters } from '../counters.js';
 import { labelsOf } from '../text/line.js';
 import type { Line, LineKey } from '../text/line.js';
 import { OmittedItems, limitText } from '../target-limits.js';
-import type { OnOmitted, TargetUsage } from '../target-limits.js';
 import type { ViewContext } from '../view-context.js';
 import { costOf } from '../text/exposition-text.js';
-import type { ExpositionText } from '../text/exposition-text.js';
 import type { Family } from '../text/family.js';
 import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 import type { BoundRow } from './bound-objects.js';
 import type { LabelText } from './labels.js';
 
-export interface ClashingSeries {
+interface ClashingSeries {
   readonly metadata: FamilyMetadata;
   readonly familyIndex: number;
   readonly key: LineKey;
@@ -33,11 +29,16 @@ const MAX_CLASHING = 10_000;
 const positionOf = (name: string, { nodeId, seriesIndex }: LineKey): string =>
   `${nodeId} ${seriesIndex} ${name}`;
 
+/** What a clashing series waits for: the hash of its name and labels, and the names of its metric. */
+const awaitedBy = ({ hash, metadata }: ClashingSeries): readonly (number | string)[] => [
+  hash,
+  ...unsharedNames(metadata),
+];
+
 class ClashingList {
   readonly #byPosition = new Map<string, ClashingSeries>();
-  readonly #byHash = new Map<number, Set<ClashingSeries>>();
-  /** The clashing series, by metric. A metric is listed under each of its names that no other metric may have. */
-  readonly #byName = new Map<string, Set<ClashingSeries>>();
+  /** The clashing series, oldest first, by each hash and name that they wait for. */
+  readonly #waiting = new Map<number | string, Set<ClashingSeries>>();
   #dropped = 0;
 
   /**
@@ -62,40 +63,28 @@ class ClashingList {
       return;
     }
     this.#byPosition.set(positionOf(next.metadata.name, next.key), next);
-    addTo(this.#byHash, next.hash, next);
-    for (const name of unsharedNames(next.metadata)) addTo(this.#byName, name, next);
+    for (const awaited of awaitedBy(next)) {
+      const waiting = this.#waiting.get(awaited);
+      if (waiting === undefined) this.#waiting.set(awaited, new Set([next]));
+      else waiting.add(next);
+    }
   }
 
   delete(name: string, key: LineKey): void {
     const former = this.at(name, key);
     if (former === undefined) return;
     this.#byPosition.delete(positionOf(name, key));
-    removeFrom(this.#byHash, former.hash, former);
-    for (const each of unsharedNames(former.metadata)) removeFrom(this.#byName, each, former);
+    for (const awaited of awaitedBy(former)) {
+      const waiting = this.#waiting.get(awaited);
+      waiting?.delete(former);
+      if (waiting?.size === 0) this.#waiting.delete(awaited);
+    }
   }
 
-  /** The series whose name and labels have this hash, oldest first. */
-  withHash(hash: number): readonly ClashingSeries[] {
-    return [...(this.#byHash.get(hash) ?? [])];
+  /** The series that wait for one of these hashes and names, oldest first for each. */
+  waitingFor(free: readonly (number | string)[]): ReadonlySet<ClashingSeries> {
+    return new Set(free.flatMap((each) => [...(this.#waiting.get(each) ?? [])]));
   }
-
-  /** The series whose metrics share a name with the given metric, oldest first for each name. */
-  forMetric(metadata: FamilyMetadata): readonly ClashingSeries[] {
-    const found = unsharedNames(metadata).flatMap((name) => [...(this.#byName.get(name) ?? [])]);
-    return [...new Set(found)];
-  }
-}
-
-function addTo<K>(map: Map<K, Set<ClashingSeries>>, key: K, series: ClashingSeries): void {
-  const set = map.get(key);
-  if (set === undefined) map.set(key, new Set([series]));
-  else set.add(series);
-}
-
-function removeFrom<K>(map: Map<K, Set<ClashingSeries>>, key: K, series: ClashingSeries): void {
-  const set = map.get(key);
-  set?.delete(series);
-  if (set?.size === 0) map.delete(key);
 }
 
 /** The maximum number of families that one target shows. */
@@ -120,7 +109,7 @@ interface RowPosition {
  * clash. They are counted, and are shown once the first one is removed. Each series of a row has a key of its own.
  */
 export class SeriesRegistry {
-  readonly #text: ExpositionText;
+  readonly #context: RegistryContext;
   readonly #familyIndexes: ReadonlyMap<string, number>;
   /** The positions of the rows of the catalogue. */
   readonly #positions = new Map<Row, RowPosition>();
@@ -128,24 +117,13 @@ export class SeriesRegistry {
   /** The metrics that are shown. */
   readonly #owners = new NameOwners();
   readonly #clashing = new ClashingList();
-  readonly #counters: Counters;
   /** The omitted series, in groups by node id. A series is identified by its series index and metric name. */
   readonly #omitted: OmittedItems;
-  readonly #cost: Cost;
-  readonly #onClash: ViewContext['onClash'];
-  readonly #usage: TargetUsage;
-  readonly #onOmitted: OnOmitted;
 
   constructor(context: RegistryContext) {
-    const { text, catalogue, cost, counters, onClash, usage, onOmitted } = context;
-    this.#text = text;
-    this.#cost = cost;
-    this.#counters = counters;
-    this.#onClash = onClash;
-    this.#usage = usage;
-    this.#onOmitted = onOmitted;
-    this.#omitted = new OmittedItems(counters, 'omittedSeries');
-    const { classes = [], families = new Map<string, unknown>() } = catalogue ?? {};
+    this.#context = context;
+    this.#omitted = new OmittedItems(context.counters, 'omittedSeries');
+    const { classes = [], families = new Map<string, unknown>() } = context.catalogue ?? {};
     this.#familyIndexes = new Map([...families.keys()].map((name, index) => [name, index]));
     classes
       .flatMap(({ rows }) => rows)
@@ -177,7 +155,7 @@ export class SeriesRegistry {
     const counts = { shown: 0, clashing: 0 };
     for (let index = 0; index < Math.min(maxSeries, MAX_LINES_A_ROW); index++) {
       const key = { nodeId, seriesIndex: firstSeries + index };
-      if (this.#text.hash(name, key) !== undefined) counts.shown++;
+      if (this.#context.text.hash(name, key) !== undefined) counts.shown++;
       else if (this.#clashing.at(name, key) !== undefined) counts.clashing++;
     }
     return counts;
@@ -195,16 +173,16 @@ export class SeriesRegistry {
       return `metric names that begin with ${OWN_PREFIX} are reserved`;
     const refusal = this.#owners.refusalOf(metadata);
     if (refusal !== '') return refusal;
-    const limit = this.#usage.reached('series', 1);
-    if (limit !== undefined) return limitText(this.#usage.limits, limit);
-    if (!this.isShown(name) && this.#text.families >= MAX_FAMILIES)
+    const limit = this.#context.usage.reached('series', 1);
+    if (limit !== undefined) return limitText(this.#context.usage.limits, limit);
+    if (!this.isShown(name) && this.#context.text.families >= MAX_FAMILIES)
       return `a target shows at most ${MAX_FAMILIES} metrics`;
     return '';
   }
 
   /** Whether any series of a metric is shown. */
   isShown(name: string): boolean {
-    return this.#text.family(name) !== undefined;
+    return this.#context.text.family(name) !== undefined;
   }
 
   /**
@@ -252,8 +230,8 @@ export class SeriesRegistry {
   /** Adds a series, or replaces the line of the series with this key. */
   #put(metadata: FamilyMetadata, familyIndex: number, key: LineKey, line: Line): void {
     const { name } = metadata;
-    const family = this.#text.family(name);
-    const hash = this.#text.seriesHash(name, line);
+    const family = this.#context.text.family(name);
+    const hash = this.#context.text.seriesHash(name, line);
     const former = family?.hash(key);
     if (!this.#reserve(metadata, family, hash, former)) {
       if (former !== undefined) this.#remove(name, key);
@@ -273,9 +251,9 @@ export class SeriesRegistry {
       return;
     }
     if (former === hash || this.#mayGrow(family, key, line))
-      this.#text.put(metadata, familyIndex, key, line, hash);
+      this.#context.text.put(metadata, familyIndex, key, line, hash);
     else {
-      this.#text.remove(name, key);
+      this.#context.text.remove(name, key);
       this.#omitSeries(name, key, line, hash);
     }
     if (former === hash) return;
@@ -289,13 +267,13 @@ export class SeriesRegistry {
   }
 
   #removeLine(name: string, key: LineKey): void {
-    const family = this.#text.family(name);
+    const family = this.#context.text.family(name);
     const hash = family?.hash(key);
     if (family === undefined || hash === undefined) {
       this.#clashing.delete(name, key);
       return;
     }
-    this.#text.remove(name, key);
+    this.#context.text.remove(name, key);
     this.#hashes.delete(hash);
     this.#showClashing(family.metadata, hash);
   }
@@ -314,14 +292,14 @@ export class SeriesRegistry {
       return;
     }
     this.#uncountOmitted(metadata.name, key);
-    this.#text.put(metadata, familyIndex, key, line, hash);
+    this.#context.text.put(metadata, familyIndex, key, line, hash);
     if (family === undefined) this.#owners.add(metadata);
   }
 
   #omitSeries(name: string, key: LineKey, line: Line, hash: number): void {
     this.#hashes.delete(hash);
     this.#omit(1, name, key);
-    this.#cost.steps += costOf(line);
+    this.#context.cost.steps += costOf(line);
   }
 
   /** Stops counting the series with this key as omitted. */
@@ -334,20 +312,20 @@ export class SeriesRegistry {
     const { name } = family.metadata;
     const { suffix } = line;
     const growth = name.length + suffix.length + labelsOf(line).length - family.lineBytes(key);
-    const limit = growth > 0 ? this.#usage.reachedByText(growth) : undefined;
-    if (limit !== undefined) this.#onOmitted(limit, `series ${seriesOf(name, line)}`);
+    const limit = growth > 0 ? this.#context.usage.reachedByText(growth) : undefined;
+    if (limit !== undefined) this.#context.onOmitted(limit, `series ${seriesOf(name, line)}`);
     return limit === undefined;
   }
 
   /** Whether the limits allow a new series; false for names with the exporter's prefix. Reports a reached limit. */
   #mayAdd(name: string, family: Family | undefined, line: Line): boolean {
     if (family === undefined && name.startsWith(OWN_PREFIX)) return false;
-    const limit = this.#usage.reached('series', labelsOf(line).length);
+    const limit = this.#context.usage.reached('series', labelsOf(line).length);
     if (limit !== undefined) {
-      this.#onOmitted(limit, `series ${seriesOf(name, line)}`);
+      this.#context.onOmitted(limit, `series ${seriesOf(name, line)}`);
       return false;
     }
-    return family !== undefined || this.#text.families < MAX_FAMILIES;
+    return family !== undefined || this.#context.text.families < MAX_FAMILIES;
   }
 
   /**
@@ -372,10 +350,10 @@ export class SeriesRegistry {
   #addClash(next: ClashingSeries): void {
     const { metadata, key, line, hash } = next;
     this.#uncountOmitted(metadata.name, key);
-    this.#cost.steps += costOf(line);
+    this.#context.cost.steps += costOf(line);
     if (this.#clashing.at(metadata.name, key)?.hash !== hash) {
-      this.#counters.clashes++;
-      this.#onClash(seriesOf(metadata.name, line), this.clashOf(metadata));
+      this.#context.counters.clashes++;
+      this.#context.onClash(seriesOf(metadata.name, line), this.clashOf(metadata));
     }
     this.#clashing.put(next);
   }
@@ -384,10 +362,10 @@ export class SeriesRegistry {
   #showClashing(gone: FamilyMetadata, hash: number): void {
     const isLast = !this.isShown(gone.name);
     if (isLast) this.#owners.delete(gone);
-    const forMetric = isLast ? this.#clashing.forMetric(gone) : [];
-    for (const next of [...this.#clashing.withHash(hash), ...forMetric]) {
+    const free = isLast ? [hash, ...unsharedNames(gone)] : [hash];
+    for (const next of this.#clashing.waitingFor(free)) {
       const { metadata, familyIndex, key, line } = next;
-      const family = this.#text.family(metadata.name);
+      const family = this.#context.text.family(metadata.name);
       if (!this.#reserve(metadata, family, next.hash)) continue;
       this.#clashing.delete(metadata.name, key);
       this.#show(family, metadata, familyIndex, key, line, next.hash);
