@@ -37,27 +37,24 @@ export class Handover {
   readonly #started$ = new Subject<Hosting>();
   /** Emits when another hosting begins to serve. */
   readonly #switched$ = new Subject<void>();
-  #desired: Assignment;
   #serving: Hosting;
   /** The hosting that takes over as soon as it is ready; undefined if none has started. */
   #standby: Hosting | undefined;
-  #isRunning = false;
 
   constructor(assignment: Assignment, scheduler?: SchedulerLike) {
     this.#scheduler = scheduler;
-    this.#desired = assignment;
     this.#serving = new Hosting(assignment);
   }
 
   /** The desired partition and definition of the target. */
   get desired(): Assignment {
-    return this.#desired;
+    return this.#standby ?? this.#serving;
   }
   get serving(): Pick<Hosting, 'partition' | 'state' | 'queryTree'> {
     return this.#serving;
   }
   get isRunning(): boolean {
-    return this.#isRunning;
+    return this.#report$.observed;
   }
 
   /**
@@ -76,16 +73,13 @@ export class Handover {
 
   run(): Observable<Report> {
     return defer(() => {
-      this.#isRunning = true;
       const hosting$ = this.#started$.pipe(
         startWith(this.#serving),
         mergeMap((hosting) => this.#run(hosting)),
       );
       return merge(this.#report$, hosting$).pipe(
         finalize(() => {
-          this.#isRunning = false;
           this.#standby = undefined;
-          this.#desired = this.#serving;
           this.#settled$.next();
         }),
       );
@@ -96,16 +90,14 @@ export class Handover {
    * Changes partition or definition; the old hosting serves until the new one is ready. Completes
    * when the change is done or abandoned.
    */
-  change(desired: Partial<Assignment>): Observable<never> {
-    return defer(() => {
-      const start$ = defer(() => {
-        this.#desired = { ...this.#desired, ...desired };
-        if (!this.#isRunning) this.#serving = new Hosting(this.#desired);
-        this.#reconcile();
-        return EMPTY;
-      });
-      return merge(this.#settled$.pipe(take(1), ignoreElements()), start$);
+  change(changed: Partial<Assignment>): Observable<never> {
+    const start$ = defer(() => {
+      const desired = { ...this.desired, ...changed };
+      if (!this.isRunning) this.#serving = new Hosting(desired);
+      this.#reconcile(desired);
+      return EMPTY;
     });
+    return merge(this.#settled$.pipe(take(1), ignoreElements()), start$);
   }
 
   #run(hosting: Hosting): Observable<never> {
@@ -150,15 +142,15 @@ export class Handover {
   }
 
   /** Starts or ends a standby, so that the target gets its desired partition and definition. */
-  #reconcile(): void {
-    if (this.#standby?.isAt(this.#desired) === true) return;
+  #reconcile(desired: Assignment): void {
+    if (this.#standby?.isAt(desired) === true) return;
     this.#standby?.end();
     this.#standby = undefined;
-    if (this.#serving.isAt(this.#desired)) {
+    if (this.#serving.isAt(desired)) {
       this.#settled$.next();
       return;
     }
-    this.#standby = new Hosting(this.#desired, this.#serving);
+    this.#standby = new Hosting(desired, this.#serving);
     this.#started$.next(this.#standby);
     if (!this.#serving.state.isReady) this.#switch();
   }
@@ -178,7 +170,7 @@ export class Handover {
         `moved from partition ${former.partition.number} to ${next.partition.number}`,
       );
     this.#switched$.next();
-    this.#reconcile();
+    if (this.desired === next) this.#settled$.next();
   }
 
   #onTimeout(standby: Hosting): void {
@@ -192,8 +184,7 @@ export class Handover {
 
   #abandon(reason: string): void {
     this.#log('warning', `stays in its partition: ${reason}`);
-    this.#desired = this.#serving;
-    this.#reconcile();
+    this.#reconcile(this.#serving);
   }
 
   #log(level: TargetEvent['level'], message: string): void {
