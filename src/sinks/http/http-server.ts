@@ -1,9 +1,11 @@
 // The HTTP server: listening, limits of connections, and a deadline for each response.
 import { STATUS_CODES, createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
-import { Server as TlsServer, createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer } from 'node:https';
+import type { Server as TlsServer } from 'node:https';
 import { Socket, createServer as createForwarder } from 'node:net';
 import type { Server as NetServer } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { SecureContext } from 'node:tls';
 import { Observable, Subscription, using } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
@@ -14,71 +16,49 @@ import { boundAuthority, listenAt, listenFault } from './listen-address.js';
 import type { ListenAddress } from './listen-address.js';
 import type { Status } from './reply.js';
 
-/** Identifies a connection. */
-type ConnectionKey = Socket | string;
-
 /**
  * Limits the connections of a server. Above `max`, closes the connection with the longest idle time, or the new
  * connection if all others have running requests. A connection with an incomplete request counts as idle.
  * @returns a function that closes all idle connections, even those that have sent no request
  */
 function limitConnections(server: Server, max: number, onDrop: () => void): () => void {
-  const keyOf = server instanceof TlsServer ? tlsKeyOf : (socket: Socket): ConnectionKey => socket;
-  const open = new Map<ConnectionKey, Socket>();
-  /** The keys of idle connections, the longest idle first. */
-  const idle = new Set<ConnectionKey>();
-  const running = new Map<ConnectionKey, number>();
-  const forget = (key: ConnectionKey) => {
-    open.delete(key);
-    idle.delete(key);
-    running.delete(key);
+  /** The number of running requests of each connection. */
+  const open = new Map<Socket, number>();
+  /** The connections without a running request, the longest idle first. */
+  const idle = new Set<Socket>();
+  const forget = (connection: Socket) => {
+    open.delete(connection);
+    idle.delete(connection);
   };
-  const change = (key: ConnectionKey, by: number) => {
-    if (!open.has(key)) return;
-    const requests = (running.get(key) ?? 0) + by;
-    running.set(key, requests);
-    if (requests > 0) idle.delete(key);
-    else idle.add(key);
+  const change = (connection: Socket, by: number) => {
+    const before = open.get(connection);
+    if (before === undefined) return;
+    open.set(connection, before + by);
+    if (before + by > 0) idle.delete(connection);
+    else idle.add(connection);
   };
-  server.on('connection', (socket) => {
-    const key = keyOf(socket);
-    open.set(key, socket);
-    idle.add(key);
-    socket.once('close', () => {
-      if (open.get(key) === socket) forget(key);
+  server.on('connection', (connection) => {
+    open.set(connection, 0);
+    idle.add(connection);
+    connection.once('close', () => {
+      forget(connection);
     });
     if (open.size <= max) return;
-    const [longest = key] = idle;
-    const dropped = open.get(longest);
+    const [longest = connection] = idle;
     forget(longest);
-    dropped?.destroy();
+    longest.destroy();
     onDrop();
   });
   server.on('request', ({ socket }, response) => {
-    const key = keyOf(socket);
-    change(key, 1);
+    const connection = socket instanceof TLSSocket ? (rawSocket(socket) ?? socket) : socket;
+    change(connection, 1);
     response.once('close', () => {
-      change(key, -1);
+      change(connection, -1);
     });
   });
   return () => {
-    for (const key of idle) open.get(key)?.destroy();
+    for (const connection of idle) connection.destroy();
   };
-}
-
-let unnamed = 0;
-/** The keys of connections without port numbers, such as connections over a UNIX socket. */
-const names = new WeakMap<Socket, string>();
-
-/** Returns one key for the TCP socket and the TLS socket of a connection. */
-function tlsKeyOf(socket: Socket): string {
-  const name = names.get(socket);
-  if (name !== undefined) return name;
-  const { localPort, remoteAddress, remotePort } = socket;
-  if (remotePort !== undefined) return `${remoteAddress} ${remotePort} ${localPort}`;
-  const made = `unnamed ${++unnamed}`;
-  names.set(socket, made);
-  return made;
 }
 
 export interface IncomingRequest {
@@ -91,20 +71,14 @@ export interface Listening {
   /** Scheme, host and bound port of the listener, or a description of a UNIX socket. */
   readonly origin: string;
 }
-/** The server closed an idle connection to admit a new one. */
-interface Dropped {
-  readonly kind: 'dropped';
-}
-/** The server answered a request that Node.js could not parse. */
-interface Unreadable {
-  readonly kind: 'unreadable';
-  readonly status: Status;
-}
-interface HandshakeFailed {
-  readonly kind: 'handshakeFailed';
-  readonly failed: FailedHandshake;
-}
-export type ListenerEvent = IncomingRequest | Listening | Dropped | Unreadable | HandshakeFailed;
+export type ListenerEvent =
+  | IncomingRequest
+  | Listening
+  /** The server closed an idle connection to admit a new one. */
+  | { readonly kind: 'dropped' }
+  /** The server answered a request that Node.js could not parse. */
+  | { readonly kind: 'unreadable'; readonly status: Status }
+  | { readonly kind: 'handshakeFailed'; readonly failed: FailedHandshake };
 
 export interface ListenerOptions {
   /** The addresses to listen at: at least one. */
@@ -254,8 +228,10 @@ function serverOf(
   const handshakeTimeout = options.headersTimeout;
   const server = createTlsServer({ ...options, requestCert, rejectUnauthorized, handshakeTimeout });
   // Set the context before the server accepts a connection, so that the connection gets a renewed certificate.
-  server.prependListener('connection', () => {
+  server.prependListener('connection', (socket) => {
     useContext(server, tls.context());
+    // Node.js reads the address at the first access, and then knows it also after the end of the connection.
+    Reflect.get(socket, 'remoteAddress');
   });
   server.prependListener('secureConnection', (socket) => {
     const refusal = tls.certificateRefusal(socket);
