@@ -15,7 +15,7 @@ import { NO_GUARD } from '../sinks/http/admission.js';
 import type { Guard } from '../sinks/http/admission.js';
 import { httpSink } from '../sinks/http/http.js';
 import type { HttpOptions } from '../sinks/http/http.js';
-import type { ReloadAnswer } from '../sinks/http/own-pages.js';
+import type { ReloadAnswer } from '../sinks/http/endpoints.js';
 import type { ProcessInfo } from '../sinks/http/pages/status-page.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { Sink, SinkEvent } from '../sinks/sink.js';

@@ -1,12 +1,12 @@
-// Dispatches a request to a scrape or one of the exporter's own pages, and answers scrapes (spec 4).
+// Dispatches a request to a scrape or another endpoint, and answers scrapes (spec 4).
 import type { IncomingMessage } from 'node:http';
 import { map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { DemandAnswer, Scope, SyncProgress, Target } from '../../model.js';
 import { chooseFormat, prefersGzip } from './choose-format.js';
 import type { Formats } from './choose-format.js';
-import { OWN_PAGES, RELOAD_PATH, reloaded } from './own-pages.js';
-import type { OwnPagesOptions } from './own-pages.js';
+import { ENDPOINTS, RELOAD_PATH, reloaded } from './endpoints.js';
+import type { EndpointOptions } from './endpoints.js';
 import { textReply } from './reply.js';
 import type { Reply } from './reply.js';
 import { route } from './route.js';
@@ -102,25 +102,25 @@ const ALLOWED = new Set(['GET', 'HEAD']);
 export function dispatch(
   request: IncomingMessage,
   targets: () => readonly Target[],
-  options: ScrapeOptions & OwnPagesOptions,
+  options: ScrapeOptions & EndpointOptions,
 ): DispatchedRequest {
   const { method = '', url = '', headers, httpVersion } = request;
   if (headers.host === undefined && httpVersion === '1.1')
     return refusal(400, 'the request has no Host header');
   const { pathname, query } = splitTarget(url);
   if (pathname === RELOAD_PATH) return reloadRequested(method, options.reload);
-  const own = OWN_PAGES.get(pathname);
+  const endpoint = ENDPOINTS.get(pathname);
   const inPath = scopeInPath(pathname, options.path);
-  const isTree = own === undefined && inPath === undefined && pathname === TREE_PATH;
+  const isTree = endpoint === undefined && inPath === undefined && pathname === TREE_PATH;
   if (isTree && options.tree === undefined)
     return refusal(403, 'trees are off; http_tree_enabled turns them on');
-  if (own === undefined && inPath === undefined && !isTree)
+  if (endpoint === undefined && inPath === undefined && !isTree)
     return refusal(404, `no page ${pathname}; the metrics are at ${options.path}`);
   if (method === 'OPTIONS') return optionsOf('GET, HEAD');
   if (!ALLOWED.has(method))
     return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
-  if (own !== undefined)
-    return { kind: 'page', reply: () => own(targets(), options, request, query) };
+  if (endpoint !== undefined)
+    return { kind: 'page', reply: () => endpoint(targets(), options, request, query) };
   const { tree } = options;
   if (isTree && tree !== undefined) return { kind: 'page', reply: () => tree(targets(), query) };
   const parameters = {
@@ -132,7 +132,7 @@ export function dispatch(
   return { kind: 'scrape', reply: () => scrape(parameters, targets(), options) };
 }
 
-function reloadRequested(method: string, reload: OwnPagesOptions['reload']): DispatchedRequest {
+function reloadRequested(method: string, reload: EndpointOptions['reload']): DispatchedRequest {
   if (reload === undefined)
     return refusal(403, 'reloads by HTTP are off; http_reload_enabled turns them on');
   if (method === 'OPTIONS') return optionsOf('POST');

@@ -22,7 +22,7 @@ import { deadline, listen, refuseDuringShutdown } from './http-server.js';
 import type { IncomingRequest, ListenerOptions, Listening } from './http-server.js';
 import { HANDSHAKE_ERRORS } from './handshake-error.js';
 import type { FailedHandshake, HandshakeError } from './handshake-error.js';
-import type { OwnPagesOptions } from './own-pages.js';
+import type { EndpointOptions } from './endpoints.js';
 import { treeResponder } from './pages/tree.js';
 import { STATUSES, encoded, plain, send, textReply } from './reply.js';
 import type { HeaderFields, Reply, Sent } from './reply.js';
@@ -116,7 +116,7 @@ function respond(
 }
 
 export interface HttpOptions
-  extends ListenerOptions, ScrapeOptions, Omit<OwnPagesOptions, 'tree' | 'treePath'> {
+  extends ListenerOptions, ScrapeOptions, Omit<EndpointOptions, 'tree' | 'treePath'> {
   /** Whether the configuration enables the tree page. */
   readonly hasTrees: boolean;
   /** Whether the tree page shows string values that no catalogue row reads. */
@@ -130,7 +130,7 @@ export interface HttpOptions
   readonly log: (message: string) => void;
 }
 
-/** The maximum number of concurrent requests for the exporter's own pages. */
+/** The maximum number of concurrent requests that are no scrapes. */
 const MAX_PAGES = 64;
 
 export function httpSink(options: HttpOptions): Sink {
@@ -184,7 +184,7 @@ export function httpSink(options: HttpOptions): Sink {
     });
 }
 
-function treeOf(options: HttpOptions): Pick<OwnPagesOptions, 'tree' | 'treePath'> {
+function treeOf(options: HttpOptions): Pick<EndpointOptions, 'tree' | 'treePath'> {
   if (!options.hasTrees || options.path === TREE_PATH)
     return { tree: undefined, treePath: undefined };
   return { tree: treeResponder({ ...options, treePath: TREE_PATH }), treePath: TREE_PATH };

@@ -1,4 +1,4 @@
-// The status page at `/`: the process and all targets, the most urgent first.
+// The status page at `/`: the process and all targets, the most severe conditions first.
 import type { Scope, Target } from '../../../model.js';
 import {
   ageText,
@@ -8,9 +8,9 @@ import {
   sentence,
   timeText,
 } from '../../../shown/shown-text.js';
-import { markup, tableOf } from './page.js';
-import type { Html, Severity, PageParts } from './page.js';
-import { HEADS, conditionOf, queryOf, targetRow, urgencyOf } from './target-row.js';
+import { markup, tableOf } from './html.js';
+import type { Html, Severity, HtmlPage } from './html.js';
+import { HEADS, conditionOf, queryOf, targetRow, severityRank } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 
 /** Information about the exporter process. */
@@ -127,12 +127,12 @@ export function statusPage(
   targets: readonly Target[],
   options: StatusPageOptions,
   from = 0,
-): PageParts {
+): HtmlPage {
   const ranked = targets.map((target, index): RankedTarget => {
     const status = target.status();
     return { id: `target-${index}`, target, status, condition: conditionOf(status) };
   });
-  const sorted = ranked.toSorted((a, b) => urgencyOf(a.condition) - urgencyOf(b.condition));
+  const sorted = ranked.toSorted((a, b) => severityRank(a.condition) - severityRank(b.condition));
   const unready = ranked.filter(({ status }) => !status.isReady).length;
   const { version } = options.service;
   const shown = sorted.slice(from, from + MAX_ROWS);

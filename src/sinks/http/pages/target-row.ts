@@ -19,10 +19,10 @@ import {
   timeText,
 } from '../../../shown/shown-text.js';
 import { parametersOf, route } from '../route.js';
-import { breakable, markup } from './page.js';
-import type { Html, Severity } from './page.js';
+import { breakable, markup } from './html.js';
+import type { Html, Severity } from './html.js';
 
-/** The condition of a target in words, and its urgency. */
+/** The condition of a target in words, and its severity. */
 export interface TargetCondition {
   readonly severity: Severity;
   readonly word: string;
@@ -54,8 +54,8 @@ export function conditionOf({ isReady, root, progress, publisher }: TargetStatus
 
 const SEVERITIES: readonly Severity[] = ['bad', 'warn', 'good'];
 
-/** The sort order of conditions, the most urgent first. */
-export const urgencyOf = ({ severity }: TargetCondition): number => SEVERITIES.indexOf(severity);
+/** The sort order of conditions, the most severe first. */
+export const severityRank = ({ severity }: TargetCondition): number => SEVERITIES.indexOf(severity);
 
 /** The age of the newest value, and the source of that time, in words. */
 export function newestText({ ageSeconds, by }: NonNullable<TargetTimes['newest']>): {
@@ -176,17 +176,17 @@ function newestCell({ target, status }: TargetRowOptions): Html {
 
 function publisherCell({ target: { format }, status, nowMs }: TargetRowOptions): Html {
   const { state, heartbeatAgeSeconds: beat } = status.publisher;
-  const { process: owner } = status;
-  const where = owner?.isElsewhere === true ? ' (in another PID namespace)' : '';
+  const { process: running } = status;
+  const where = running?.isElsewhere === true ? ' (in another PID namespace)' : '';
   const pid =
-    owner &&
-    markup`<span class="sub${where === '' ? ' whole' : ''}">pid <span class="whole">${owner.pid}</span>${where}, started
+    running &&
+    markup`<span class="sub${where === '' ? ' whole' : ''}">pid <span class="whole">${running.pid}</span>${where}, started
       <time
         class="whole"
-        datetime="${iso(owner.startedUnixMs)}"
-        title="${timeText(owner.startedUnixMs)}">${agoText(owner.startedUnixMs, nowMs)}</time></span>`;
+        datetime="${iso(running.startedUnixMs)}"
+        title="${timeText(running.startedUnixMs)}">${agoText(running.startedUnixMs, nowMs)}</time></span>`;
   const heart = beat === undefined ? 'no heartbeat' : `heartbeat ${ageText(beat)} ago`;
-  return markup`<span class="whole">${state}${owner && `, ${heart}`}</span>${pid}${certainty(format)}`;
+  return markup`<span class="whole">${state}${running && `, ${heart}`}</span>${pid}${certainty(format)}`;
 }
 
 /** A note about the guarantees that a foreign format gives for its values; undefined for the native format. */

@@ -2,8 +2,8 @@
 import { TREE_CHOICES, TREE_FIELDS } from '../../../model.js';
 import type { Scope, Target, TreeAnswer, TreeChoice, TreeField, TreePart } from '../../../model.js';
 import { countText, grouped, nameText, sentence, timeText } from '../../../shown/shown-text.js';
-import { breakable, markup, tableOf } from './page.js';
-import type { Html, HtmlPart, PageParts } from './page.js';
+import { breakable, markup, tableOf } from './html.js';
+import type { Html, HtmlPart, HtmlPage } from './html.js';
 import { address, conditionOf, newestText } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 import { TREE_HEADS, treeRows } from './tree-rows.js';
@@ -143,7 +143,7 @@ export function treePage(
   target: Target,
   answer: Exclude<TreeAnswer, { kind: 'no-object' }>,
   facts: TreePageOptions,
-): PageParts {
+): HtmlPage {
   const { treePath, query, given } = facts;
   const status = target.status();
   const condition = conditionOf(status);

@@ -8,8 +8,8 @@ import type {
   TreeVariable,
 } from '../../../model.js';
 import { countText, grouped, nameText, quotedText, sentence } from '../../../shown/shown-text.js';
-import { breakable, markup } from './page.js';
-import type { Html } from './page.js';
+import { breakable, markup } from './html.js';
+import type { Html } from './html.js';
 
 export interface TreeTableOptions {
   readonly root: string;

@@ -5,8 +5,8 @@ import { limitConcurrency } from '../../../limit-concurrency.js';
 import type { Scope, Target, TreeAnswer, TreeQuery } from '../../../model.js';
 import type { Reply, Status } from '../reply.js';
 import { route } from '../route.js';
-import { markup, pageReply, problemPage } from './page.js';
-import type { Html } from './page.js';
+import { markup, htmlReply, problemPage } from './html.js';
+import type { Html } from './html.js';
 import { readParameters, treePage } from './tree-page.js';
 import { nameText, searchWords } from '../../../shown/shown-text.js';
 import { address, queryOf } from './target-row.js';
@@ -66,8 +66,8 @@ export function treeResponder(options: TreeOptions): TreeResponder {
     const { path, treePath, unixMs, dumpCommand } = options;
     const answered = (answer: TreeAnswer): Reply => {
       if (answer.kind === 'no-object')
-        return pageReply(404, problemPage(`the tree has no object ${JSON.stringify(object)}`));
-      return pageReply(
+        return htmlReply(404, problemPage(`the tree has no object ${JSON.stringify(object)}`));
+      return htmlReply(
         answer.kind === 'part' ? 200 : 503,
         treePage(target, answer, {
           ...{ path, treePath, query: own, given, scope, dumpCommand },
@@ -92,7 +92,7 @@ const TOO_BUSY: TreeAnswer = {
 };
 
 const problem = (status: Status, text: string, links?: Html): Observable<Reply> =>
-  of(pageReply(status, problemPage(text, links)));
+  of(htmlReply(status, problemPage(text, links)));
 
 /** Links to the trees of the first targets. */
 function treeLinks(targets: readonly Target[], treePath: string): Html {

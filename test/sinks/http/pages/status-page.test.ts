@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compileScope } from '#app/exposition/page/scope.js';
 import { PUBLISHER_STATES } from '#app/model.js';
 import type { PublisherState, SyncProgress } from '#app/model.js';
-import { pageText } from '#app/sinks/http/pages/page.js';
+import { htmlText } from '#app/sinks/http/pages/html.js';
 import { MAX_ROWS, statusPage } from '#app/sinks/http/pages/status-page.js';
 import type { StatusPageOptions } from '#app/sinks/http/pages/status-page.js';
 import { FakeTarget } from '../../../support/fake-target.js';
@@ -20,7 +20,7 @@ const facts: StatusPageOptions = {
   nowMs: NOW_MS,
 };
 const html = (targets: readonly FakeTarget[], changed: Partial<StatusPageOptions> = {}, from = 0) =>
-  pageText(statusPage(targets, { ...facts, ...changed }, from));
+  htmlText(statusPage(targets, { ...facts, ...changed }, from));
 
 const progress = (reason: string, synced = 0, total = 4): SyncProgress => ({
   objects: { synced, total },
