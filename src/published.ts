@@ -103,3 +103,6 @@ export interface RootIdentity {
   readonly instance: string;
   readonly application: string;
 }
+
+/** The identity of an object that is not a root, or whose format states no identity. */
+export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };

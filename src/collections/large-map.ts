@@ -9,38 +9,29 @@ const PARTS = 251;
 export class LargeMap<V> {
   #parts: Map<number, V>[] = [new Map<number, V>()];
   #size = 0;
-  /** The key and value of the last lookup: the next lookup usually has the same key. */
-  #lastKey: number | undefined;
-  #lastValue: V | undefined;
 
   get size(): number {
     return this.#size;
   }
 
   has(key: number): boolean {
-    return this.get(key) !== undefined || this.#partOf(key).has(key);
+    return this.#partOf(key).has(key);
   }
 
   get(key: number): V | undefined {
-    if (key === this.#lastKey) return this.#lastValue;
-    const value = this.#partOf(key).get(key);
-    if (value === undefined) return undefined;
-    this.#lastKey = key;
-    return (this.#lastValue = value);
+    return this.#partOf(key).get(key);
   }
 
   set(key: number, value: V): void {
     const part = this.#partOf(key);
     const before = part.size;
     part.set(key, value);
-    if (key === this.#lastKey) this.#lastValue = value;
     this.#size += part.size - before;
     if (this.#parts.length === 1 && this.#size > MAX_UNDIVIDED) this.#divide();
   }
 
   delete(key: number): boolean {
     const isDeleted = this.#partOf(key).delete(key);
-    if (key === this.#lastKey) this.#forget();
     if (isDeleted) this.#size--;
     return isDeleted;
   }
@@ -56,11 +47,6 @@ export class LargeMap<V> {
   clear(): void {
     this.#parts = [new Map<number, V>()];
     this.#size = 0;
-    this.#forget();
-  }
-
-  #forget(): void {
-    this.#lastKey = this.#lastValue = undefined;
   }
 
   #partOf(key: number): Map<number, V> {
@@ -80,8 +66,8 @@ export class LargeMap<V> {
 const HASH_PARTS = 256;
 const FIRST_CAPACITY = 8;
 const NONE = new Float64Array(0);
-/** Marks an empty place. A separate flag says whether the set contains the hash 0. */
-const EMPTY = 0;
+/** Marks an empty place. */
+const EMPTY = -1;
 
 interface HashPart {
   places: Float64Array;
@@ -96,21 +82,14 @@ export class NumberSet {
   readonly #parts = Array.from({ length: HASH_PARTS }, (): HashPart => {
     return { places: NONE, count: 0 };
   });
-  #hasZero = false;
 
   has(hash: number): boolean {
-    if (hash === EMPTY) return this.#hasZero;
     const { places } = this.#partOf(hash);
     return places.length > 0 && places[placeOf(places, hash)] === hash;
   }
 
   /** Adds a hash; returns false if the set already has it. */
   add(hash: number): boolean {
-    if (hash === EMPTY) {
-      const isNew = !this.#hasZero;
-      this.#hasZero = true;
-      return isNew;
-    }
     const part = this.#partOf(hash);
     // The load factor is at most 3/4.
     if ((part.count + 1) * 4 > part.places.length * 3) grow(part);
@@ -122,10 +101,6 @@ export class NumberSet {
   }
 
   delete(hash: number): void {
-    if (hash === EMPTY) {
-      this.#hasZero = false;
-      return;
-    }
     const part = this.#partOf(hash);
     const { places } = part;
     if (places.length === 0) return;
@@ -162,7 +137,7 @@ function placeOf(places: Float64Array, hash: number): number {
 
 function grow(part: HashPart): void {
   const former = part.places;
-  part.places = new Float64Array(Math.max(FIRST_CAPACITY, former.length * 2));
+  part.places = new Float64Array(Math.max(FIRST_CAPACITY, former.length * 2)).fill(EMPTY);
   // A loop without an iterator, which would take several calls per entry until V8 optimizes this function.
   for (let at = former.length; at-- > 0;) {
     const hash = former[at] ?? EMPTY;

@@ -7,7 +7,7 @@ interface Item {
   readonly id: number;
 }
 
-/** More items than a chunk of 512 holds. */
+/** More items than a part of 512 holds. */
 const MANY = 3000;
 
 describe('ById', () => {

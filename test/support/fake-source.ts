@@ -1,11 +1,10 @@
 // A source of managed objects in memory, which a test changes in every way that a publisher can.
-import { OBJECT_STATES } from '#app/model.js';
+import { NO_IDENTITY, OBJECT_STATES } from '#app/model.js';
 import type {
   Declaration,
   Frame,
   ManagedObject,
   ObjectState,
-  RootIdentity,
   SlotRef,
   DeclaredMetric,
   Source,
@@ -45,8 +44,6 @@ export interface VariableOptions {
   readonly metric?: DeclaredMetric;
   readonly slot?: number;
 }
-
-const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
 export class FakeSource implements Source {
   readonly generation = 'fake';

@@ -1,5 +1,5 @@
 // The nodes that a target tracks, by slot, and how many of them have a value.
-import { ColumnVariable } from '../../collections/column-variable.js';
+import { DeclaredVariable } from '../../model.js';
 import type { Declaration, ManagedObject } from '../../model.js';
 import { PAGE_SLOTS } from './slot-pages.js';
 import { isVariable } from './tree-walk.js';
@@ -135,7 +135,7 @@ export class TrackedNodes {
     const declaration = page?.declarations[at];
     if (page === undefined || object === undefined || declaration === undefined) return object;
     const id = page.ids[at] ?? 0;
-    return new ColumnVariable(object, id, slot, page.incarnations[at] ?? 0, declaration);
+    return new DeclaredVariable(object, id, slot, page.incarnations[at] ?? 0, declaration);
   }
 
   clear(): void {

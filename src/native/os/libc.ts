@@ -5,6 +5,7 @@ import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { arch } from 'node:os';
 import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
+import { deviceText } from '../../foreign/verified-file.js';
 import { loadedPackages } from './loaded-packages.js';
 
 // Node unloads a native package when the last thread that uses it ends. ffi-napi closes a handle of the event
@@ -152,8 +153,7 @@ const { mmap } = ffi.Library(null, {
  */
 export function replaceMappings(fd: number): void {
   const { dev, ino } = fstatSync(fd);
-  const hex = (part: number) => part.toString(16).padStart(2, '0');
-  const file = ` ${hex((dev >>> 8) & 0xfff)}:${hex((dev & 0xff) | ((dev >>> 12) & 0xfff00))} ${ino} `;
+  const file = ` ${deviceText(BigInt(dev))} ${ino} `;
   for (const line of readFileSync('/proc/self/maps', 'utf8').split('\n')) {
     const [, from, to] = line.includes(file) ? (/^(\w+)-(\w+) /.exec(line) ?? []) : [];
     if (from === undefined || to === undefined) continue;

@@ -1,4 +1,5 @@
 // Allocates the slots and frames of a segment for its publisher.
+import { FifoQueue } from '../../collections/by-id.js';
 import type { SlotRef } from '../../published.js';
 
 const MAX_INCARNATIONS = 0x7fffffff;
@@ -10,8 +11,7 @@ const QUARANTINE = 64;
 
 export class SlotAllocator {
   readonly #capacity: number;
-  readonly #free: SlotRef[] = [];
-  #freeFrom = 0;
+  readonly #free = new FifoQueue<SlotRef>();
   /** The first slot that was never used. */
   #firstUnused = 0;
 
@@ -24,23 +24,19 @@ export class SlotAllocator {
    * @param commit allocates memory for a slot that was never used; if it returns false, a freed slot is reused
    */
   allocate(commit: (slot: number) => boolean = () => true): SlotRef | undefined {
-    const freed = this.#free.length - this.#freeFrom;
-    if (freed <= QUARANTINE && this.#firstUnused < this.#capacity && commit(this.#firstUnused))
+    if (
+      this.#free.size <= QUARANTINE &&
+      this.#firstUnused < this.#capacity &&
+      commit(this.#firstUnused)
+    )
       return { slot: this.#firstUnused++, incarnation: 1 };
-    const ref = this.#free[this.#freeFrom];
-    if (ref === undefined) return undefined;
-    this.#freeFrom++;
-    if (this.#freeFrom > 1024 && this.#freeFrom * 2 > this.#free.length) {
-      this.#free.splice(0, this.#freeFrom);
-      this.#freeFrom = 0;
-    }
-    return ref;
+    return this.#free.next();
   }
 
   /** Frees a slot; returns its next incarnation. The caller must store this incarnation in the slot's word at once. */
   free({ slot, incarnation }: SlotRef): number {
     const next = incarnation === MAX_INCARNATIONS ? 1 : incarnation + 1;
-    this.#free.push({ slot, incarnation: next });
+    this.#free.add({ slot, incarnation: next });
     return next;
   }
 }

@@ -98,7 +98,7 @@ export class DirectoryWriter {
   }
 
   #append(record: LiveRecord): boolean {
-    if (!this.#hasRoomFor(1)) return false;
+    if (!this.#hasRoom()) return false;
     const texts = [record.name, record.text1, record.text2, record.text3, record.text4];
     const refs: number[] = [];
     for (const text of texts) {
@@ -122,7 +122,7 @@ export class DirectoryWriter {
   }
 
   #appendTombstone(id: number): boolean {
-    if (!this.#hasRoomFor(1)) return false;
+    if (!this.#hasRoom()) return false;
     const bytes = this.#record.fill(0);
     bytes[RECORD.recordKind] = RECORD_KIND.tombstone;
     bytes.writeUIntLE(id, RECORD.owner, ID_BYTES);
@@ -130,13 +130,11 @@ export class DirectoryWriter {
     return true;
   }
 
-  #hasRoomFor(records: number): boolean {
-    const end = (this.#records + records) * RECORD_SIZE;
-    const region = this.#layout.directories[this.#active];
-    return (
-      this.#records + records <= this.#layout.records &&
-      this.#reserve(region, end, this.#layout.records * RECORD_SIZE)
-    );
+  /** Whether the active directory has room for one more record. */
+  #hasRoom(): boolean {
+    const end = (this.#records + 1) * RECORD_SIZE;
+    const capacity = this.#layout.records * RECORD_SIZE;
+    return end <= capacity && this.#reserve(this.#layout.directories[this.#active], end, capacity);
   }
 
   #reserve(region: number, end: number, capacity: number): boolean {

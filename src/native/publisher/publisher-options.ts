@@ -154,29 +154,12 @@ export function checkObject(
   if (options.foreignId !== true) checkId(id, parent.name);
 }
 
-/** @throws RangeError for anything but an object of a publisher */
 export function checkParent(name: string, object: unknown): void {
   checkValue(name, object, publishedObject);
 }
 
-/** @throws RangeError for anything but a boolean */
-export function checkSynced(isSynced: unknown): void {
-  checkValue('setSynced: isSynced', isSynced, flag);
-}
-
-/** @throws RangeError for anything but two counts */
-export function checkCounts(objects: unknown, variables: unknown): void {
-  checkValue('setDropped: objects', objects, count);
-  checkValue('setDropped: variables', variables, count);
-}
-
-/** @throws RangeError for anything but the handle of a variable */
-export function checkVariableHandle(value: unknown): void {
-  checkValue('removeVariable: value', value, variableHandle);
-}
-
-const count = integer(0, Number.MAX_SAFE_INTEGER);
-const variableHandle = rule('object', 'a value that addVariable returned', (raw) =>
+export const count = integer(0, Number.MAX_SAFE_INTEGER);
+export const variableHandle = rule('object', 'a value that addVariable returned', (raw) =>
   typeof raw === 'object' && raw !== null && 'ref' in raw ? raw : undefined,
 );
 const publishedObject = rule('object', 'an object that addRoot or addObject returned', (raw) =>

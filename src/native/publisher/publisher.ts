@@ -4,7 +4,8 @@ import { performance } from 'node:perf_hooks';
 import { Fault } from '../../errors.js';
 import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../../published.js';
-import { shownValue } from '../../rules/options.js';
+import { checkValue, shownValue } from '../../rules/options.js';
+import { flag } from '../../rules/rule.js';
 import { DEFAULT_CAPACITY, FrameAllocator, SlotAllocator } from './allocators.js';
 import { DirectoryWriter } from './directory-writer.js';
 import {
@@ -30,15 +31,14 @@ import { PublisherFile } from './publisher-file.js';
 import { headerBytes, computeLayout } from './segment-layout.js';
 import type { SegmentLayout } from './segment-layout.js';
 import {
-  checkCounts,
   checkObject,
   checkParent,
   checkPublisher,
   checkRoot,
-  checkSynced,
   checkVariable,
-  checkVariableHandle,
+  count,
   stateNumber,
+  variableHandle,
 } from './publisher-options.js';
 import type {
   ObjectOptions,
@@ -250,7 +250,7 @@ export class Publisher {
   /** Sets whether an object is synced. @throws RangeError for anything but an object and a boolean */
   setSynced(object: PublishedObject, isSynced = true): boolean {
     checkParent('setSynced: object', object);
-    checkSynced(isSynced);
+    checkValue('setSynced: isSynced', isSynced, flag);
     const { ref } = object;
     if (ref === undefined || !this.#ownsSlot(ref)) return false;
     this.#storeWord(ref, isSynced);
@@ -283,7 +283,7 @@ export class Publisher {
 
   /** Removes one variable; its handle rejects values from now on. @throws RangeError for anything but a handle */
   removeVariable(value: { readonly ref: SlotRef | undefined }): void {
-    checkVariableHandle(value);
+    checkValue('removeVariable: value', value, variableHandle);
     const id = this.#variableIds[value.ref?.slot ?? NO_SLOT];
     // Another variable may have reused the slot.
     if (id !== undefined && this.#nodes.get(id)?.ref === value.ref) this.#remove(id);
@@ -309,7 +309,8 @@ export class Publisher {
    * each failed attempt.
    */
   setDropped(objects: number, variables: number): void {
-    checkCounts(objects, variables);
+    checkValue('setDropped: objects', objects, count);
+    checkValue('setDropped: variables', variables, count);
     Atomics.store(this.#header, MUTABLE.objectsDropped / 8, BigInt(objects));
     Atomics.store(this.#header, MUTABLE.variablesDropped / 8, BigInt(variables));
   }

@@ -1,15 +1,6 @@
 // Computes the regions of a new segment, and the bytes of its header.
 import { crc32 } from 'node:zlib';
-import {
-  BYTE_ORDER,
-  HEADER,
-  LIMITS,
-  MAGIC,
-  MAJOR,
-  MINOR,
-  PAGE,
-  RECORD_SIZE,
-} from '../segment/layout.js';
+import { BYTE_ORDER, HEADER, MAGIC, MAJOR, MINOR, PAGE, RECORD_SIZE } from '../segment/layout.js';
 import type { Capacity } from './allocators.js';
 
 export interface SegmentLayout extends Capacity {
@@ -26,12 +17,8 @@ const pages = (bytes: number) => Math.ceil(bytes / PAGE) * PAGE;
 /** The maximum number of bytes of a mapping that Node can access. */
 const MAX_FILE_BYTES = 2 ** 30 - 1;
 
-/** @throws RangeError if a capacity exceeds the limits of the format or of this publisher */
+/** @throws RangeError if the segment would be larger than this publisher can map */
 export function computeLayout(capacity: Capacity): SegmentLayout {
-  check('records', capacity.records, LIMITS.records);
-  check('stringBytes', capacity.stringBytes, LIMITS.stringRegionBytes);
-  check('slots', capacity.slots, LIMITS.slots);
-  check('frameBytes', capacity.frameBytes, LIMITS.frameRegionBytes);
   let end = PAGE;
   const region = (bytes: number) => (end += pages(bytes)) - pages(bytes);
   const directoryA = region(capacity.records * RECORD_SIZE);
@@ -41,7 +28,10 @@ export function computeLayout(capacity: Capacity): SegmentLayout {
   const words = region(capacity.slots * 4);
   const slotValues = region(capacity.slots * 8);
   const frames = region(capacity.frameBytes);
-  check('bytes in total', end, MAX_FILE_BYTES);
+  if (end > MAX_FILE_BYTES)
+    throw new RangeError(
+      `Publisher: capacity: bytes in total: found ${end}, allowed: an integer from 1 to ${MAX_FILE_BYTES}`,
+    );
   return {
     ...capacity,
     directories: [directoryA, directoryB],
@@ -51,13 +41,6 @@ export function computeLayout(capacity: Capacity): SegmentLayout {
     frames,
     fileSize: end,
   };
-}
-
-function check(name: string, value: number, most: number): void {
-  if (!Number.isInteger(value) || value < 1 || value > most)
-    throw new RangeError(
-      `Publisher: capacity: ${name}: found ${value}, allowed: an integer from 1 to ${most}`,
-    );
 }
 
 /** The fields of a header besides the layout. Times are in ns. */

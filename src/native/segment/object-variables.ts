@@ -1,5 +1,5 @@
 // Stores the variables of one object in columns, which take a fifth of the memory of JavaScript objects.
-import { ColumnVariable } from '../../collections/column-variable.js';
+import { DeclaredVariable } from '../../model.js';
 import type { Declaration, ManagedObject, LiveCollection, SlotRef, Variable } from '../../model.js';
 
 /** Offset and length of a variable's frame, in 8-byte units; both 0 for a scalar. */
@@ -44,20 +44,9 @@ export class ObjectVariables implements LiveCollection<Variable> {
   #size = 0;
   /** Number of compactions. After a compaction, an iterator looks up its row again. */
   #compactions = 0;
-  readonly #expected: number;
-
-  /** @param expected the expected number of variables, used as the initial capacity */
-  constructor(expected = 0) {
-    this.#expected = expected;
-  }
 
   get size(): number {
     return this.#size;
-  }
-
-  /** Rows in use, including removed variables. */
-  get rows(): number {
-    return this.#used;
   }
 
   has({ id }: Variable): boolean {
@@ -78,7 +67,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
     this.#storeFrame(fields);
     this.#used++;
     this.#size++;
-    return new ColumnVariable(this.object, id, slot, incarnation, declaration);
+    return new DeclaredVariable(this.object, id, slot, incarnation, declaration);
   }
 
   /** Removes and returns a variable; undefined if there is none with that id. */
@@ -113,29 +102,17 @@ export class ObjectVariables implements LiveCollection<Variable> {
     return { frameOffset, frameWords: this.#frames[row * FRAME_STRIDE + 1] ?? 0 };
   }
 
-  /** The iterator reuses its result object: a result is valid until the next one. */
-  [Symbol.iterator](): Iterator<Variable> {
+  *[Symbol.iterator](): Generator<Variable, void> {
     let compactions = this.#compactions;
-    let last = 0;
     let next = 0;
-    let result: { done: false; value: Variable } | undefined;
-    return {
-      next: () => {
-        if (compactions !== this.#compactions) {
-          compactions = this.#compactions;
-          next = this.#rowAfter(last);
-        }
-        while (next < this.#used) {
-          const value = this.#view(next++);
-          if (value === undefined) continue;
-          last = value.id;
-          if (result === undefined) result = { done: false, value };
-          else result.value = value;
-          return result;
-        }
-        return { done: true, value: undefined };
-      },
-    };
+    while (next < this.#used) {
+      const variable = this.#view(next++);
+      if (variable === undefined) continue;
+      yield variable;
+      if (compactions === this.#compactions) continue;
+      compactions = this.#compactions;
+      next = this.#rowAfter(variable.id);
+    }
   }
 
   #view(row: number): Variable | undefined {
@@ -144,7 +121,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
     const at = row * STRIDE;
     const slot = this.#rows[at + SLOT] ?? 0;
     const incarnation = this.#rows[at + INCARNATION] ?? 0;
-    return new ColumnVariable(this.object, this.#id(row), slot, incarnation, declaration);
+    return new DeclaredVariable(this.object, this.#id(row), slot, incarnation, declaration);
   }
 
   #id(row: number): number {
@@ -189,8 +166,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
   #reserveRow(): void {
     const isSparse = this.#used > 0 && this.#size <= this.#used / 2;
     if (isSparse) this.#compact();
-    else if (this.#used > 0) this.#grow(Math.max(FIRST_CAPACITY, this.#used * 2));
-    else this.#grow(this.#expected > 0 ? this.#expected : FIRST_CAPACITY);
+    else this.#grow(Math.max(FIRST_CAPACITY, this.#used * 2));
   }
 
   /** Allocates exactly `capacity` rows, since an array that JavaScript grows itself starts with room for 17. */

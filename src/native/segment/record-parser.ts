@@ -1,7 +1,7 @@
 // Parses and validates directory records.
 import { crc32 } from 'node:zlib';
 import type { Declaration, RootIdentity, SlotRef } from '../../model.js';
-import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
+import { NO_IDENTITY, VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { FramedType, ValueType } from '../../published.js';
 import type { DeclarationFields, DirectoryReader } from './directory-reader.js';
 import {
@@ -16,7 +16,6 @@ import {
 import type { VariableFields } from './object-variables.js';
 import { corrupt, crcText } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
-import { NO_IDENTITY } from './tree.js';
 import type { ResolvedObject } from './tree.js';
 
 interface ObjectRecord extends ResolvedObject {

@@ -1,5 +1,5 @@
 // The tree of a segment's managed objects, built from its records.
-import type { ManagedObject, RootIdentity, StructureChange, Variable } from '../../model.js';
+import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 import type { Budget } from '../../budget.js';
 import { ById } from '../../collections/by-id.js';
 import { ObjectVariables } from './object-variables.js';
@@ -16,8 +16,6 @@ export interface ObjectNode extends ManagedObject {
   /** Whether the object was removed, with its subtree. */
   isRemoved: boolean;
 }
-
-export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
 /** The contents of an object's record, with its strings. */
 export type ResolvedObject = Pick<
@@ -40,8 +38,6 @@ export class Tree {
   readonly #removals: Generator<void, void>[] = [];
   /** The result of the last lookup. The next lookup is usually for the same object. */
   #last: ObjectNode | undefined;
-  /** The object added last. The next one of its class is expected to have the same number of variables. */
-  #newest: ObjectNode | undefined;
   #variables = 0;
   #round = 0;
   #highestId = 0;
@@ -110,9 +106,7 @@ export class Tree {
   addObject(fields: ResolvedObject, parent: ObjectNode | undefined): StructureChange {
     // Sets property by property. With a spread, V8 would give each object a hidden class of its own.
     const { id, slot, incarnation, name, className, identity, asOf } = fields;
-    const newest = this.#newest;
-    const expected = newest?.className === className ? newest.variables.rows : 0;
-    const variables = new ObjectVariables(expected);
+    const variables = new ObjectVariables();
     const object: ObjectNode = {
       id,
       slot,
@@ -128,7 +122,7 @@ export class Tree {
       round: this.#round,
       isRemoved: false,
     };
-    variables.object = this.#newest = object;
+    variables.object = object;
     this.#highestId = id;
     this.#objects.add(object);
     (parent?.children ?? this.roots).add(object);

@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { Budget } from '#app/budget.js';
+import { NO_IDENTITY } from '#app/model.js';
 import type { Declaration, Variable } from '#app/model.js';
-import { NO_IDENTITY, Tree } from '#app/native/segment/tree.js';
+import { Tree } from '#app/native/segment/tree.js';
 
 const declaration = (name: string): Declaration => ({
   name,
