@@ -1,7 +1,8 @@
-// A source for formats without notifications. Before a reader copies values, the owners of the slots store the current
+// A source for formats without notifications. Before a reader copies values, the writers of the slots store the current
 // values.
 import { randomUUID } from 'node:crypto';
 import type { Budget } from '../budget.js';
+import { DeclaredVariable, NO_IDENTITY } from '../model.js';
 import { pluralize } from '../pluralize.js';
 import type {
   Declaration,
@@ -14,44 +15,51 @@ import type {
   Variable,
 } from '../model.js';
 
-/** The default number of slots per block. Readers copy multiples of this number, so no read splits a block. */
-const BLOCK = 256;
+/** The default number of slots per slab. Readers copy multiples of this number, so no read splits a slab. */
+const SLAB = 256;
 
-/** The owner of slots, such as one JVM or one Varnish segment. */
-export interface SlotOwner {
+/** Writes the values of slots, such as those of one JVM or one Varnish segment. */
+export interface SlotWriter {
   /**
    * Stores the current values in the slots; never throws. It runs independently of `Poller.poll`, so it must itself
    * detect a new publisher.
    */
-  refresh(): void;
+  writeSlots(): void;
 }
 
-/** Slots in blocks of equal size. Each block has one owner: values from two blocks may come from two refreshes. */
+/** The slabs of a writer, and the next slot of the last one. */
+interface Allocation {
+  readonly slabs: number[];
+  next: number;
+}
+
+/** Slots in slabs of equal size. Each slab has one writer: values from two slabs may come from two calls. */
 export class Slots {
-  readonly #block: number;
+  readonly #slab: number;
   #values: BigInt64Array;
   #words: Uint32Array;
-  /** The owner of each block; undefined for a free block. */
-  readonly #owners: (SlotOwner | undefined)[] = [];
-  /** The blocks of each owner, and the free blocks. */
-  readonly #blocks = new Map<SlotOwner, number[]>();
+  /** The writer of each slab; undefined for a free slab. */
+  readonly #writers: (SlotWriter | undefined)[] = [];
+  readonly #allocations = new Map<SlotWriter, Allocation>();
   readonly #vacant: number[] = [];
-  /** The free slots of each owner's last block. The last slot of the array is taken first. */
-  readonly #free = new Map<SlotOwner, number[]>();
 
-  /** @param block the number of slots per block: about as many as most owners need */
-  constructor(block = BLOCK) {
-    this.#block = block;
-    this.#values = new BigInt64Array(block);
-    this.#words = new Uint32Array(block);
+  /** @param slab the number of slots per slab: about as many as most writers need */
+  constructor(slab = SLAB) {
+    this.#slab = slab;
+    this.#values = new BigInt64Array(slab);
+    this.#words = new Uint32Array(slab);
   }
 
-  /** Takes a free slot from a block of `owner`. */
-  take(owner: SlotOwner): number {
-    const free = this.#free.get(owner) ?? [];
-    this.#free.set(owner, free);
-    if (free.length === 0) free.push(...this.#newBlock(owner));
-    return free.pop() ?? 0;
+  /** Takes a free slot from a slab of `writer`. */
+  take(writer: SlotWriter): number {
+    const allocation = this.#allocations.get(writer) ?? { slabs: [], next: 0 };
+    this.#allocations.set(writer, allocation);
+    if (allocation.next % this.#slab === 0) {
+      const slab = this.#newSlab(writer);
+      allocation.slabs.push(slab);
+      allocation.next = slab * this.#slab;
+    }
+    return allocation.next++;
   }
 
   /** The incarnation of a slot. Each `release` increments it. */
@@ -83,26 +91,22 @@ export class Slots {
     this.#values[slot] = (this.#values[slot] ?? 0n) + value;
   }
 
-  /** Frees the blocks of an owner, and ends the incarnations of their slots. */
-  release(owner: SlotOwner): void {
-    this.#free.delete(owner);
-    for (const block of this.#blocks.get(owner) ?? []) {
-      for (let slot = block * this.#block; slot < (block + 1) * this.#block; slot++)
+  /** Frees the slabs of a writer, and ends the incarnations of their slots. */
+  release(writer: SlotWriter): void {
+    for (const slab of this.#allocations.get(writer)?.slabs ?? []) {
+      for (let slot = slab * this.#slab; slot < (slab + 1) * this.#slab; slot++)
         this.#words[slot] = (this.incarnation(slot) + 1) << 1;
-      this.#owners[block] = undefined;
-      this.#vacant.push(block);
+      this.#writers[slab] = undefined;
+      this.#vacant.push(slab);
     }
-    this.#blocks.delete(owner);
+    this.#allocations.delete(writer);
   }
 
-  /** Lets the owners refresh the values, then copies the values. Returns their number. */
+  /** Lets the writers store the values, then copies the values. Returns their number. */
   readValues(first: number, count: number, into: Uint8Array): number {
     const end = Math.min(first + count, this.#values.length);
-    const owners = this.#owners.slice(
-      Math.floor(first / this.#block),
-      Math.ceil(end / this.#block),
-    );
-    for (const owner of new Set(owners)) owner?.refresh();
+    const [from, to] = [Math.floor(first / this.#slab), Math.ceil(end / this.#slab)];
+    for (const writer of new Set(this.#writers.slice(from, to))) writer?.writeSlots();
     return copy(this.#values, first, end, into);
   }
 
@@ -110,15 +114,11 @@ export class Slots {
     return copy(this.#words, first, Math.min(first + count, this.#words.length), into);
   }
 
-  /** Takes a new block for `owner`. Returns its slots, from the last to the first. */
-  #newBlock(owner: SlotOwner): readonly number[] {
-    const block = this.#vacant.pop() ?? this.#owners.length;
-    this.#owners[block] = owner;
-    const blocks = this.#blocks.get(owner);
-    if (blocks === undefined) this.#blocks.set(owner, [block]);
-    else blocks.push(block);
-    if ((block + 1) * this.#block > this.#values.length) this.#grow();
-    return Array.from({ length: this.#block }, (_, index) => (block + 1) * this.#block - 1 - index);
+  #newSlab(writer: SlotWriter): number {
+    const slab = this.#vacant.pop() ?? this.#writers.length;
+    this.#writers[slab] = writer;
+    if ((slab + 1) * this.#slab > this.#values.length) this.#grow();
+    return slab;
   }
 
   #grow(): void {
@@ -174,7 +174,6 @@ const SLICE = 8192;
 const NORMAL = 1n;
 /** The maximum number of characters of a string value. */
 const MAX_TEXT = 256;
-const NO_IDENTITY = { host: '', instance: '', application: '' };
 
 /**
  * The slot of an object holds its state, the slot of a text the number of its changes. Change the tree before
@@ -192,7 +191,7 @@ export class PolledSource implements Source {
 
   /**
    * @param maxItems the maximum number of objects and variables of the source
-   * @param slots empty slots, with a block size that fits most owners
+   * @param slots empty slots, with a slab size that fits most writers
    */
   constructor(maxItems: number, slots = new Slots()) {
     this.#maxItems = maxItems;
@@ -210,11 +209,11 @@ export class PolledSource implements Source {
 
   /** Adds an object in the state `normal`. An object without a parent is a root. */
   addObject(
-    owner: SlotOwner,
+    writer: SlotWriter,
     { name, className, labels }: Pick<ManagedObject, 'name' | 'className' | 'labels'>,
     parent?: PolledObject,
   ): PolledObject {
-    const slot = this.slots.take(owner);
+    const slot = this.slots.take(writer);
     const object: PolledObject = {
       id: ++this.#lastId,
       ...{ slot, incarnation: this.slots.incarnation(slot) },
@@ -231,38 +230,24 @@ export class PolledSource implements Source {
     return object;
   }
 
-  /** Adds a variable without a value. Its owner sets the first value later. */
-  addVariable(owner: SlotOwner, object: PolledObject, declaration: Declaration): Variable {
-    const slot = this.slots.take(owner);
+  /** Adds a variable without a value. Its writer sets the first value later. */
+  addVariable(writer: SlotWriter, object: PolledObject, declaration: Declaration): Variable {
+    const slot = this.slots.take(writer);
     const incarnation = this.slots.incarnation(slot);
     const id = ++this.#lastId;
-    const { name, type, kind, unit, help, schema } = declaration;
-    // Sets property by property. A spread would take ten times as long.
-    const variable: Variable = {
-      id,
-      object,
-      slot,
-      incarnation,
-      declaration,
-      name,
-      type,
-      kind,
-      unit,
-      help,
-      schema,
-    };
+    const variable = new DeclaredVariable(object, id, slot, incarnation, declaration);
     object.variables.add(variable);
     this.#items++;
     this.#changes.push({ kind: 'variable-added', variable });
     return variable;
   }
 
-  /** Removes an object with its subtree, and releases the slots of `owner`, which must own the whole subtree. */
-  remove(owner: SlotOwner, object: PolledObject): void {
+  /** Removes an object with its subtree, and releases the slots of `writer`, which must write the whole subtree. */
+  remove(writer: SlotWriter, object: PolledObject): void {
     (object.parent as PolledObject | undefined)?.children.delete(object);
     this.#changes.push({ kind: 'object-removed', object });
     this.#forget(object);
-    this.slots.release(owner);
+    this.slots.release(writer);
   }
 
   setText({ id, slot }: Variable, text: string): void {

@@ -34,12 +34,19 @@ export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
 }
 
 /** Converts a start time in clock ticks since boot to Unix milliseconds. */
-export function startedUnixMs(startTicks: number, proc = '/proc'): number {
+function startedUnixMs(startTicks: number, proc = '/proc'): number {
   const [, boot] = /^btime (\d+)$/m.exec(textOf(`${proc}/stat`)) ?? [];
   // With the mount option subset=pid, /proc has no boot time.
   const bootMs = boot === undefined ? new Date().getTime() - uptime() * 1000 : Number(boot) * 1000;
   return bootMs + (startTicks * 1000) / TICKS_A_SECOND;
 }
+
+/** Tolerance for adjustments of the clock. */
+const MAX_EARLY_MS = 10_000;
+
+/** Whether a process started after a time that its predecessor with the same PID recorded, in Unix milliseconds. */
+export const hasReusedPid = (startTicks: number, recordedMs: number, proc = '/proc'): boolean =>
+  startedUnixMs(startTicks, proc) > recordedMs + MAX_EARLY_MS;
 
 /** The mount option of /proc that hides processes of other users; undefined if /proc hides no processes. */
 export function hidingOption(proc = '/proc'): string | undefined {

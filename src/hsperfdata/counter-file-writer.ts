@@ -1,18 +1,12 @@
 // Checks whether a process is the JVM that writes a counter file.
 import {
   hasMapped,
+  hasReusedPid,
   innermostPidOf,
   lockHolderOf,
-  startedUnixMs,
   textOf,
 } from '../foreign/processes.js';
 import type { Certainty } from '../foreign/processes.js';
-
-/**
- * The most milliseconds by which the start time of a process may be later than the start time that its JVM recorded. A
- * process that started even later has reused the PID.
- */
-const MAX_EARLY_MS = 10_000;
 
 export interface Writer {
   readonly pid: number;
@@ -42,8 +36,8 @@ export function isJvmOf(writer: Writer, proc = '/proc'): Certainty {
   const holder = lockHolderOf(textOf(`${proc}/locks`), writer);
   if (holder !== undefined) return holder === pid ? 'yes' : 'no';
   if (/^Threads:\t1$/m.test(status)) return 'no';
-  const latestMs = (jvmStartUnixMs ?? NaN) + MAX_EARLY_MS;
-  return startedUnixMs(startTicks, proc) > latestMs ? 'no' : 'perhaps';
+  const isOther = jvmStartUnixMs !== undefined && hasReusedPid(startTicks, jvmStartUnixMs, proc);
+  return isOther ? 'no' : 'perhaps';
 }
 
 /** The real, effective, saved and file system UIDs of a process. The owner of /proc/PID may be root instead. proc(5). */

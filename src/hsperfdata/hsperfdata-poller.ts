@@ -55,11 +55,11 @@ export class HsperfdataPoller implements Poller {
     this.#serverKey = serverKey;
     this.#hostFiles = new HostFileFinder(directories, users, clocks);
     this.#containers = containers ? new ContainerFileFinder(users, clocks.nowMs, proc) : undefined;
-    const owner = { refresh: () => undefined };
+    const writer = { writeSlots: () => undefined };
     const name = [hostname(), INSTANCE, HSPERFDATA_APP].join('.');
-    const root = source.addObject(owner, { name, className: 'Host' });
-    this.#shown = source.addVariable(owner, root, gauge('shown', 'i64'));
-    this.#leftOut = source.addVariable(owner, root, gauge('leftOut', 'i64'));
+    const root = source.addObject(writer, { name, className: 'Host' });
+    this.#shown = source.addVariable(writer, root, gauge('shown', 'i64'));
+    this.#leftOut = source.addVariable(writer, root, gauge('leftOut', 'i64'));
     this.#jvms = new JvmTracker({
       ...{ source, root, nowMs: clocks.nowMs, hasContainers: containers, proc },
       isWanted: (mainClass) => fitsAny(mainClass, mainClasses),

@@ -1,6 +1,6 @@
 // One JVM in the tree: its objects and variables, and their values.
 import { gauge } from '../foreign/polled-source.js';
-import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
+import type { PolledObject, PolledSource, SlotWriter } from '../foreign/polled-source.js';
 import type { Variable } from '../model.js';
 import { isExportedText, mapCounter } from './counter-mapping.js';
 import type { JvmPart } from './counter-mapping.js';
@@ -11,28 +11,6 @@ import type { PerfEntry } from './perf-entries.js';
 
 /** Nanoseconds per second. */
 const NANOSECONDS = 1_000_000_000n;
-
-/** Converts ticks of a JVM's clock to nanoseconds. */
-interface TickScale {
-  /** The type of the results: `i64` (exact) if the clock's frequency divides 10^9, otherwise `f64`. */
-  readonly type: 'i64' | 'f64';
-  /** The exact nanoseconds; undefined if they exceed 64 bits. */
-  exact(ticks: bigint): bigint | undefined;
-  /** The nanoseconds as the nearest double. */
-  near(ticks: bigint): number;
-}
-
-/** @param frequency ticks per second */
-function tickScale(frequency: bigint | undefined): TickScale | undefined {
-  if (frequency === undefined || frequency <= 0n) return undefined;
-  const factor = NANOSECONDS / frequency;
-  const exact = (ticks: bigint) => {
-    const nanoseconds = ticks * factor;
-    return BigInt.asIntN(64, nanoseconds) === nanoseconds ? nanoseconds : undefined;
-  };
-  const near = (ticks: bigint) => (Number(ticks) / Number(frequency)) * 1e9;
-  return { type: NANOSECONDS % frequency === 0n ? 'i64' : 'f64', exact, near };
-}
 
 /** A counter and its variable. */
 interface ShownCounter {
@@ -51,13 +29,14 @@ const PREFIXES: Readonly<Record<JvmPart['className'], string>> = {
   Application: '',
 };
 
-export class Jvm implements SlotOwner {
+export class Jvm implements SlotWriter {
   readonly mainClass: string;
   readonly data: PerfData;
   readonly #source: PolledSource;
   readonly #object: PolledObject;
   readonly #labels: Readonly<Record<string, string>>;
-  readonly #scale: TickScale | undefined;
+  /** The ticks of the JVM's clock per second; 0 if unknown. */
+  readonly #frequency: bigint;
   readonly #parts = new Map<string, PolledObject>();
   readonly #longs: ShownCounter[] = [];
   readonly #ticks: ShownCounter[] = [];
@@ -71,11 +50,15 @@ export class Jvm implements SlotOwner {
     this.mainClass = data.mainClass ?? '';
     this.#source = source;
     this.#labels = { pid: String(pid), main_class: this.mainClass };
-    this.#scale = tickScale(data.frequency);
+    this.#frequency = data.frequency ?? 0n;
     const facts = { name: `${root.name}.${pid}`, className: 'Jvm', labels: this.#labels };
     this.#object = source.addObject(this, facts, root);
     this.#overflow = source.addVariable(this, this.#object, OVERFLOW);
     this.#add([...data.entries.values()]);
+  }
+
+  get #isExact(): boolean {
+    return NANOSECONDS % this.#frequency === 0n;
   }
 
   /** Whether the counters of this JVM are gone from the file. */
@@ -95,7 +78,7 @@ export class Jvm implements SlotOwner {
     }
   }
 
-  refresh(): void {
+  writeSlots(): void {
     if (this.#isLost) return;
     try {
       const bytes = this.data.read();
@@ -120,16 +103,16 @@ export class Jvm implements SlotOwner {
     }
     for (const entry of entries) this.#addCounter(entry, names);
     this.#setSynced(true);
-    this.refresh();
+    this.writeSlots();
   }
 
   #addCounter(entry: PerfEntry, bytes: Buffer): void {
     const isTicks = entry.type === 'long' && unitOf(entry) === UNIT.ticks;
     if (entry.type === 'text' && !isExportedText(entry.name)) return;
-    if ((isTicks && this.#scale === undefined) || !this.#source.hasRoom()) return;
+    if ((isTicks && this.#frequency <= 0n) || !this.#source.hasRoom()) return;
     const { part, variable: name } = mapCounter(entry.name);
     const object = part === undefined ? this.#object : this.#partOf(part, bytes);
-    const type = isTicks ? (this.#scale?.type ?? 'i64') : 'i64';
+    const type = isTicks && !this.#isExact ? 'f64' : 'i64';
     const declaration = declarationOf(entry, name, type);
     const shown = { entry, variable: this.#source.addVariable(this, object, declaration) };
     if (entry.type === 'text') this.#texts.push(shown);
@@ -178,12 +161,17 @@ export class Jvm implements SlotOwner {
       if (!this.#isLost) this.#setText(entry, variable, bytes);
   }
 
+  /**
+   * Stores ticks of the JVM's clock as nanoseconds: exactly if its frequency divides 10^9, otherwise as a double. An
+   * exact number of more than 64 bits counts as no value.
+   */
   #setTicks(slot: number, ticks: bigint): void {
     const { slots } = this.#source;
-    if (this.#scale?.type === 'f64') slots.setDouble(slot, this.#scale.near(ticks));
-    const nanoseconds = this.#scale?.type === 'i64' ? this.#scale.exact(ticks) : 0n;
-    if (this.#scale?.type === 'i64' && nanoseconds !== undefined) slots.set(slot, nanoseconds);
-    slots.setSynced(slot, nanoseconds !== undefined);
+    const nanoseconds = ticks * (NANOSECONDS / this.#frequency);
+    const hasValue = !this.#isExact || BigInt.asIntN(64, nanoseconds) === nanoseconds;
+    if (!this.#isExact) slots.setDouble(slot, (Number(ticks) / Number(this.#frequency)) * 1e9);
+    else if (hasValue) slots.set(slot, nanoseconds);
+    slots.setSynced(slot, hasValue);
   }
 
   /** Stores a text. JVMs overwrite texts in place, so a new text is stored only if two copies agree. */

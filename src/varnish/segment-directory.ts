@@ -249,10 +249,8 @@ export class SegmentDirectory {
 /** The number of cached headers that a poll reads again. The next poll continues with the headers after them. */
 const READS_PER_POLL = 512;
 
-/** A header, or the error that occurred when it was read. */
-type CachedHeader =
-  | { readonly header: VarnishSegmentHeader | undefined; readonly error?: undefined }
-  | { readonly error: Error };
+/** A header, or the error that occurred when it was read; undefined if the file was too short. */
+type CachedHeader = VarnishSegmentHeader | Error | undefined;
 
 /** Caches the headers of segments, and refreshes a bounded number of them per poll. */
 export class HeaderCache {
@@ -270,20 +268,17 @@ export class HeaderCache {
   get(directory: SegmentDirectory, entry: IndexEntry): VarnishSegmentHeader | undefined {
     const at = this.#position++;
     const isDue = at >= this.#from && at < this.#from + READS_PER_POLL;
-    let known = this.#known.get(entry);
-    if (known === undefined || isDue) {
-      known = read(directory, entry);
-      this.#known.set(entry, known);
-    }
-    if (known.error !== undefined) throw known.error;
-    return known.header;
+    if (isDue || !this.#known.has(entry)) this.#known.set(entry, read(directory, entry));
+    const known = this.#known.get(entry);
+    if (known instanceof Error) throw known;
+    return known;
   }
 }
 
 function read(directory: SegmentDirectory, entry: IndexEntry): CachedHeader {
   try {
-    return { header: directory.headerAt(entry) };
+    return directory.headerAt(entry);
   } catch (error) {
-    return { error: error instanceof Error ? error : new Error(String(error)) };
+    return error instanceof Error ? error : new Error(String(error));
   }
 }

@@ -1,7 +1,7 @@
 // Segments with values: reads the values, and shows a segment as an object with a variable for each value.
 import { Fault } from '../errors.js';
 import { gauge } from '../foreign/polled-source.js';
-import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
+import type { PolledObject, PolledSource, SlotWriter } from '../foreign/polled-source.js';
 import type { Variable } from '../model.js';
 import type { Naming } from './names/compat-names.js';
 import type { Schema, SchemaField } from './schema.js';
@@ -92,7 +92,7 @@ const BACKEND = 'vbe';
 const PROBES = 'happy';
 
 /** A segment with values, as an object in the tree. */
-export class StatSegment implements SlotOwner {
+export class StatSegment implements SlotWriter {
   readonly #options: StatSegmentOptions;
   readonly #object: PolledObject;
   readonly #shown: readonly ShownValue[];
@@ -101,7 +101,6 @@ export class StatSegment implements SlotOwner {
   #wasHappy = false;
   #isLost = false;
 
-  /** Adds the segment below the root. */
   constructor(options: StatSegmentOptions) {
     this.#options = options;
     const { source, root, naming, ident, schema } = options;
@@ -113,7 +112,7 @@ export class StatSegment implements SlotOwner {
       const declaration = { name, type: 'u64', kind, unit, help, schema: [], metric } as const;
       return { field, variable: source.addVariable(this, this.#object, declaration) };
     });
-    this.refresh();
+    this.writeSlots();
     this.addProbeResult();
   }
 
@@ -129,10 +128,10 @@ export class StatSegment implements SlotOwner {
     if (!source.hasRoom()) return;
     const metric = naming.own.backendUp(ident);
     this.#up = source.addVariable(this, this.#object, gauge('up', 'u64', '', metric));
-    this.refresh();
+    this.writeSlots();
   }
 
-  refresh(): void {
+  writeSlots(): void {
     if (this.#isLost) return;
     this.#isLost = !this.#options.values.copy();
     const { values, source, schema } = this.#options;
@@ -145,7 +144,6 @@ export class StatSegment implements SlotOwner {
     }
   }
 
-  /** Removes the segment from the tree. */
   remove(): void {
     this.#options.source.remove(this, this.#object);
   }

@@ -11,10 +11,9 @@ import { HeaderCache, SegmentDirectory } from './segment-directory.js';
 import type { VarnishSegmentHeader } from './segment-directory.js';
 import type { IndexEntry } from './segment-index.js';
 import { SegmentValues, StatSegment } from './stat-segment.js';
-import { StartTime } from './varnish-manager.js';
 
-/** The number of slots per block: about as many as a lock, a pool or a backend needs. */
-const BLOCK = 32;
+/** The number of slots per slab: about as many as a lock, a pool or a backend needs. */
+const SLAB = 32;
 /** The budget steps for adding a segment, besides one step per value. */
 const OPEN_STEPS = 64;
 
@@ -50,17 +49,18 @@ export class VarnishInstance {
   /** The segments in the tree, by key. */
   readonly #shown = new Map<string, ShownSegment>();
   #child: SegmentDirectory | undefined;
-  #childStart: StartTime | undefined;
+  /** Removes the start time of the child from the tree. */
+  #removeChildStart: (() => void) | undefined;
   #refusals: string[] = [];
 
   constructor(options: InstanceOptions) {
     this.#options = options;
     const { naming, manager } = options;
-    const source = (this.source = new PolledSource(options.maxItems, new Slots(BLOCK)));
-    const owner = { refresh: () => undefined };
-    this.#root = source.addObject(owner, { name: options.rootId, className: 'Varnish' });
+    const source = (this.source = new PolledSource(options.maxItems, new Slots(SLAB)));
+    const writer = { writeSlots: () => undefined };
+    this.#root = source.addObject(writer, { name: options.rootId, className: 'Varnish' });
     const up = gauge('up', 'u64', '', naming.own.up);
-    source.slots.setFirst(source.addVariable(owner, this.#root, up).slot, 1n);
+    source.slots.setFirst(source.addVariable(writer, this.#root, up).slot, 1n);
     this.#addStartTime('manager', manager);
   }
 
@@ -119,7 +119,7 @@ export class VarnishInstance {
     try {
       this.#child = new SegmentDirectory(childPath, isTrusted);
       if (naming.own.childStart !== undefined)
-        this.#childStart = this.#addStartTime('child', this.#child);
+        this.#removeChildStart = this.#addStartTime('child', this.#child);
     } catch (error) {
       if (!isGone(error)) this.#refuse(pathOf(childPath), error);
     }
@@ -131,17 +131,32 @@ export class VarnishInstance {
         segment.remove();
         this.#shown.delete(key);
       }
-    this.#childStart?.remove();
-    this.#childStart = undefined;
+    this.#removeChildStart?.();
+    this.#removeChildStart = undefined;
     this.#child?.close();
     this.#child = undefined;
   }
 
-  #addStartTime(process: 'manager' | 'child', { writer }: SegmentDirectory): StartTime | undefined {
+  /** Adds an object with the start time of a process, if the names have one. Returns a function that removes it. */
+  #addStartTime(
+    process: 'manager' | 'child',
+    { writer }: SegmentDirectory,
+  ): (() => void) | undefined {
     const { managerStart, childStart } = this.#options.naming.own;
     const metric = process === 'manager' ? managerStart : childStart;
     if (metric === undefined || writer === undefined) return undefined;
-    return new StartTime(this.source, this.#root, { name: process, metric }, writer.birth);
+    const { source } = this;
+    const slotWriter = { writeSlots: () => undefined };
+    const facts = { name: `${this.#root.name}.${process}`, className: 'process' };
+    const object = source.addObject(slotWriter, facts, this.#root);
+    const started = gauge('started', 'u64', 'seconds', metric);
+    source.slots.setFirst(
+      source.addVariable(slotWriter, object, started).slot,
+      BigInt(writer.birth),
+    );
+    return () => {
+      source.remove(slotWriter, object);
+    };
   }
 
   /** The visible segments. If several have the same series, as after a reload, only the last one is included. */

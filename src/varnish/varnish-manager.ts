@@ -1,10 +1,8 @@
 // Judges whether the manager of an instance runs: by its process, or by its uptime if the process runs in another PID
 // namespace.
 import { lstatSync } from 'node:fs';
-import { gauge } from '../foreign/polled-source.js';
-import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
-import { lockHolderOf, startTicksOf, startedUnixMs, textOf } from '../foreign/processes.js';
-import type { DeclaredMetric, Verdict } from '../model.js';
+import { hasReusedPid, lockHolderOf, startTicksOf, textOf } from '../foreign/processes.js';
+import type { Verdict } from '../model.js';
 import type { SegmentDirectory } from './segment-directory.js';
 import type { IndexWriter } from './segment-index.js';
 import { SegmentValues } from './stat-segment.js';
@@ -13,11 +11,6 @@ import { SegmentValues } from './stat-segment.js';
 const NAME = 'varnishd';
 /** The file in the work directory that a running manager locks. */
 const LOCKED = '_.pid';
-/**
- * The maximum number of milliseconds from the creation time in the index to the start of the process. A process that
- * started later has reused the manager's PID.
- */
-const MAX_EARLY_MS = 10_000;
 /**
  * After this time, an unchanged uptime means "dead". A live manager changes its uptime every second, as often as it
  * is polled.
@@ -85,8 +78,8 @@ export class VarnishManager {
     const startTicks = startTicksOf(pid, this.#proc);
     if (startTicks === undefined || textOf(`${this.#proc}/${pid}/comm`).trim() !== NAME)
       return undefined;
-    const isLater = startedUnixMs(startTicks, this.#proc) > birth * 1000 + MAX_EARLY_MS;
-    return isLater || this.#isLockedByAnother() ? undefined : startTicks;
+    const isOther = hasReusedPid(startTicks, birth * 1000, this.#proc);
+    return isOther || this.#isLockedByAnother() ? undefined : startTicks;
   }
 
   /**
@@ -98,35 +91,6 @@ export class VarnishManager {
     const file = lstatSync(`${this.#path}/${LOCKED}`, { bigint: true, throwIfNoEntry: false });
     if (locks === '' || file === undefined) return false;
     return lockHolderOf(locks, { device: undefined, inode: file.ino }) !== this.#writer.pid;
-  }
-}
-
-/** An object with the start time of a Varnish process. The object is removed when the process ends. */
-export class StartTime implements SlotOwner {
-  readonly #source: PolledSource;
-  readonly #object: PolledObject;
-
-  /** @param unixSeconds the start time */
-  constructor(
-    source: PolledSource,
-    root: PolledObject,
-    { name, metric }: { readonly name: string; readonly metric: DeclaredMetric },
-    unixSeconds: number,
-  ) {
-    this.#source = source;
-    const facts = { name: `${root.name}.${name}`, className: 'process' };
-    this.#object = source.addObject(this, facts, root);
-    const declaration = gauge('started', 'u64', 'seconds', metric);
-    const { slot } = source.addVariable(this, this.#object, declaration);
-    source.slots.setFirst(slot, BigInt(unixSeconds));
-  }
-
-  refresh(): void {
-    // It never changes.
-  }
-
-  remove(): void {
-    this.#source.remove(this, this.#object);
   }
 }
 

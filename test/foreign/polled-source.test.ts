@@ -21,12 +21,12 @@ describe('A polled source', () => {
   });
 });
 
-/** Creates a slot owner that counts its refreshes. */
-function countingOwner() {
+/** Creates a slot writer that counts its calls. */
+function countingWriter() {
   return {
-    refreshes: 0,
-    refresh() {
-      this.refreshes++;
+    calls: 0,
+    writeSlots() {
+      this.calls++;
     },
   };
 }
@@ -38,30 +38,30 @@ const wordOf = (slots: Slots, slot: number): number => {
 };
 
 describe('A slot table of a polled source', () => {
-  for (const block of [4, 32, 256])
-    it(`refreshes each owner of copied slots once per copy (blocks of ${block} slots)`, () => {
-      const slots = new Slots(block);
-      const [a, b, c] = [countingOwner(), countingOwner(), countingOwner()];
-      for (const owner of [a, b, c]) for (let slot = 0; slot <= block; slot++) slots.take(owner);
-      slots.readValues(0, 3 * block, Buffer.alloc(3 * block * 8));
-      expect([a.refreshes, b.refreshes, c.refreshes]).to.deep.equal([1, 1, 0]);
-      slots.readValues(4 * block, block, Buffer.alloc(block * 8));
-      expect([a.refreshes, b.refreshes, c.refreshes]).to.deep.equal([1, 1, 1]);
+  for (const slab of [4, 32, 256])
+    it(`calls each writer of copied slots once per copy (slabs of ${slab} slots)`, () => {
+      const slots = new Slots(slab);
+      const [a, b, c] = [countingWriter(), countingWriter(), countingWriter()];
+      for (const writer of [a, b, c]) for (let slot = 0; slot <= slab; slot++) slots.take(writer);
+      slots.readValues(0, 3 * slab, Buffer.alloc(3 * slab * 8));
+      expect([a.calls, b.calls, c.calls]).to.deep.equal([1, 1, 0]);
+      slots.readValues(4 * slab, slab, Buffer.alloc(slab * 8));
+      expect([a.calls, b.calls, c.calls]).to.deep.equal([1, 1, 1]);
     });
 
-  it('copies the values that an owner sets while the copy refreshes the owner', () => {
+  it('copies the values that a writer sets when the copy calls the writer', () => {
     const slots = new Slots(4);
     let slot = 0;
-    const owner = { refresh: () => slots.set(slot, 7n) };
-    slot = slots.take(owner);
+    const writer = { writeSlots: () => slots.set(slot, 7n) };
+    slot = slots.take(writer);
     const value = Buffer.alloc(8);
     expect(slots.readValues(slot, 1, value)).to.equal(1);
     expect(value.readBigInt64LE()).to.equal(7n);
   });
 
-  it('gives a released slot a new incarnation and no value for its next owner', () => {
+  it('gives a released slot a new incarnation and no value for its next writer', () => {
     const slots = new Slots(4);
-    const [a, b] = [countingOwner(), countingOwner()];
+    const [a, b] = [countingWriter(), countingWriter()];
     const slot = slots.take(a);
     slots.setSynced(slot, true);
     expect(wordOf(slots, slot)).to.equal((1 << 1) | 1);
@@ -73,7 +73,7 @@ describe('A slot table of a polled source', () => {
 
   it('copies no slots beyond its last slot', () => {
     const slots = new Slots(4);
-    slots.take(countingOwner());
+    slots.take(countingWriter());
     expect(slots.readValues(2, 100, Buffer.alloc(800))).to.equal(2);
     expect(slots.readWords(100, 100, Buffer.alloc(400))).to.equal(0);
   });

@@ -79,8 +79,8 @@ describe('A damaged counter file', () => {
     try {
       const data = PerfData.of(file, { buffer: Buffer.from(new ArrayBuffer(16)) });
       if (data === undefined) return undefined;
-      const owner = { refresh: () => undefined };
-      const root = source.addObject(owner, { name: 'h.1.jvm', className: 'Host' });
+      const writer = { writeSlots: () => undefined };
+      const root = source.addObject(writer, { name: 'h.1.jvm', className: 'Host' });
       const jvm = new Jvm(source, root, 1, data);
       const values = valuesOf({ source });
       jvm.remove();

@@ -2,10 +2,10 @@
 import { deviceText } from '../../foreign/verified-file.js';
 import {
   hasMapped,
+  hasReusedPid,
   hidingOption,
   innermostPidOf,
   startTicksOf,
-  startedUnixMs,
   textOf,
 } from '../../foreign/processes.js';
 import type { PublisherProcess, Verdict } from '../../model.js';
@@ -101,9 +101,6 @@ function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
   return { publisher: { state: 'stalled', reason, heartbeatAgeSeconds }, isServed };
 }
 
-/** Tolerance for clock adjustments since the segment was created. */
-const MAX_EARLY_MS = 10_000;
-
 /** Returns the process that a segment names. While it runs, also states whether it is in another PID namespace. */
 export function processOf(
   { pid, startedRealtimeNs }: Pick<SegmentHeader, 'pid' | 'startedRealtimeNs'>,
@@ -118,7 +115,7 @@ export function processOf(
 }
 
 function isElsewhere(
-  { pid, startedUnixMs: madeUnixMs }: PublisherProcess,
+  { pid, startedUnixMs }: PublisherProcess,
   identity: string,
   proc: string,
 ): boolean {
@@ -131,5 +128,5 @@ function isElsewhere(
   const file = { device: deviceText(BigInt(device)), inode: BigInt(inode) };
   const isMapped = hasMapped(`${proc}/${pid}`, file);
   if (isMapped !== 'perhaps') return isMapped === 'no';
-  return startedUnixMs(startTicks, proc) > madeUnixMs + MAX_EARLY_MS;
+  return hasReusedPid(startTicks, startedUnixMs, proc);
 }
