@@ -1,11 +1,8 @@
 // A published tree that changes: counters rise, gauges vary, clients come and go.
-import type { ObjectState, ValueType, VariableKind } from '#app/model.js';
+import type { ValueType, VariableKind } from '#app/model.js';
 import type { PublishedValues } from '#app/native/publisher/published-values.js';
-import type {
-  ObjectOptions,
-  PublishedObject,
-  VariableOptions,
-} from '#app/native/publisher/publisher-options.js';
+import type { Publisher } from '#app/native/publisher/publisher.js';
+import type { PublishedObject, VariableOptions } from '#app/native/publisher/publisher-options.js';
 import { isFramed } from '#app/published.js';
 import { RandomWalk } from './course.js';
 import type { Course, Random } from './course.js';
@@ -18,30 +15,18 @@ export type ValueHandles = {
 export type ValueHandle = ValueHandles[ValueType];
 
 /** The methods of a publisher that a simulation needs. The `Publisher` of a segment implements them. */
-export interface ObjectPublisher {
-  addRoot(name: string, className: string, options?: ObjectOptions): PublishedObject;
-  addObject(
-    parent: PublishedObject,
-    name: string,
-    className: string,
-    options?: ObjectOptions,
-  ): PublishedObject;
-  /**
-   * Adds a variable. The first value marks the variable as synced. With `options.synced`, the variable is synced from
-   * the start.
-   */
+export interface ObjectPublisher extends Pick<
+  Publisher,
+  'addRoot' | 'addObject' | 'setState' | 'removeObject' | 'notify'
+> {
   addVariable<T extends ValueType>(
     object: PublishedObject,
     name: string,
     type: T,
     options?: VariableOptions,
   ): ValueHandles[T];
-  setState(object: PublishedObject, state: ObjectState): boolean;
   setSynced(object: PublishedObject): boolean;
-  removeObject(object: PublishedObject): void;
   removeVariable(value: Pick<ValueHandle, 'ref'>): void;
-  /** Marks the end of a batch of new values. */
-  notify(): void;
 }
 
 /** Publishes the next value of a variable. */
