@@ -2,6 +2,7 @@
 import {
   Observable,
   catchError,
+  combineLatest,
   concat,
   defer,
   filter,
@@ -9,27 +10,27 @@ import {
   map,
   merge,
   mergeMap,
+  repeat,
   startWith,
   switchMap,
   takeUntil,
+  takeWhile,
   timer,
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { messageOf } from './errors.js';
 import type { TargetView } from './exposition/target-view.js';
 import type { FoundRoot, TargetEvent } from './model.js';
-import { chooseRoot } from './streams/choose-root.js';
+import { RootChooser } from './streams/choose-root.js';
 import type { ChosenRoot, RootChoice } from './streams/choose-root.js';
 import { throttleRenders } from './streams/throttle-renders.js';
 import type { Demand } from './streams/throttle-renders.js';
-import { processInputs } from './streams/target-inputs.js';
-import type { Refresh, TargetInput } from './streams/target-inputs.js';
 import type { TaskQueue } from './streams/task-queue.js';
-import type { RefreshReport, Report } from './streams/report.js';
+import type { Refresh, RefreshReport, Report } from './streams/report.js';
 import type { Scheduler } from './streams/scheduler.js';
-import type { PollerPool } from './streams/poller-pool.js';
+import type { PolledKey, PollerPool } from './streams/poller-pool.js';
 import { ViewRefresher } from './streams/view-refresher.js';
-import type { ProcessedInput } from './streams/view-refresher.js';
+import type { ProcessedInput, TargetInput } from './streams/view-refresher.js';
 import type { TargetDefinition } from './targets/formats.js';
 
 export interface HostingParts {
@@ -43,8 +44,6 @@ export interface HostingParts {
   readonly queue: TaskQueue;
   /** The unanswered refresh. It outlives the root: if the root is lost, the answer states that there is no root. */
   readonly openRefresh$: Observable<Refresh | undefined>;
-  /** Polls the server keys for a refresh. */
-  readonly poll: () => void;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
   /** Called with the duration of each task. */
   readonly onTaskEnd: (tookMs: number) => void;
@@ -58,20 +57,14 @@ export type HostingUpdate =
   | { readonly kind: 'no-root'; readonly input: Refresh }
   | ProcessedInput;
 
-/**
- * Copies values from shared memory and renders them. Runs in a partition while subscribed. Only the stream of the
- * current root choice answers refreshes. An operator that withholds a root must therefore emit a choice without a
- * root, with the reason.
- */
+/** Copies values from shared memory and renders them. Runs in a partition while subscribed. */
 export const hostingPipeline = (parts: HostingParts): Observable<HostingUpdate> => {
-  const { pool, formerRoot } = parts;
-  const { app, instance: hint, serverKeys } = parts.definition;
-  let hasRoot = false;
-  const pollResults = serverKeys.map((key) => pool.pollResult$(key, () => !hasRoot));
-  return chooseRoot(pollResults, { app, hint, formerRoot }).pipe(
-    switchMap((choice) => {
-      hasRoot = choice.kind !== 'none';
-      return choice.kind === 'none' ? withoutRoot(choice, parts) : withRoot(choice, parts);
+  const { definition, formerRoot, pool } = parts;
+  const { app, instance: hint, serverKeys } = definition;
+  return combineLatest(serverKeys.map((serverKey) => pool.open(serverKey))).pipe(
+    switchMap((keys) => {
+      const chooser = new RootChooser({ app, hint, formerRoot });
+      return defer(() => untilNextChoice(keys, chooser, parts)).pipe(repeat());
     }),
     catchError((error: unknown, again$) => concat(afterFailure(error, parts), again$)),
   );
@@ -103,17 +96,46 @@ export const servingPipeline = <R extends RefreshReport>(
   );
 };
 
-/** Answers refreshes while no root is chosen. */
+/** Runs the target with the present choice of its root. Completes when there is another choice. */
+function untilNextChoice(
+  keys: readonly PolledKey[],
+  chooser: RootChooser,
+  parts: HostingParts,
+): Observable<HostingUpdate> {
+  const choose = () => chooser.choose(keys.map(({ last }) => last));
+  const choice = choose();
+  /** Polls all keys. Returns whether the choice is still the same. */
+  const poll = (): boolean => {
+    for (const key of keys) key.poll();
+    return choose() === choice;
+  };
+  const rootKey = keys.find(
+    ({ last }) => choice.kind === 'chosen' && choice.serverKey === last.serverKey,
+  );
+  for (const key of keys) key.isUrgent = rootKey === undefined || key === rootKey;
+  const changed$ = merge(...keys.map(({ result$ }) => result$)).pipe(
+    filter(() => choose() !== choice),
+  );
+  const update$ =
+    choice.kind === 'chosen' && rootKey !== undefined
+      ? withRoot(choice, rootKey, poll, parts)
+      : withoutRoot(choice, poll, parts);
+  return update$.pipe(takeUntil(changed$));
+}
+
+/**
+ * Answers refreshes while no root is chosen. Each refresh polls, except one that is open at the start, since a poll has
+ * just led to the choice. Completes when a poll leads to another choice.
+ */
 const withoutRoot = (
-  choice: Exclude<RootChoice, ChosenRoot>,
-  { openRefresh$, poll }: HostingParts,
+  choice: RootChoice,
+  poll: () => boolean,
+  { openRefresh$ }: HostingParts,
 ): Observable<HostingUpdate> =>
   openRefresh$.pipe(
+    takeWhile((refresh, index) => index === 0 || refresh === undefined || poll()),
     filter((refresh) => refresh !== undefined),
-    map((input): HostingUpdate => {
-      poll(); // a root that appears now ends this stream, and the refresh uses that root
-      return { kind: 'no-root', input };
-    }),
+    map((input): HostingUpdate => ({ kind: 'no-root', input })),
     startWith<HostingUpdate>({ kind: 'root', choice, view: undefined }),
   );
 
@@ -122,23 +144,23 @@ export const RESTART_MS = 5000;
 function afterFailure(error: unknown, parts: HostingParts): Observable<HostingUpdate> {
   const [key = ''] = parts.definition.serverKeys;
   const reason = `a restart after a failure: ${messageOf(error)}`;
-  const choice = { kind: 'none', reason, publisher: parts.pool.publisher(key) } as const;
-  return withoutRoot(choice, parts).pipe(takeUntil(timer(RESTART_MS, parts.scheduler)));
+  const { publisher } = parts.pool.newest(key);
+  const update$ = withoutRoot({ kind: 'none', reason, publisher }, () => true, parts);
+  return update$.pipe(takeUntil(timer(RESTART_MS, parts.scheduler)));
 }
 
-function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<HostingUpdate> {
-  const { definition, pool, queue, tasks, openRefresh$, poll, onTaskEnd } = parts;
+/** Processes inputs of the root. Completes when the poll of a refresh finds that the root is lost. */
+function withRoot(
+  choice: ChosenRoot,
+  key: PolledKey,
+  poll: () => boolean,
+  parts: HostingParts,
+): Observable<HostingUpdate> {
+  const { definition, queue, tasks, openRefresh$, onTaskEnd: onEnd } = parts;
   const needsEachChange = definition.renderMinIntervalMs === 0 || definition.isDebug;
   return defer(() => {
     const view = parts.makeView(choice);
-    const refresher = new ViewRefresher(view, choice.source);
-    // Every refresh polls. Poll between refreshes too if the target is not ready, must render or log each change, or
-    // observes values.
-    const isUrgent = () => !refresher.isReady || needsEachChange || view.hasObserved;
-    const poll$ = pool
-      .pollResult$(choice.serverKey, isUrgent)
-      .pipe(map((pollResult) => refresher.pollInput(pollResult)));
-    const refresh$ = openRefresh$.pipe(filter((refresh) => refresh !== undefined));
+    const refresher = new ViewRefresher(view, choice.source, () => queue.nowMs);
     const bind$ = new Observable<TargetInput>((subscriber) => {
       const bind = (): void => {
         subscriber.next({ kind: 'bind' });
@@ -147,10 +169,25 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<HostingUp
       bind();
       return end;
     });
-    const process = (input: TargetInput) => refresher.process(input); // copy, check readiness, render
-    const isPageIncomplete = () => refresher.isPageIncomplete;
+    const poll$ = key.result$.pipe(
+      startWith(key.last),
+      map((pollResult): TargetInput => ({ kind: 'poll', pollResult })),
+    );
+    const refresh$ = openRefresh$.pipe(filter((refresh) => refresh !== undefined));
+    const steps = () => refresher.task(() => (poll() ? key.last : undefined));
+    const isUrgent = () => refresher.hasRefresh;
     return merge<TargetInput[]>(bind$, poll$, refresh$).pipe(
-      processInputs(queue, { process, poll, isPageIncomplete, onTaskEnd }), // one task at a time
+      map((input) => {
+        refresher.add(input);
+      }),
+      queue.runTasks({ steps, isUrgent, onEnd }), // poll, bind, copy, check readiness, render
+      takeWhile((result) => result.kind !== 'lost'),
+      map((update): HostingUpdate => {
+        // Every refresh polls. Poll between refreshes too if the target is not ready, must render or log each change,
+        // or observes values.
+        key.isUrgent = !refresher.isReady || needsEachChange || view.hasObserved;
+        return update;
+      }),
       startWith<HostingUpdate>({ kind: 'root', choice, view }),
       finalize(() => {
         refresher.release();

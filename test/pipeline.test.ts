@@ -11,9 +11,8 @@ import type { HostingUpdate } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/throttle-renders.js';
 import { TaskQueue } from '#app/streams/task-queue.js';
 import { unknownState } from '#app/streams/report.js';
-import type { RefreshReport } from '#app/streams/report.js';
+import type { Refresh, RefreshReport } from '#app/streams/report.js';
 import { PollerPool } from '#app/streams/poller-pool.js';
-import type { Refresh } from '#app/streams/target-inputs.js';
 import { CountingMemory } from './support/counting-memory.js';
 import { definitionOf } from './support/definition-of.js';
 import { follow } from './support/follow.js';
@@ -42,13 +41,14 @@ describe('hostingPipeline', () => {
     const clock = new VirtualClock();
     const memory = new CountingMemory();
     const { contextId } = publishers;
+    const tasks = schedulerOf(clock);
     const pool = new PollerPool({
       makePoller: segmentPollers(memory, { contextId, poolName: 'pool' }),
       scheduler: clock,
+      tasks,
     });
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
     const tookMs: number[] = [];
-    const tasks = schedulerOf(clock);
     const queue = new TaskQueue(tasks, () => clock.now());
     const filters = compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] });
     const update$ = hostingPipeline({
@@ -57,9 +57,6 @@ describe('hostingPipeline', () => {
       tasks,
       queue,
       openRefresh$,
-      poll: () => {
-        pool.poll('82');
-      },
       makeView: ({ source, root }) =>
         onView(
           new TargetView({

@@ -1,7 +1,6 @@
 // Chooses the root of a target among the roots behind its server keys.
-import { combineLatest, defer, distinctUntilChanged, scan } from 'rxjs';
-import type { Observable } from 'rxjs';
 import type { FoundRoot, ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
+import { NOT_POLLED } from './poller.js';
 import type { PollResult } from './poller.js';
 
 type RootName = Pick<ManagedObject, 'name' | 'identity'>;
@@ -64,33 +63,31 @@ interface Candidate {
 /** The maximum number of roots to compare for a server key. A publisher usually has a few. */
 const MAX_ROOTS = 16_384;
 
-const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been polled yet' };
+/** Chooses the root of a target. Keeps it until it is lost. */
+export class RootChooser {
+  #desired: DesiredRoot;
+  #choice: RootChoice | undefined;
 
-/** Chooses a root at each poll result until it finds one. Keeps the chosen root until it is lost. */
-export function chooseRoot(
-  pollResults: readonly Observable<PollResult>[],
-  desired: DesiredRoot,
-): Observable<RootChoice> {
-  const start: RootChoice = { kind: 'none', reason: ABSENT.reason, publisher: ABSENT };
-  return defer(() => {
-    let { formerRoot } = desired;
-    const chooseAnew = (results: readonly PollResult[]): RootChoice => {
-      const choice = choose(results, { ...desired, formerRoot });
-      if (choice.kind === 'chosen') formerRoot = undefined;
-      return choice;
-    };
-    return combineLatest(pollResults).pipe(
-      scan(
-        (last: RootChoice, results) => (isThere(last, results) ? last : chooseAnew(results)),
-        start,
-      ),
-      distinctUntilChanged(isSameChoice),
-    );
-  });
+  constructor(desired: DesiredRoot) {
+    this.#desired = desired;
+  }
+
+  /**
+   * Returns the last choice if its root still exists, or if there is still no root for the same reason. Otherwise makes
+   * a new choice.
+   * @param results the last result of each server key
+   */
+  choose(results: readonly PollResult[]): RootChoice {
+    const last = this.#choice;
+    if (last?.kind === 'chosen' && isThere(last, results)) return last;
+    const choice = choose(results, this.#desired);
+    if (choice.kind === 'chosen') this.#desired = { ...this.#desired, formerRoot: undefined };
+    else if (last?.kind === 'none' && last.reason === choice.reason) return last;
+    return (this.#choice = choice);
+  }
 }
 
-function isThere(choice: RootChoice, results: readonly PollResult[]): boolean {
-  if (choice.kind !== 'chosen') return false;
+function isThere(choice: ChosenRoot, results: readonly PollResult[]): boolean {
   const pollResult = results.find(({ serverKey }) => serverKey === choice.serverKey);
   return pollResult?.source === choice.source && choice.source.roots.has(choice.root);
 }
@@ -164,7 +161,7 @@ function none(results: readonly PollResult[], { app, hint }: DesiredRoot): RootC
     results.find(({ source }) => source !== undefined)?.publisher ??
     publishers.find(({ state }) => state !== 'absent') ??
     publishers[0] ??
-    ABSENT;
+    NOT_POLLED;
   const states = results.map((each) => `server key ${each.serverKey}: ${each.publisher.reason}`);
   const reason =
     roots.length > 0
@@ -192,9 +189,3 @@ export const shortened = (names: readonly string[], count = names.length): strin
   count <= MAX_NAMED
     ? names.join(', ')
     : `${names.slice(0, MAX_NAMED).join(', ')} and ${count - MAX_NAMED} more`;
-
-function isSameChoice(a: RootChoice, b: RootChoice): boolean {
-  if (a.kind === 'none' || b.kind === 'none')
-    return a.kind === 'none' && b.kind === 'none' && a.reason === b.reason;
-  return a.root === b.root && a.source === b.source;
-}

@@ -1,7 +1,4 @@
-// Polls a segment repeatedly, and decides when to poll it next.
-import { Observable, Subscription, asyncScheduler } from 'rxjs';
-import type { SchedulerLike, TeardownLogic } from 'rxjs';
-import type { Scheduler } from './scheduler.js';
+// Decides when a server key is polled next, and whether a poll found a change.
 import type { PollResult } from './poller.js';
 
 /** The poll period of a segment that changes, and the time without a change after which a segment is idle. */
@@ -13,30 +10,39 @@ export const IDLE_POLL_MS = 1000;
 /** Decides when a segment is polled next. */
 export class PollSchedule {
   readonly #now: () => number;
-  #last: PollResult | undefined;
-  #changedAt = -Infinity;
+  #last: PollResult;
+  #changedAt: number;
 
-  /** @param now milliseconds of a monotonic clock; segments that share a clock are polled together */
-  constructor(now: () => number) {
+  /**
+   * @param first the result of the first poll
+   * @param now milliseconds of a monotonic clock; segments that share a clock are polled together
+   */
+  constructor(first: PollResult, now: () => number) {
     this.#now = now;
+    this.#last = first;
+    this.#changedAt = now();
+  }
+
+  /** The last poll result. */
+  get last(): PollResult {
+    return this.#last;
   }
 
   /** Whether to wait for the segment's futex instead of polling. */
   get isIdle(): boolean {
-    return this.#last?.source !== undefined && this.#now() - this.#changedAt >= IDLE_AFTER_MS;
+    return this.#last.source !== undefined && this.#now() - this.#changedAt >= IDLE_AFTER_MS;
   }
 
-  /**
-   * Takes a poll result; returns the milliseconds until the next poll.
-   * @param isUrgent false if changes can wait
-   */
-  next(pollResult: PollResult, isUrgent = true): number {
-    const now = this.#now();
-    if (this.#last === undefined || !isSamePollResult(this.#last, pollResult))
-      this.#changedAt = now;
+  add(pollResult: PollResult): void {
+    if (!isSamePollResult(this.#last, pollResult)) this.#changedAt = this.#now();
     this.#last = pollResult;
-    if (pollResult.isUnstable === true) return untilNext(ACTIVE_POLL_MS, now);
-    if (pollResult.hasMore || pollResult.isReclaiming === true) return 0;
+  }
+
+  /** Returns the milliseconds until the next poll. @param isUrgent false if changes can wait */
+  waitMs(isUrgent: boolean): number {
+    const now = this.#now();
+    if (this.#last.isUnstable === true) return untilNext(ACTIVE_POLL_MS, now);
+    if (this.#last.hasMore || this.#last.isReclaiming === true) return 0;
     const isActive = isUrgent && now - this.#changedAt < IDLE_AFTER_MS;
     return untilNext(isActive ? ACTIVE_POLL_MS : IDLE_POLL_MS, now);
   }
@@ -69,60 +75,4 @@ export function isSameStructure(a: PollResult, b: PollResult): boolean {
     a.drops.objects === b.drops.objects &&
     a.drops.variables === b.drops.variables
   );
-}
-
-/**
- * Emits the result of each poll, the first at once. The next poll follows `waitMs(result)` later, or as
- * soon as `again` is called.
- * @param waitForChange begins to wait for a change, and returns the teardown of that wait
- * @param tasks runs each poll that follows without a wait; by default, a timer runs it
- */
-export function repeatPoll<T>(
-  poll: () => T,
-  waitMs: (result: T) => number,
-  waitForChange: (result: T, again: () => void) => TeardownLogic,
-  scheduler: SchedulerLike = asyncScheduler,
-  tasks?: Scheduler,
-): Observable<T> {
-  return new Observable((subscriber) => {
-    let waiting = new Subscription();
-    let timer: { readonly atMs: number; readonly action: Subscription } | undefined;
-    const onTimer = (): true => {
-      timer = undefined;
-      next();
-      return true;
-    };
-    /** Sets the timer, unless one is set for the same moment. */
-    const setTimer = (ms: number): void => {
-      const atMs = scheduler.now() + ms;
-      if (timer !== undefined && Math.abs(timer.atMs - atMs) < 1) return;
-      timer?.action.unsubscribe();
-      const action =
-        ms > 0 || tasks === undefined
-          ? scheduler.schedule(onTimer, ms)
-          : new Subscription(tasks.start(onTimer));
-      timer = { atMs, action };
-    };
-    const next = (): void => {
-      waiting.unsubscribe();
-      try {
-        const result = poll();
-        subscriber.next(result);
-        if (subscriber.closed) return;
-        const wait = (waiting = new Subscription());
-        const again = (): void => {
-          if (!wait.closed) next();
-        };
-        setTimer(waitMs(result));
-        wait.add(waitForChange(result, again));
-      } catch (error) {
-        subscriber.error(error);
-      }
-    };
-    next();
-    return () => {
-      waiting.unsubscribe();
-      timer?.action.unsubscribe();
-    };
-  });
 }

@@ -1,161 +1,194 @@
-// The pollers of server keys. All targets of a thread share them.
-import {
-  Observable,
-  ReplaySubject,
-  Subscription,
-  asyncScheduler,
-  defer,
-  distinctUntilChanged,
-  finalize,
-  share,
-} from 'rxjs';
-import type { SchedulerLike, TeardownLogic } from 'rxjs';
-import type { Verdict } from '../model.js';
-import {
-  ACTIVE_POLL_MS,
-  PollSchedule,
-  isSamePollResult,
-  isSameStructure,
-  repeatPoll,
-} from './poll.js';
+// Polls server keys. All targets of a thread share the poller of a key.
+import { Observable, Subject, Subscription, asyncScheduler, filter, map } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
+import { messageOf } from '../errors.js';
+import { ACTIVE_POLL_MS, PollSchedule, isSamePollResult, isSameStructure } from './poll.js';
 import type { Scheduler } from './scheduler.js';
-import { NOT_POLLED, NO_DROPS } from './poller.js';
+import { NOT_POLLED, resultWithoutSource } from './poller.js';
 import type { PollResult, Poller, PollerFactory } from './poller.js';
 
 interface PoolParts {
   readonly makePoller: PollerFactory;
-  /** Runs each poll that follows without a wait. If undefined, timers run these polls. */
-  readonly tasks?: Scheduler | undefined;
+  /** Runs each poll that follows without a wait. */
+  readonly tasks: Scheduler;
   readonly scheduler?: SchedulerLike | undefined;
   /** Reads a monotonic clock in milliseconds. Defaults to the clock of `scheduler`. */
   readonly nowMs?: (() => number) | undefined;
+}
+
+/** A server key that a target has opened. */
+export class PolledKey {
+  readonly #loop: PollLoop;
+  /** Emits each new result, except those that `poll()` of this object returns. */
+  readonly result$: Observable<PollResult>;
+  #isUrgent = false;
+
+  constructor(loop: PollLoop) {
+    this.#loop = loop;
+    this.result$ = loop.emission$.pipe(
+      filter(({ caller }) => caller !== this),
+      map(({ result }) => result),
+    );
+  }
+
+  /** The last result that differed from the result before it. */
+  get last(): PollResult {
+    return this.#loop.last;
+  }
+
+  /**
+   * Whether the target needs each change at once. While no target needs that, the segment is polled as if it were
+   * idle, and a result in which only `notifications` changed is not new.
+   */
+  get isUrgent(): boolean {
+    return this.#isUrgent;
+  }
+  set isUrgent(isUrgent: boolean) {
+    const isNew = isUrgent && !this.#isUrgent;
+    this.#isUrgent = isUrgent;
+    if (isNew) this.#loop.plan();
+  }
+
+  /**
+   * Polls now, and returns the last new result. The other targets get a new result before this method returns. Does
+   * not poll while a result is emitted: a second one would overtake it.
+   */
+  poll(): PollResult {
+    this.#loop.poll(this);
+    return this.last;
+  }
+}
+
+/** A new result. `caller` is the key whose `poll()` made it; undefined if the schedule made it. */
+interface Emission {
+  readonly result: PollResult;
+  readonly caller: PolledKey | undefined;
+}
+
+/** Polls a server key at once, and again whenever its schedule or a target requests it. */
+class PollLoop {
+  readonly keys = new Set<PolledKey>();
+  readonly #emission$ = new Subject<Emission>();
+  readonly emission$ = this.#emission$.asObservable();
+  readonly #poller: Poller;
+  readonly #schedule: PollSchedule;
+  readonly #tasks: Scheduler;
+  readonly #scheduler: SchedulerLike;
+  #last: PollResult;
+  #isEmitting = false;
+  /** The timer or task of the next poll, and the wait for a notification. */
+  #next = Subscription.EMPTY;
+
+  constructor(poller: Poller, nowMs: () => number, tasks: Scheduler, scheduler: SchedulerLike) {
+    this.#poller = poller;
+    this.#last = poller.poll();
+    this.#schedule = new PollSchedule(this.#last, nowMs);
+    this.#tasks = tasks;
+    this.#scheduler = scheduler;
+  }
+
+  /** The last result that differed from the result before it. */
+  get last(): PollResult {
+    return this.#last;
+  }
+  /** The result of the last poll. */
+  get newest(): PollResult {
+    return this.#schedule.last;
+  }
+  get #isUrgent(): boolean {
+    return [...this.keys].some(({ isUrgent }) => isUrgent);
+  }
+
+  /** Polls. If the result is new, emits it to all targets except the caller. */
+  poll(caller?: PolledKey): void {
+    if (this.#isEmitting) return;
+    this.#next.unsubscribe();
+    try {
+      const result = this.#poller.poll();
+      this.#schedule.add(result);
+      const isSame = this.#isUrgent ? isSamePollResult : isSameStructure;
+      if (!isSame(this.#last, result)) {
+        this.#last = result;
+        this.#isEmitting = true;
+        this.#emission$.next({ result, caller });
+        this.#isEmitting = false;
+      }
+      this.plan();
+    } catch (error) {
+      this.#emission$.error(new Error(messageOf(error), { cause: error }));
+    }
+  }
+
+  /** Sets the time of the next poll. If changes are urgent and the segment is idle, a notification polls as well. */
+  plan(): void {
+    this.#next.unsubscribe();
+    if (this.keys.size === 0) return;
+    const isUrgent = this.#isUrgent;
+    const waitMs = this.#schedule.waitMs(isUrgent);
+    const poll = (): true => {
+      if (!next.closed) this.poll();
+      return true;
+    };
+    const next = (this.#next = new Subscription());
+    next.add(waitMs > 0 ? this.#scheduler.schedule(poll, waitMs) : this.#tasks.start(poll));
+    if (!isUrgent || !this.#schedule.isIdle) return;
+    // Wait for the futex after a delay, so that frequent notifications cost no more than polls.
+    const wait = (): void => next.add(this.#poller.wait(this.newest.notifications, poll));
+    next.add(this.#scheduler.schedule(wait, ACTIVE_POLL_MS));
+  }
+
+  end(): void {
+    this.#next.unsubscribe();
+    this.#poller.close();
+  }
 }
 
 /** The pool polls keys in groups of this size. Each group follows `GROUP_OFFSET_MS` after the one before. */
 const KEYS_PER_GROUP = 32;
 const GROUP_OFFSET_MS = 7;
 
-/** A server key that targets have subscribed to. */
-interface PolledKey {
-  readonly pollResult$: Observable<PollResult>;
-  /** Polls now, unless a poll result is being emitted. */
-  poll: () => void;
-  /** The number of polled keys before this one. */
-  readonly ordinal: number;
-  /** One function for each subscriber: returns whether the subscriber needs each change at once. */
-  readonly urgent: Set<() => boolean>;
-  last: PollResult | undefined;
-}
-
 export class PollerPool {
   readonly #parts: PoolParts;
-  readonly #scheduler: SchedulerLike;
-  readonly #polled = new Map<string, PolledKey>();
+  readonly #loops = new Map<string, PollLoop>();
 
   constructor(parts: PoolParts) {
     this.#parts = parts;
-    this.#scheduler = parts.scheduler ?? asyncScheduler;
   }
 
   /** Whether no key is polled. */
   get isIdle(): boolean {
-    return this.#polled.size === 0;
+    return this.#loops.size === 0;
   }
 
-  /**
-   * Polls a server key, and emits each result that differs from the last. Replays the last poll result.
-   * @param isUrgent whether the subscriber needs each change at once. While no subscriber needs that, the pool polls
-   *   the segment as if it were idle, and emits no result in which only `notifications` changed
-   */
-  pollResult$(serverKey: string, isUrgent = () => true): Observable<PollResult> {
-    return defer(() => {
-      const key = this.#polled.get(serverKey) ?? this.#start(serverKey);
-      key.urgent.add(isUrgent);
-      return key.pollResult$.pipe(finalize(() => key.urgent.delete(isUrgent)));
+  /** Opens a server key for a target, and emits it once. Unsubscribing closes it. */
+  open(serverKey: string): Observable<PolledKey> {
+    return new Observable((subscriber) => {
+      const loop = this.#loops.get(serverKey) ?? this.#start(serverKey);
+      const key = new PolledKey(loop);
+      loop.keys.add(key);
+      loop.plan();
+      subscriber.next(key);
+      return () => {
+        loop.keys.delete(key);
+        if (loop.keys.size > 0) return;
+        this.#loops.delete(serverKey);
+        loop.end();
+      };
     });
   }
 
-  /**
-   * Polls a server key now. Its subscribers get the new result before this method returns. Does nothing during an
-   * emission of that key: a second poll result would overtake the first.
-   */
-  poll(serverKey: string): void {
-    this.#polled.get(serverKey)?.poll();
+  /** The result of the last poll of a server key. */
+  newest(serverKey: string): PollResult {
+    return this.#loops.get(serverKey)?.newest ?? resultWithoutSource(serverKey, NOT_POLLED);
   }
 
-  /** The newest verdict on the publisher of a server key. */
-  publisher(serverKey: string): Verdict {
-    return this.#polled.get(serverKey)?.last?.publisher ?? NOT_POLLED;
-  }
-
-  /** The publisher's process at the last poll. */
-  process(serverKey: string): PollResult['process'] {
-    return this.#polled.get(serverKey)?.last?.process;
-  }
-
-  /** The number of notifications at the last poll; undefined before the first. */
-  notifications(serverKey: string): number | undefined {
-    return this.#polled.get(serverKey)?.last?.notifications;
-  }
-
-  /** The numbers of objects and variables that exceeded the capacity of the segment. */
-  drops(serverKey: string): PollResult['drops'] {
-    return this.#polled.get(serverKey)?.last?.drops ?? NO_DROPS;
-  }
-
-  #start(serverKey: string): PolledKey {
-    const key: PolledKey = {
-      poll: () => undefined,
-      ordinal: this.#polled.size,
-      urgent: new Set(),
-      last: undefined,
-      pollResult$: defer(() => this.#pollResults(serverKey, key)).pipe(
-        share({
-          connector: () => new ReplaySubject(1),
-          resetOnRefCountZero: true,
-        }),
-      ),
-    };
-    this.#polled.set(serverKey, key);
-    return key;
-  }
-
-  #pollResults(serverKey: string, key: PolledKey): Observable<PollResult> {
-    const poller = this.#parts.makePoller(serverKey);
-    const nowMs = this.#parts.nowMs ?? (() => this.#scheduler.now());
-    const offset = Math.floor(key.ordinal / KEYS_PER_GROUP) * GROUP_OFFSET_MS;
-    const schedule = new PollSchedule(() => nowMs() + offset);
-    const isUrgent = () => [...key.urgent].some((each) => each());
-    const isSame = (a: PollResult, b: PollResult): boolean =>
-      isUrgent() ? isSamePollResult(a, b) : isSameStructure(a, b);
-    const poll = (): PollResult => (key.last = poller.poll());
-    const waitForChange = (result: PollResult, again: () => void): TeardownLogic => {
-      key.poll = again;
-      return schedule.isIdle && isUrgent() ? this.#waitForWakeUp(poller, result, again) : undefined;
-    };
-    return repeatPoll(
-      poll,
-      (result) => schedule.next(result, isUrgent()),
-      waitForChange,
-      this.#scheduler,
-      this.#parts.tasks,
-    ).pipe(
-      distinctUntilChanged(isSame),
-      finalize(() => {
-        poller.close();
-        this.#polled.delete(serverKey);
-      }),
-    );
-  }
-
-  /** Waits for the futex after a delay, so that frequent wake-ups cost no more than polls. */
-  #waitForWakeUp(poller: Poller, { notifications }: PollResult, wake: () => void): Subscription {
-    const armed = new Subscription();
-    const arm = () => {
-      armed.add(poller.wait(notifications, wake));
-    };
-    armed.add(this.#scheduler.schedule(arm, ACTIVE_POLL_MS));
-    return armed;
+  #start(serverKey: string): PollLoop {
+    const { makePoller, tasks, scheduler = asyncScheduler } = this.#parts;
+    const { nowMs = () => scheduler.now() } = this.#parts;
+    const offset = Math.floor(this.#loops.size / KEYS_PER_GROUP) * GROUP_OFFSET_MS;
+    const loop = new PollLoop(makePoller(serverKey), () => nowMs() + offset, tasks, scheduler);
+    this.#loops.set(serverKey, loop);
+    return loop;
   }
 }
 

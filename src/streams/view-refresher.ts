@@ -1,9 +1,16 @@
-// Processes the inputs of a target: copies values, checks readiness, renders.
+// The tasks of a target that has a root: they copy values, check readiness and render.
 import type { TargetView } from '../exposition/target-view.js';
 import { DEFAULT_FORM } from '../model.js';
 import type { LineForm, Snapshot, Source } from '../model.js';
-import type { PollInput, TargetInput } from './target-inputs.js';
 import type { PollResult } from './poller.js';
+import type { Refresh } from './report.js';
+
+export type TargetInput =
+  | Refresh
+  /** A poll result of the root's server key. */
+  | { readonly kind: 'poll'; readonly pollResult: PollResult }
+  /** Binds the next part of the tree. */
+  | { readonly kind: 'bind' };
 
 /** The result of an input: the state of the view after it. */
 export interface ProcessedInput {
@@ -17,6 +24,10 @@ export interface ProcessedInput {
   /** The last text. It stays valid until the next render. */
   readonly snapshot: Snapshot | undefined;
 }
+
+/** The poll of a refresh found that the root is lost. */
+const LOST = { kind: 'lost' } as const;
+type TaskResult = ProcessedInput | typeof LOST;
 
 /** The part of a view that a refresh needs. */
 export type RefreshableView = Pick<
@@ -44,7 +55,8 @@ type Phase =
 const READY: Phase = { phase: 'ready' };
 
 /** The last read of the directory that the view has processed. */
-interface ProcessedRead extends Pick<PollInput, 'number'> {
+interface ProcessedRead {
+  readonly number: number;
   /** Undefined before the first read. */
   readonly notifications: number | undefined;
   readonly hasMore: boolean;
@@ -53,48 +65,97 @@ interface ProcessedRead extends Pick<PollInput, 'number'> {
 
 const NO_READ = { number: 0, notifications: undefined, hasMore: true, isUnstable: false };
 
+/** The longest time for which a refresh repeats its poll. */
+const MAX_REPOLL_MS = 1000;
+
 /**
- * Processes the inputs of a target. A refresh of a ready target copies the values, and renders them if the text has
+ * Refreshes the view of a target. A refresh of a ready target copies the values, and renders them if the text has
  * changed and the refresh allows it. Before the first full sync, each input copies values. Afterwards, a poll result
  * copies values only if the publisher has notified and the view observes variables.
  */
 export class ViewRefresher {
   readonly #view: RefreshableView;
   readonly #source: Pick<Source, 'hasChanges'>;
+  readonly #nowMs: () => number;
   #phase: Phase = { phase: 'growing' };
+  /** The inputs of the next task. Poll results are merged, so that a fast publisher adds one task at a time. */
+  #bind: TargetInput | undefined;
+  #poll: PollResult | undefined;
+  /** The refresh without a result. */
+  #refresh: Refresh | undefined;
+  /** The last poll result that has arrived. */
+  #arrived: PollResult | undefined;
   /** The number of the last read of the directory that has arrived, and the last one that the view has processed. */
   #arrivedRead = 0;
   #read: ProcessedRead = NO_READ;
+  #isProcessing = false;
   #snapshot: Snapshot | undefined;
   /** The forms that refreshes have requested so far. Each render writes all of them. */
   readonly #forms = new Set<LineForm>();
   #renderedForms: ReadonlySet<LineForm> = new Set();
   #release = (): void => undefined;
 
-  constructor(view: RefreshableView, source: Pick<Source, 'hasChanges'>) {
+  /** @param nowMs milliseconds of a monotonic clock */
+  constructor(view: RefreshableView, source: Pick<Source, 'hasChanges'>, nowMs: () => number) {
     this.#view = view;
     this.#source = source;
+    this.#nowMs = nowMs;
   }
 
   get isReady(): boolean {
     return this.#phase.phase === 'ready';
   }
 
+  get hasRefresh(): boolean {
+    return this.#refresh !== undefined;
+  }
+
+  /** Adds an input to the next task. */
+  add(input: TargetInput): void {
+    if (input.kind === 'bind') this.#bind = input;
+    else if (input.kind === 'poll') this.#addPoll(input.pollResult);
+    else this.#refresh = input;
+  }
+
   /**
-   * Whether a page would lack objects because the directory is still being read. False before the first full sync.
+   * Processes the inputs so far. A refresh comes after the bind and the poll result, so that it copies the newest
+   * values. It polls first, and again while the directory is still being read: the page would lack objects.
+   * @param poll polls the server keys, and returns the result for the key of the root; undefined if the root is lost
    */
-  get isPageIncomplete(): boolean {
-    return this.isReady && this.#read.hasMore && !this.#read.isUnstable;
+  *task(poll: () => PollResult | undefined): Generator<void, readonly TaskResult[]> {
+    const startMs = this.#nowMs();
+    const results: TaskResult[] = [];
+    const refresh = this.#refresh;
+    do {
+      if (refresh !== undefined) {
+        const pollResult = poll();
+        if (pollResult === undefined) return [...results, LOST];
+        this.#addPoll(pollResult);
+        yield;
+      }
+      const read = this.#arrivedRead;
+      for (const input of this.#takeStructure()) {
+        if (results.length > 0) yield;
+        results.push(yield* this.process(input, read));
+      }
+    } while (
+      refresh !== undefined &&
+      this.#isPageIncomplete &&
+      this.#nowMs() - startMs < MAX_REPOLL_MS
+    );
+    if (refresh === undefined) return results;
+    results.push(yield* this.process(refresh));
+    this.#refresh = undefined;
+    return results;
   }
 
-  /** The input for a received poll result. */
-  pollInput(pollResult: PollResult): PollInput {
-    if (pollResult.changes.length > 0 || pollResult.hasMore) this.#arrivedRead++;
-    return { kind: 'poll', pollResult, number: this.#arrivedRead };
-  }
-
-  /** Processes an input in steps. No other call may use the view before the last step. */
-  *process(input: TargetInput): Generator<void, ProcessedInput> {
+  /**
+   * Processes an input in steps. No other call may use the view before the last step.
+   * @param read the number of the last read of the directory that the input includes
+   */
+  *process(input: TargetInput, read = this.#arrivedRead): Generator<void, ProcessedInput> {
+    if (this.#isProcessing) throw new Error('The inputs of a target overlap');
+    this.#isProcessing = true;
     const view = this.#view;
     let isNotified = false;
     if (input.kind === 'poll') {
@@ -103,13 +164,14 @@ export class ViewRefresher {
       yield;
       const last = this.#read.notifications;
       isNotified = last !== undefined && last !== notifications;
-      this.#read = { number: input.number, notifications, hasMore, isUnstable };
+      this.#read = { number: read, notifications, hasMore, isUnstable };
     }
     if (input.kind === 'refresh') for (const form of input.forms ?? []) this.#forms.add(form);
     if (input.kind === 'bind' && view.bindMore()) yield;
     const isDirty = yield* this.#copy(input, isNotified && view.hasObserved);
     if (view.isSynced && !this.#read.hasMore) this.#phase = this.#nextPhase();
     const hasRendered = yield* this.#render(input, isDirty);
+    this.#isProcessing = false;
     return {
       kind: 'processed',
       input,
@@ -125,6 +187,27 @@ export class ViewRefresher {
     this.#release();
     this.#release = () => undefined;
     this.#snapshot = undefined;
+  }
+
+  get #isPageIncomplete(): boolean {
+    return this.isReady && this.#read.hasMore && !this.#read.isUnstable;
+  }
+
+  /** Adds a poll result, unless it is the last one. The merged result has the structure changes of all. */
+  #addPoll(pollResult: PollResult): void {
+    if (pollResult === this.#arrived) return;
+    this.#arrived = pollResult;
+    if (pollResult.changes.length > 0 || pollResult.hasMore) this.#arrivedRead++;
+    const changes = this.#poll?.changes.concat(pollResult.changes) ?? pollResult.changes;
+    this.#poll = { ...pollResult, changes };
+  }
+
+  /** Removes and returns the inputs except the refresh. */
+  #takeStructure(): readonly TargetInput[] {
+    const [bind, pollResult] = [this.#bind, this.#poll];
+    this.#bind = this.#poll = undefined;
+    const poll = pollResult && ({ kind: 'poll', pollResult } as const);
+    return [bind, poll].filter((input) => input !== undefined);
   }
 
   /** Copies values if the input needs them. Returns true if a render would produce a different text. */

@@ -1,13 +1,9 @@
 // Tests which root a target exports. Spec 1.3.5.
 import { expect } from 'chai';
-import { Subject, map, merge, of } from 'rxjs';
-import type { Observable } from 'rxjs';
 import type { ManagedObject } from '#app/model.js';
-import { choose, chooseRoot } from '#app/streams/choose-root.js';
+import { RootChooser, choose } from '#app/streams/choose-root.js';
 import type { DesiredRoot, RootChoice } from '#app/streams/choose-root.js';
 import type { PollResult } from '#app/streams/poller.js';
-import { follow } from '../support/follow.js';
-import { countedSource, firstTwo, marbles } from '../support/marbles.js';
 import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 
 const ADS = { app: 'ads', hint: '' };
@@ -228,174 +224,75 @@ describe('choose', () => {
   });
 });
 
-describe('the stream of chosen roots', () => {
+describe('a root chooser', () => {
   const one = root('H.1.ads');
   const two = root('H.2.ads');
-  const source = sourceOf(one, two);
-  const seen = {
-    '1': polled('82', one),
-    '2': pollResult({ source: sourceOf(two) }),
-    b: pollResult({ source }),
-    t: pollResult({ source, notifications: 9 }),
-    x: unseen('dead', 'publisher died'),
-    y: unseen('absent', 'no segment'),
+  const both = pollResult({ source: sourceOf(one, two) });
+  const dead = unseen('dead', 'publisher died');
+  const absent = unseen('absent', 'no segment');
+  /** Returns the name of each new choice, and `-` for the same choice as before. */
+  const choices = (rounds: readonly (readonly PollResult[])[], desired: DesiredRoot = ADS) => {
+    const chooser = new RootChooser(desired);
+    let last: RootChoice | undefined;
+    return rounds.map((results) => {
+      const choice = chooser.choose(results);
+      const name = choice === last ? '-' : nameOf(choice);
+      last = choice;
+      return name;
+    });
   };
-  const names = (pollResults: readonly Observable<PollResult>[], wish: DesiredRoot = ADS) =>
-    chooseRoot(pollResults, wish).pipe(map(nameOf));
-  const taken = { '1': 'H.1.ads', '2': 'H.2.ads', n: 'none' };
+  const [ONE, TWO, NONE] = ['H.1.ads', 'H.2.ads', 'none'];
 
-  it(
-    'emits a choice once, even if further poll results confirm it',
-    marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const polls$ = hot('    -b-t-t-b-|', seen);
-      const choices = '       -1-------|';
-      const subscribed = '    ^--------!';
+  it('keeps its choice while further poll results confirm it', () => {
+    const notified = { ...both, notifications: 9 };
+    expect(choices([[both], [notified], [both]])).to.deep.equal([ONE, '-', '-']);
+  });
 
-      expectObservable(names([polls$])).toBe(choices, taken);
-      expectSubscriptions(polls$.subscriptions).toBe(subscribed);
-    }),
-  );
+  it('keeps a root until it is lost, even if a better one appears', () => {
+    const source = sourceOf(two);
+    const chooser = new RootChooser(ADS);
+    const choose = () => nameOf(chooser.choose([pollResult({ source })]));
+    const first = choose();
+    source.roots.add(one);
+    const second = choose();
+    source.roots.delete(two);
+    expect([first, second, choose()]).to.deep.equal([TWO, TWO, ONE]);
+  });
 
-  it(
-    'keeps a root until it is lost, even if a better one appears',
-    marbles(({ hot, expectObservable }) => {
-      const roots = sourceOf(two);
-      const live = pollResult({ source: roots });
-      const step = {
-        s: () => undefined,
-        a: () => roots.roots.add(one),
-        d: () => roots.roots.delete(two),
-      };
-      const polls$ = hot('    -s-a-s-d-s-', step).pipe(
-        map((change) => {
-          change();
-          return live;
-        }),
-      );
-      const choices = '       -2-----1---';
+  it('makes a new choice of no root only if the reason changes', () => {
+    expect(choices([[dead], [dead], [absent], [absent]])).to.deep.equal([NONE, '-', NONE, '-']);
+  });
 
-      expectObservable(names([polls$])).toBe(choices, taken);
-    }),
-  );
+  it('prefers the previous root only for the first choice', () => {
+    const formerRoot = { serverKey: '82', id: 'H.2.ads' };
+    const rounds = [[dead], [both], [dead], [both]];
+    expect(choices(rounds, { ...ADS, formerRoot })).to.deep.equal([NONE, TWO, NONE, ONE]);
+  });
 
-  it(
-    'emits the reason for a missing root once, and again when it changes',
-    marbles(({ hot, expectObservable }) => {
-      const polls$ = hot('    -x-x-y-y---', seen);
-      const choices = '       -n---n-----';
+  it('makes a new choice if a new generation has a root with the same id', () => {
+    expect(choices([[polled('82', one)], [polled('82', root('H.1.ads'))]])).to.deep.equal([
+      ...[ONE, ONE],
+    ]);
+  });
 
-      expectObservable(names([polls$])).toBe(choices, taken);
-    }),
-  );
+  it('makes a new choice if a root with the same id is removed and added between two poll results', () => {
+    const source = sourceOf(one);
+    const chooser = new RootChooser(ADS);
+    const first = chooser.choose([pollResult({ source })]);
+    source.roots.clear();
+    source.roots.add(root('H.1.ads'));
+    const second = chooser.choose([pollResult({ source })]);
+    expect([nameOf(second), second === first]).to.deep.equal([ONE, false]);
+  });
 
-  it(
-    'prefers the previous root only for the first choice',
-    marbles(({ hot, expectObservable }) => {
-      const formerRoot = { serverKey: '82', id: 'H.2.ads' };
-      const polls$ = hot('    -x-b-x-b---', seen);
-      const choices = '       -n-2-n-1---';
-
-      expectObservable(names([polls$], { ...ADS, formerRoot })).toBe(choices, taken);
-    }),
-  );
-
-  it(
-    'emits a choice when the publisher is lost and when it returns',
-    marbles(({ hot, expectObservable }) => {
-      const polls$ = hot('    -b-x-y-b---', seen);
-      const choices = '       -1-n-n-1---';
-
-      expectObservable(names([polls$])).toBe(choices, taken);
-    }),
-  );
-
-  it(
-    'emits a choice again if a new generation has a root with the same id',
-    marbles(({ hot, expectObservable }) => {
-      const again = { ...seen, '2': polled('82', root('H.1.ads')) };
-      const polls$ = hot('    -1-2---', again);
-      const choices = '       -1-1---';
-
-      expectObservable(names([polls$])).toBe(choices, taken);
-    }),
-  );
-
-  it(
-    'emits a choice again if a root with the same id is removed and added between two poll results',
-    marbles(({ hot, expectObservable }) => {
-      const roots = sourceOf(one);
-      const polls$ = hot('    -s-s-r-s-r-').pipe(
-        map((step) => {
-          if (step === 'r') {
-            roots.roots.clear();
-            roots.roots.add(root('H.1.ads'));
-          }
-          return pollResult({ source: roots });
-        }),
-      );
-      const choices = '       -1---1---1-';
-
-      expectObservable(names([polls$])).toBe(choices, taken);
-    }),
-  );
-
-  it(
-    'waits for the first poll result of every server key',
-    marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const first$ = hot('    -x-----|   ', seen);
-      const second$ = hot('   ---1-----| ', seen);
-      const choices = '       ---1-----| ';
-      const subscribed = '    ^--------! ';
-
-      expectObservable(names([first$, second$])).toBe(choices, taken);
-      expectSubscriptions(second$.subscriptions).toBe(subscribed);
-    }),
-  );
-
-  it(
-    'chooses a root on another server key when the chosen root is lost',
-    marbles(({ hot, expectObservable }) => {
-      const first$ = hot('    -1---x---1-', { '1': polled('82', one), x: unseen('dead', 'died') });
-      const second$ = hot('   -2---------', { '2': polled('456', two) });
-      const choices = '       -1---2-----'; // 456 stays chosen
-
-      expectObservable(names([first$, second$])).toBe(choices, taken);
-    }),
-  );
-
-  it(
-    'forwards an error',
-    marbles(({ hot, expectObservable }) => {
-      expectObservable(names([hot('-b-#', seen)])).toBe('-1-#', taken);
-    }),
-  );
-
-  it(
-    'unsubscribes from every server key with its subscriber',
-    marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const first$ = hot('    -b-x-b', seen);
-      const second$ = hot('   -y----', seen);
-      const leaves = '        ^---! ';
-
-      expectObservable(names([first$, second$]), leaves).toBe('-1-n-', taken);
-      expectSubscriptions(first$.subscriptions).toBe(leaves);
-      expectSubscriptions(second$.subscriptions).toBe(leaves);
-    }),
-  );
-
-  it(
-    'accepts synchronous sources',
-    marbles(({ expectObservable }) => {
-      expectObservable(names([of(seen.x, seen.b, seen.t)])).toBe('(n1|)', taken);
-    }),
-  );
-
-  it('stops when the consumer unsubscribes during the second emission', () => {
-    const { source$, emitted } = countedSource([seen.b, seen.x, seen.b, seen.y]);
-    const idle$ = new Subject<PollResult>();
-    const { seen: choices } = follow(firstTwo(names([merge(of(seen.y), idle$), source$])));
-    expect(choices).to.deep.equal(['H.1.ads', 'none']);
-    expect(emitted(), 'poll results').to.equal(2);
-    expect(idle$.observed).to.equal(false);
+  it('chooses a root on another server key when the chosen root is lost, and keeps it', () => {
+    const first = polled('82', one);
+    const second = polled('456', two);
+    const rounds = [
+      [first, second],
+      [dead, second],
+      [first, second],
+    ];
+    expect(choices(rounds)).to.deep.equal([ONE, TWO, '-']);
   });
 });

@@ -18,7 +18,10 @@ describe('the tests of the operators in src/streams', () => {
     const operators = textsOf('src/streams').filter(({ text }) =>
       /\): (Observable|OperatorFunction)<.*(\{|=>)$/m.test(text),
     );
-    expect(operators.map(({ file }) => file)).to.include.members(['poll.ts', 'scheduler.ts']);
+    expect(operators.map(({ file }) => file)).to.include.members([
+      'poller-pool.ts',
+      'scheduler.ts',
+    ]);
     expect(operators.map(({ file }) => file).filter((file) => !isAsked(file))).to.deep.equal([]);
   });
 });

@@ -57,9 +57,14 @@ describe('a poll schedule', () => {
     it(
       title,
       marbles(({ hot, expectObservable }) => {
-        const schedule = new PollSchedule(() => asyncScheduler.now());
+        let schedule: PollSchedule | undefined;
         const wait$ = hot(pollResults, seen).pipe(
-          map((each) => [schedule.next(each), schedule.isIdle]),
+          map((each) => {
+            if (schedule === undefined)
+              schedule = new PollSchedule(each, () => asyncScheduler.now());
+            else schedule.add(each);
+            return [schedule.waitMs(true), schedule.isIdle];
+          }),
         );
         expectObservable(wait$).toBe(expected.trim(), waits);
       }),
@@ -67,27 +72,27 @@ describe('a poll schedule', () => {
 
   it('aligns polls to multiples of the period, with a minimum wait', () => {
     let now = 0;
-    const schedule = new PollSchedule(() => now);
+    const schedule = new PollSchedule(seen.a, () => now);
     const waits = [0, 30, 40.5, 90, 230].map((at) => {
       now = at;
-      return schedule.next({ ...seen.a, notifications: at });
+      schedule.add({ ...seen.a, notifications: at });
+      return schedule.waitMs(true);
     });
     expect(waits).to.deep.equal([100, 70, 60, 110, 70]);
   });
 
   it('polls a segment rarely while it has no urgent subscriber', () => {
     let now = 0;
-    const schedule = new PollSchedule(() => now);
+    const schedule = new PollSchedule(seen.a, () => now);
     const next = (at: number, isUrgent: boolean) => {
       now = at;
-      return schedule.next({ ...seen.a, notifications: at }, isUrgent);
+      schedule.add({ ...seen.a, notifications: at });
+      return schedule.waitMs(isUrgent);
     };
     expect([next(0, false), next(1000, true), next(1100, false)]).to.deep.equal([1000, 100, 900]);
-    expect(schedule.next(seen.m, false), 'not if there is more to read').to.equal(0);
-  });
-
-  it('is not idle before the first poll result', () => {
-    expect(new PollSchedule(() => asyncScheduler.now()).isIdle).to.equal(false);
+    expect(schedule.waitMs(true), 'once it is urgent').to.equal(100);
+    schedule.add(seen.m);
+    expect(schedule.waitMs(false), 'not if there is more to read').to.equal(0);
   });
 });
 

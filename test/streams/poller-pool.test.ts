@@ -1,6 +1,15 @@
 // Tests the shared pool of pollers on real segments, in virtual time.
 import { expect } from 'chai';
-import { VirtualTimeScheduler, ignoreElements, map, merge, tap } from 'rxjs';
+import {
+  VirtualTimeScheduler,
+  asyncScheduler,
+  ignoreElements,
+  map,
+  merge,
+  startWith,
+  switchMap,
+  tap,
+} from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { canWaitOnFutexes } from '#app/native/os/libc.js';
@@ -8,14 +17,34 @@ import { posixMemory } from '#app/native/os/posix.js';
 import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { ACTIVE_POLL_MS, IDLE_AFTER_MS, IDLE_POLL_MS } from '#app/streams/poll.js';
 import { PollerPool } from '#app/streams/poller-pool.js';
-import type { PollResult } from '#app/streams/poller.js';
+import type { PolledKey } from '#app/streams/poller-pool.js';
+import type { PollResult, Poller } from '#app/streams/poller.js';
 import { CountingMemory } from '../support/counting-memory.js';
 import { eventually } from '../support/eventually.js';
 import { follow } from '../support/follow.js';
 import { firstTwo, marbles } from '../support/marbles.js';
 import { needs } from '../support/needs.js';
+import { pollResult } from '../support/poll-results.js';
 import { Publishers } from '../support/publishers.js';
+import { schedulerOf } from '../support/scheduler-of.js';
 import { VirtualClock } from '../support/virtual-clock.js';
+
+/** The results that a target gets from a server key: the last one, then each new one of the other targets. */
+const results = (pool: PollerPool, serverKey: string, isUrgent = true): Observable<PollResult> =>
+  pool.open(serverKey).pipe(
+    switchMap((key) => {
+      key.isUrgent = isUrgent;
+      return key.result$.pipe(startWith(key.last));
+    }),
+  );
+
+/** Opens a server key. */
+const opened = (pool: PollerPool, serverKey = '82') => {
+  const { seen, subscription } = follow(pool.open(serverKey));
+  const [key] = seen;
+  if (key === undefined) throw new Error('no key');
+  return { key, subscription };
+};
 
 describe('a pool of pollers', () => {
   const publishers = new Publishers();
@@ -25,10 +54,11 @@ describe('a pool of pollers', () => {
   });
   afterEach(() => publishers.closeAll());
 
-  const newPool = (scheduler?: SchedulerLike) =>
+  const newPool = (scheduler: SchedulerLike = asyncScheduler) =>
     new PollerPool({
       makePoller: segmentPollers(memory, { contextId: publishers.contextId, poolName: 'pool' }),
       scheduler,
+      tasks: schedulerOf(scheduler),
     });
   const states = (polls$: Observable<PollResult>) =>
     polls$.pipe(map((seen) => seen.publisher.state));
@@ -62,7 +92,7 @@ describe('a pool of pollers', () => {
       const leaves = '      1401ms !';
       const pollResults = '   a 299ms l 299ms c 99ms a 299ms l';
 
-      const polls$ = newPool().pollResult$('82');
+      const polls$ = results(newPool(), '82');
       expectObservable(merge(states(polls$), doing(step$)), leaves).toBe(pollResults, state);
     }),
   );
@@ -79,37 +109,30 @@ describe('a pool of pollers', () => {
       const leaves = '      900ms !';
       const pollResults = '   0 199ms 1 199ms 2';
 
-      const polls$ = newPool().pollResult$('82');
+      const polls$ = results(newPool(), '82');
       expectObservable(merge(notifications(polls$), doing(step$)), leaves).toBe(pollResults);
     }),
   );
 
-  it(
-    'polls on request, and emits the result before the request returns',
-    marbles(({ hot, expectObservable }) => {
-      const publisher = publishers.withRoot('82', 'H.1.ads');
-      const pool = newPool();
-      let newest = '';
-      const results: string[] = [];
-      const step$ = hot('   42ms t', {
-        t: () => {
-          publisher.notify();
-          pool.poll('82');
-          results.push(newest);
-        },
-      });
-      const polls$ = notifications(pool.pollResult$('82')).pipe(tap((number) => (newest = number)));
-
-      expectObservable(merge(polls$, doing(step$)), '80ms !').toBe('0 41ms 1');
-      expectObservable(step$.pipe(map(() => results.join()))).toBe('42ms 1');
-    }),
-  );
+  it('returns the result of a poll on request, and emits it to the other targets before', () => {
+    const publisher = publishers.withRoot('82', 'H.1.ads');
+    const pool = newPool(new VirtualClock());
+    const { key, subscription } = opened(pool);
+    const own = follow(notifications(key.result$));
+    const other = follow(notifications(results(pool, '82')));
+    publisher.notify();
+    expect(key.poll().notifications).to.equal(1);
+    expect([own.seen, other.seen]).to.deep.equal([[], ['0', '1']]);
+    const { last } = key;
+    expect(key.poll(), 'without a change').to.equal(last);
+    for (const each of [own, other, { subscription }]) each.subscription.unsubscribe();
+  });
 
   it(
     'emits the last poll result to a late subscriber, without a further poll',
     marbles(({ expectObservable }) => {
       publishers.withRoot('82', 'H.1.ads');
-      const polls$ = newPool().pollResult$('82');
+      const polls$ = results(newPool(), '82');
       expectObservable(states(polls$), '50ms !').toBe('l', state);
       expectObservable(states(polls$), '20ms ^ 29ms !').toBe('20ms l', state);
       expectObservable(polls$.pipe(map(() => memory.asked)), '30ms ^!').toBe('30ms 1', { 1: 1 });
@@ -117,23 +140,30 @@ describe('a pool of pollers', () => {
   );
 
   it(
-    'emits a notification only to urgent subscribers, but the end of a publisher to all subscribers',
+    'emits a notification only if it is urgent for a target, but the end of a publisher always',
     marbles(({ hot, expectObservable }) => {
       const publisher = publishers.withRoot('82', 'H.1.ads');
-      let isUrgent = false;
+      let opens: PolledKey | undefined;
       const step$ = hot('   150ms t 2249ms u 299ms t 349ms c', {
         t: () => {
           publisher.notify();
         },
         u: () => {
-          isUrgent = true;
+          if (opens !== undefined) opens.isUrgent = true;
         },
         c: () => {
           publisher.close();
         },
       });
       const leaves = '      3150ms !';
-      const polls$ = newPool().pollResult$('82', () => isUrgent);
+      const polls$ = newPool()
+        .open('82')
+        .pipe(
+          switchMap((key) => {
+            opens = key;
+            return key.result$.pipe(startWith(key.last));
+          }),
+        );
       const seen$ = polls$.pipe(
         map(({ notifications, publisher: { state } }) => `${notifications} ${state}`),
       );
@@ -142,9 +172,23 @@ describe('a pool of pollers', () => {
     }),
   );
 
+  it('polls often within a second after a change, once a target needs each change', () => {
+    const publisher = publishers.withRoot('82', 'H.1.ads');
+    const clock = new VirtualClock();
+    const { key, subscription } = opened(newPool(clock));
+    const { seen } = follow(notifications(key.result$));
+    publisher.notify();
+    clock.advance(ACTIVE_POLL_MS * 3 + 10);
+    expect(seen).to.deep.equal([]);
+    key.isUrgent = true;
+    clock.advance(ACTIVE_POLL_MS - 10);
+    expect(seen).to.deep.equal(['1']);
+    subscription.unsubscribe();
+  });
+
   it('closes a segment when its last subscriber leaves, and opens the segment again for the next subscriber', () => {
     publishers.withRoot('82', 'H.1.ads');
-    const polls$ = newPool().pollResult$('82');
+    const polls$ = results(newPool(), '82');
     const first = follow(states(polls$));
     const second = follow(states(polls$));
     expect(memory.isOpen).to.equal(1);
@@ -164,8 +208,8 @@ describe('a pool of pollers', () => {
     publishers.withRoot('456', 'H.2.ads');
     const pool = newPool();
     const roots = ['82', '456', '999'].map((key) => {
-      const { seen, subscription } = follow(pool.pollResult$(key));
-      const { state } = pool.publisher(key);
+      const { seen, subscription } = follow(results(pool, key));
+      const { state } = pool.newest(key).publisher;
       subscription.unsubscribe();
       const names = [...(seen[0]?.source?.roots ?? [])].map(({ name }) => name);
       return [...names, state].join(' ');
@@ -173,58 +217,99 @@ describe('a pool of pollers', () => {
     expect(roots).to.deep.equal(['H.1.ads live', 'H.2.ads live', 'absent']);
   });
 
-  it('emits results to all subscribers in the same order, even if a subscriber polls during an emission', () => {
+  it('emits results to all targets in the same order, even if a target polls during an emission', () => {
     const publisher = publishers.withRoot('82', 'H.1.ads');
-    const pool = newPool();
-    const pollAgain = (seen: PollResult): number => {
-      if (seen.notifications === 1) {
-        publisher.notify();
-        pool.poll('82');
-      }
-      return seen.notifications;
-    };
-    const first = follow(pool.pollResult$('82').pipe(map(pollAgain)));
-    const second = follow(pool.pollResult$('82').pipe(map(({ notifications }) => notifications)));
+    const pool = newPool(new VirtualClock());
+    const { key, subscription } = opened(pool);
+    const first = follow(
+      pool.open('82').pipe(
+        switchMap((key) => {
+          key.isUrgent = true;
+          return key.result$.pipe(
+            map(({ notifications }) => {
+              publisher.notify();
+              return [notifications, key.poll().notifications].join();
+            }),
+          );
+        }),
+      ),
+    );
+    const second = follow(notifications(results(pool, '82')));
     publisher.notify();
-    pool.poll('82');
-    pool.poll('82');
-    expect(first.seen).to.deep.equal([0, 1, 2]);
-    expect(second.seen).to.deep.equal([0, 1, 2]);
-    for (const { subscription } of [first, second]) subscription.unsubscribe();
+    for (let polls = 0; polls < 2; polls++) key.poll();
+    expect(first.seen, 'the poll returns the result that is emitted').to.deep.equal(['1,1', '2,2']);
+    expect(second.seen).to.deep.equal(['0', '1', '2']);
+    for (const each of [first, second, { subscription }]) each.subscription.unsubscribe();
   });
 
   it('stops when the consumer unsubscribes during the second emission', () => {
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const scheduler = new VirtualClock();
     const pool = newPool(scheduler);
-    const stays = follow(notifications(pool.pollResult$('82', () => false)));
-    const leaves = follow(firstTwo(notifications(pool.pollResult$('82'))));
+    const poller = opened(pool);
+    const stays = follow(notifications(results(pool, '82', false)));
+    const leaves = follow(firstTwo(notifications(results(pool, '82'))));
     publisher.notify();
-    pool.poll('82');
+    poller.key.poll();
     expect([leaves.seen, leaves.subscription.closed]).to.deep.equal([['0', '1'], true]);
     publisher.notify();
     scheduler.advance(IDLE_POLL_MS);
-    expect(stays.seen, 'no other subscriber is urgent').to.deep.equal(['0', '1']);
-    stays.subscription.unsubscribe();
-    // The last subscriber unsubscribes during an emission.
-    const last = follow(firstTwo(notifications(pool.pollResult$('82'))));
+    expect(stays.seen, 'no other target is urgent').to.deep.equal(['0', '1']);
+    for (const { subscription } of [stays, poller]) subscription.unsubscribe();
+    // The last target closes the key during an emission.
+    const last = follow(firstTwo(notifications(results(pool, '82'))));
     publisher.notify();
-    pool.poll('82');
+    scheduler.advance(ACTIVE_POLL_MS);
     expect([last.seen, memory.isOpen, pool.isIdle]).to.deep.equal([['2', '3'], 0, true]);
     const { asked } = memory;
     scheduler.advance(10 * IDLE_POLL_MS);
     expect(memory.asked).to.equal(asked);
   });
 
-  it('does not poll a server key without a subscriber', () => {
-    const pool = newPool();
-    pool.poll('82');
+  it('forwards an error of a poller to all targets, and closes the poller', () => {
+    const scheduler = new VirtualClock();
+    let closed = 0;
+    const poller: Poller = {
+      poll: () => {
+        if (scheduler.now() > 0) throw new Error('blind');
+        return pollResult();
+      },
+      wait: () => () => undefined,
+      close: () => closed++,
+    };
+    const tasks = schedulerOf(scheduler);
+    const pool = new PollerPool({ makePoller: () => poller, scheduler, tasks });
+    const errors: string[] = [];
+    for (let target = 0; target < 2; target++)
+      results(pool, '82').subscribe({ error: (error: unknown) => errors.push(String(error)) });
+    scheduler.advance(IDLE_POLL_MS);
+    expect(errors).to.deep.equal(['Error: blind', 'Error: blind']);
+    expect([closed, pool.isIdle]).to.deep.equal([1, true]);
+  });
+
+  it('polls in a task, without a timer, while the poller has more to read', () => {
+    const scheduler = new VirtualClock();
+    let polls = 0;
+    const poller: Poller = {
+      poll: () => pollResult({ hasMore: ++polls < 5 }),
+      wait: () => () => undefined,
+      close: () => undefined,
+    };
+    const tasks = schedulerOf(scheduler);
+    const pool = new PollerPool({ makePoller: () => poller, scheduler, tasks });
+    const { subscription } = follow(results(pool, '82'));
+    expect(polls).to.equal(1);
+    scheduler.advance(0);
+    expect(polls).to.equal(5);
+    subscription.unsubscribe();
+  });
+
+  it('has no result of a server key that no target has opened', () => {
+    const { publisher, drops } = newPool().newest('82');
     expect(memory.asked).to.equal(0);
-    expect(pool.publisher('82')).to.deep.equal({
-      state: 'absent',
-      reason: 'its segment has not been polled yet',
-    });
-    expect(pool.drops('82')).to.deep.equal({ objects: 0, variables: 0 });
+    const reason = 'its segment has not been polled yet';
+    expect(publisher).to.deep.equal({ state: 'absent', reason });
+    expect(drops).to.deep.equal({ objects: 0, variables: 0 });
   });
 
   it('reports the items that a publisher dropped', () => {
@@ -233,9 +318,9 @@ describe('a pool of pollers', () => {
     for (let i = 0; i < 7; i++) publisher.addVariable(root, `v${i}`, 'u64');
     publisher.place();
     const pool = newPool();
-    const { subscription } = follow(pool.pollResult$('82'));
-    expect(pool.drops('82').variables).to.be.greaterThan(0);
-    expect(pool.drops('82').objects).to.equal(0);
+    const { subscription } = follow(results(pool, '82'));
+    expect(pool.newest('82').drops.variables).to.be.greaterThan(0);
+    expect(pool.newest('82').drops.objects).to.equal(0);
     subscription.unsubscribe();
   });
 
@@ -251,8 +336,9 @@ describe('a pool of pollers', () => {
         poolName: 'pool',
       }),
       scheduler,
+      tasks: schedulerOf(scheduler),
     });
-    const { seen, subscription } = follow(notifications(pool.pollResult$('82')));
+    const { seen, subscription } = follow(notifications(results(pool, '82')));
     try {
       scheduler.flush(); // From here on the pool is idle: no timer fires.
       publisher.notify();

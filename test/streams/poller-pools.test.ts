@@ -1,6 +1,7 @@
 // Tests pollerPools: each thread has one pool per format.
 import { expect } from 'chai';
 import { pollerPools } from '#app/streams/poller-pool.js';
+import { Scheduler } from '#app/streams/scheduler.js';
 import type { PollerFactory } from '#app/streams/poller.js';
 import { follow } from '../support/follow.js';
 import { pollResult } from '../support/poll-results.js';
@@ -22,7 +23,7 @@ describe('the set of poller pools', () => {
           (settings: Readonly<Record<string, unknown>>) => watching(Number(settings['first'] ?? 2)),
         ],
       ]),
-      {},
+      { tasks: new Scheduler() },
     );
 
   it('has one pool for all targets of a format', () => {
@@ -33,9 +34,10 @@ describe('the set of poller pools', () => {
   it('polls the segments of each format with the poller of the format', () => {
     const pools = fresh();
     const numbers = ['segment', 'toy'].map((format) => {
-      const { seen, subscription } = follow(pools(format).pollResult$('82'));
+      const { seen, subscription } = follow(pools(format).open('82'));
+      const numbers = seen.map(({ last }) => last.notifications);
       subscription.unsubscribe();
-      return seen.map(({ notifications }) => notifications);
+      return numbers;
     });
     expect(numbers).to.deep.equal([[1], [2]]);
   });
@@ -44,10 +46,10 @@ describe('the set of poller pools', () => {
     const pools = fresh();
     const numbers = [{ first: 5 }, { first: 6 }, {}].map((settings) => {
       const pool = pools('toy', settings);
-      const { seen, subscription } = follow(pool.pollResult$('82'));
+      const { seen, subscription } = follow(pool.open('82'));
       expect(pools('toy', { ...settings })).to.equal(pool);
       subscription.unsubscribe();
-      return seen.map(({ notifications }) => notifications);
+      return seen.map(({ last }) => last.notifications);
     });
     expect(numbers).to.deep.equal([[5], [6], [2]]);
   });

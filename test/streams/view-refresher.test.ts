@@ -1,19 +1,15 @@
 // Tests ViewRefresher: the copies and renders for each input, and how long it holds the text.
 import { expect } from 'chai';
 import type { Snapshot, StructureChange } from '#app/model.js';
-import type { TargetInput } from '#app/streams/target-inputs.js';
 import { ViewRefresher } from '#app/streams/view-refresher.js';
-import type { RefreshableView } from '#app/streams/view-refresher.js';
+import type { RefreshableView, TargetInput } from '#app/streams/view-refresher.js';
 import { runToEnd } from '../support/run-to-end.js';
 import { root, pollResult } from '../support/poll-results.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
-const change = (given = {}, number = 0): TargetInput => ({
-  kind: 'poll',
-  pollResult: pollResult(given),
-  number,
-});
+const change = (given = {}): TargetInput => ({ kind: 'poll', pollResult: pollResult(given) });
+const nowMs = () => 0;
 const refresh = { kind: 'refresh', mayRender: true } as const;
 
 /**
@@ -145,7 +141,11 @@ describe('a view refresher', () => {
       view.hasObserved = row.hasObserved === true;
       view.slices.push(...Array.from(row.inputs.replace(/[^bg]/g, ''), (key) => key === 'g'));
       const notes: string[] = [];
-      const refresher = new ViewRefresher(view, { hasChanges: () => row.hasChanges === true });
+      const refresher = new ViewRefresher(
+        view,
+        { hasChanges: () => row.hasChanges === true },
+        nowMs,
+      );
       for (const key of row.inputs) {
         runToEnd(refresher.process(inputs[key as keyof typeof inputs]));
         notes.push(view.notes.slice(notes.join('').length));
@@ -156,7 +156,7 @@ describe('a view refresher', () => {
   const FRESH = { hasChanges: () => false };
   /** Returns the result of each input. */
   const showing = (keys: string, view = new RecordingView()) => {
-    const refresher = new ViewRefresher(view, FRESH);
+    const refresher = new ViewRefresher(view, FRESH, nowMs);
     return Array.from(keys, (key) => {
       const input = inputs[key as keyof typeof inputs];
       const { isDirty, hasRendered, isReady } = runToEnd(refresher.process(input));
@@ -173,7 +173,7 @@ describe('a view refresher', () => {
 
   it('stays ready while children that are added later are not synced (spec 3)', () => {
     const view = new RecordingView();
-    const refresher = new ViewRefresher(view, FRESH);
+    const refresher = new ViewRefresher(view, FRESH, nowMs);
     const ready: boolean[] = [];
     for (const isSynced of [false, true, false, true]) {
       view.isSynced = isSynced;
@@ -182,62 +182,51 @@ describe('a view refresher', () => {
     expect(ready).to.deep.equal([false, true, true, true]);
   });
 
-  it('reports an incomplete page while a ready target has more changes, except while its directory changes too fast', () => {
-    const refresher = new ViewRefresher(new RecordingView(), FRESH);
-    const partial: boolean[] = [];
-    for (const input of [
-      inputs.m,
-      inputs.c,
-      inputs.m,
-      change({ hasMore: true, isUnstable: true }),
-    ]) {
-      runToEnd(refresher.process(input));
-      partial.push(refresher.isPageIncomplete);
-    }
-    expect(partial).to.deep.equal([false, false, true, false]);
-  });
-
-  it('reports an incomplete page again once its directory no longer changes too fast for polls', () => {
-    const refresher = new ViewRefresher(new RecordingView(), FRESH);
-    const unstable = change({ hasMore: true, isUnstable: true });
-    const partial = [inputs.c, unstable, inputs.m].map((input) => {
-      runToEnd(refresher.process(input));
-      return refresher.isPageIncomplete;
-    });
-    expect(partial).to.deep.equal([false, false, true]);
-  });
+  /** Adds poll results, and runs one task for all. Returns whether the target is ready then. */
+  const isReadyAfter = (refresher: ViewRefresher, ...given: readonly object[]): boolean => {
+    for (const each of given) refresher.add(change(each));
+    runToEnd(refresher.task(() => undefined));
+    return refresher.isReady;
+  };
 
   it('is not ready while changes are queued', () => {
-    const refresher = new ViewRefresher(new RecordingView(), FRESH);
-    const arrived = [1, 2, 3].map(() => refresher.pollInput(pollResult({ changes: [added] })));
-    const ready = arrived.map((each) => runToEnd(refresher.process(each)).isReady);
-    expect(ready).to.deep.equal([false, false, true]);
+    const view = new RecordingView();
+    const refresher = new ViewRefresher(view, FRESH, nowMs);
+    view.steps = 1;
+    refresher.add(change({ changes: [added] }));
+    const task = refresher.task(() => undefined);
+    for (let step = 0; step < 2; step++) task.next();
+    refresher.add(change({ changes: [added] }));
+    runToEnd(task);
+    expect(refresher.isReady).to.equal(false);
+    expect(isReadyAfter(refresher)).to.equal(true);
   });
 
   it('becomes ready after one further poll, even if the source always has more changes', () => {
-    const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
-    const arrive = () => refresher.pollInput(pollResult({ changes: [added] }));
-    const isReady = (input: TargetInput) => runToEnd(refresher.process(input)).isReady;
-    const first = arrive();
-    expect(isReady(first)).to.equal(false);
-    const second = arrive();
-    expect(isReady(first)).to.equal(false);
-    expect(isReady(second)).to.equal(true);
+    const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true }, nowMs);
+    const changed = { changes: [added] };
+    expect(isReadyAfter(refresher, changed)).to.equal(false);
+    expect(isReadyAfter(refresher, changed)).to.equal(true);
   });
 
   it('is not ready after a further poll that left changes unread', () => {
-    const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
-    const isReady = [false, true, false].map((hasMore) => {
-      const input = refresher.pollInput(pollResult({ hasMore }));
-      return runToEnd(refresher.process(input)).isReady;
-    });
+    const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true }, nowMs);
+    const isReady = [{}, { hasMore: true }, { changes: [added] }].map((each) =>
+      isReadyAfter(refresher, each),
+    );
     expect(isReady).to.deep.equal([false, false, true]);
+  });
+
+  it('refuses an input while it processes another one', () => {
+    const refresher = new ViewRefresher(new RecordingView(), FRESH, nowMs);
+    refresher.process(inputs.c).next();
+    expect(() => refresher.process(inputs.b).next()).to.throw('overlap');
   });
 
   it('renders in the refresh that binds the last object', () => {
     const view = new RecordingView();
     view.isSynced = false;
-    const refresher = new ViewRefresher(view, FRESH);
+    const refresher = new ViewRefresher(view, FRESH, nowMs);
     view.slices.push(true);
     for (const key of ['c', 'g'] as const) runToEnd(refresher.process(inputs[key]));
     [view.bindsWhenCopying, view.isSynced] = [true, true];
@@ -248,7 +237,7 @@ describe('a view refresher', () => {
   it('yields between the steps of a copy', () => {
     const view = new RecordingView();
     view.steps = 2;
-    const refresher = new ViewRefresher(view, FRESH);
+    const refresher = new ViewRefresher(view, FRESH, nowMs);
     runToEnd(refresher.process(inputs.c));
     const steps = refresher.process(inputs.d);
     expect(Array.from({ length: 3 }, () => steps.next().done)).to.deep.equal([false, false, true]);
@@ -301,7 +290,7 @@ describe('a view refresher that may render', () => {
   /** Starts a refresher on a view that is synced unless `unsynced` is true. */
   const started = (view: NumberingView, unsynced = false) => {
     view.isSynced = !unsynced;
-    const refresher = new ViewRefresher(view, { hasChanges: () => false });
+    const refresher = new ViewRefresher(view, { hasChanges: () => false }, nowMs);
     runToEnd(refresher.process(change()));
     const process = (key: string) => {
       view.isDirty = key === key.toUpperCase();

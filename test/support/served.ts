@@ -95,6 +95,12 @@ export class Served {
     return new LogicalPartition(number, thread, queue, makeKernel);
   }
 
+  /** Polls a server key, as another target does. */
+  poll(serverKey: string): void {
+    const poll$ = this.pool.open(serverKey).pipe(map((key) => key.poll()));
+    follow(poll$).subscription.unsubscribe();
+  }
+
   /** The answer to one demand, while virtual time stands still. */
   ask(scope?: Scope, form?: LineForm): DemandAnswer {
     return this.answer((answer) => answer, scope, form);

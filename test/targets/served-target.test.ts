@@ -35,9 +35,9 @@ describe('a served target', () => {
       publisher.place();
       const target = serve();
       publisher.addObject(root, 'H.1.demo.a', 'Part');
-      target.pool.poll('82');
+      target.poll('82');
       publisher.addObject(root, 'H.1.demo.b', 'Part');
-      target.pool.poll('82');
+      target.poll('82');
       // From here on, the segment is not polled until the task that copies the values has run.
       const late = publisher.addObject(root, 'H.1.demo.c', 'Part');
       const x = publisher.addVariable(late, 'x', 'u64');
@@ -252,7 +252,7 @@ describe('a served target', () => {
       const waiting = follow(target.target.demand());
       expect(waiting.seen).to.have.length(0);
       publisher.close();
-      target.pool.poll('82');
+      target.poll('82');
       expect(waiting.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);
       expect(waiting.subscription.closed).to.equal(true);
     });

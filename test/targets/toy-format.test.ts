@@ -1,6 +1,7 @@
 // Tests that a new format needs only its own Poller and one entry in the list of formats.
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
+import { Scheduler } from '#app/streams/scheduler.js';
 import { TaskQueue } from '#app/streams/task-queue.js';
 import { pollerPools } from '#app/streams/poller-pool.js';
 import type { Poller, PollerFactory } from '#app/streams/poller.js';
@@ -125,7 +126,7 @@ describe('a target of a second format', () => {
   });
 
   it('fails if the list of formats does not contain its format', () =>
-    expect(() => pollerPools(new Map([['toy', () => toy]]), {})('native')).to.throw(
-      'no format native',
-    ));
+    expect(() =>
+      pollerPools(new Map([['toy', () => toy]]), { tasks: new Scheduler() })('native'),
+    ).to.throw('no format native'));
 });

@@ -18,8 +18,7 @@ import {
 import type { Observable, SchedulerLike } from 'rxjs';
 import { countsOfEvents } from '../../exposition/counters.js';
 import type { TargetEvent } from '../../model.js';
-import type { RefreshReport, Report } from '../../streams/report.js';
-import type { Refresh } from '../../streams/target-inputs.js';
+import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
 import { Hosting } from './hosting.js';
 import type { Assignment } from './hosting.js';
 

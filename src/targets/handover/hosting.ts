@@ -24,8 +24,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
 import { unknownState } from '../../streams/report.js';
-import type { RefreshReport, Report, TargetState } from '../../streams/report.js';
-import type { Refresh } from '../../streams/target-inputs.js';
+import type { Refresh, RefreshReport, Report, TargetState } from '../../streams/report.js';
 import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from '../partitions/logical-partition.js';
 

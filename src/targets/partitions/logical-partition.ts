@@ -30,8 +30,7 @@ import { untilNext } from '../../streams/poll.js';
 import { TaskQueue } from '../../streams/task-queue.js';
 import type { Scheduler } from '../../streams/scheduler.js';
 import type { PollerPools } from '../../streams/poller-pool.js';
-import type { RefreshReport, Report } from '../../streams/report.js';
-import type { Refresh } from '../../streams/target-inputs.js';
+import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
 import type { TargetDefinition } from '../formats.js';
 import { Reporter } from './reporter.js';
 
@@ -63,6 +62,11 @@ export interface PartitionParts {
   readonly scheduler?: SchedulerLike | undefined;
   /** Makes the budget of one slice of binding; by default, a budget that reads the clock of the process. */
   readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
+}
+
+/** A refresh without an answer. */
+interface OpenRefresh extends Refresh {
+  readonly subscriber: Subscriber<RefreshReport>;
 }
 
 /** The budget of one slice in which a view binds additions and removals. */
@@ -100,29 +104,24 @@ export class LogicalPartition implements Partition {
   host(definition: TargetDefinition, formerRoot?: FoundRoot): HostedTarget {
     const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
     const pool = this.#parts.pools(definition.format, definition.formatSettings);
-    const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
-    /** The subscriber to the report on the open refresh. */
-    let refreshing: Subscriber<RefreshReport> | undefined;
+    const openRefresh$ = new BehaviorSubject<OpenRefresh | undefined>(undefined);
     const reporter = new Reporter(definition, pool, this.#queue);
     let view: TargetView | undefined;
     /** The reports on an update. Then answers the open refresh, if the update is its result. */
     function* reportsOn(update: HostingUpdate): Generator<Report> {
       if (update.kind === 'root') ({ view } = update);
       yield* reporter.reportsOn(update);
-      if (update.kind === 'root' || update.input !== openRefresh$.value) return;
-      const answered = refreshing; // the receiver may start the next refresh
-      answered?.next(reporter.refreshed(update));
-      answered?.complete();
+      const open = openRefresh$.value;
+      if (open === undefined || update.kind === 'root' || update.input !== open) return;
+      openRefresh$.next(undefined); // the receiver may start the next refresh
+      open.subscriber.next(reporter.refreshed(update));
+      open.subscriber.complete();
     }
     const report$ = defer(() => {
       const makeView = this.#viewMaker(definition, reporter);
       const hosted$ = hostingPipeline({
         ...{ definition, formerRoot, pool, tasks, queue: this.#queue },
         ...{ openRefresh$, makeView, scheduler },
-        poll: () => {
-          for (const key of definition.serverKeys) pool.poll(key);
-          reporter.logLookup();
-        },
         onTaskEnd: (tookMs) => {
           reporter.tasksMs.push(tookMs);
         },
@@ -141,11 +140,12 @@ export class LogicalPartition implements Partition {
       report$,
       refresh: (refresh) =>
         new Observable((subscriber) => {
-          refreshing = subscriber;
-          openRefresh$.next(refresh);
+          if (openRefresh$.value !== undefined)
+            throw new Error('The last refresh has no answer yet');
+          const open = { ...refresh, subscriber };
+          openRefresh$.next(open);
           return () => {
-            // The receiver of the report may have started the next refresh.
-            if (openRefresh$.value === refresh) openRefresh$.next(undefined);
+            if (openRefresh$.value === open) openRefresh$.next(undefined);
           };
         }),
       queryTree: (query) =>

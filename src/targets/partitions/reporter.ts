@@ -85,8 +85,10 @@ export class Reporter {
       case 'root':
         return [...this.#takeRoot(update), this.state()];
       case 'no-root':
+        this.#logLookup();
         return this.#flush();
       case 'processed': {
+        if (update.input.kind === 'refresh') this.#logLookup();
         const isChange = this.#noteInput(update);
         const needsRender =
           update.isReady &&
@@ -131,16 +133,6 @@ export class Reporter {
     this.#exceeded.add(limit);
     const why = limitText(limitsOf(this.#definition), limit);
     this.#log('warning', `left out ${item}: ${why}; further omissions are counted, not logged`);
-  }
-
-  /** Logs the state of the server keys after the poll of a refresh. */
-  logLookup(): void {
-    if (!this.#definition.isDebug) return;
-    const found = this.#definition.serverKeys.map(
-      (key) => `server key ${key} ${this.#pool.publisher(key).state}`,
-    );
-    const root = this.#choice?.kind === 'chosen' ? `root ${this.#choice.root.name}` : 'no root';
-    this.#log('debug', `lookup: ${found.join(', ')}; ${root}`);
   }
 
   #takeRoot({
@@ -199,6 +191,16 @@ export class Reporter {
     return isNew;
   }
 
+  /** Logs the state of the server keys after the poll of a refresh. */
+  #logLookup(): void {
+    if (!this.#definition.isDebug) return;
+    const found = this.#definition.serverKeys.map(
+      (key) => `server key ${key} ${this.#pool.newest(key).publisher.state}`,
+    );
+    const root = this.#choice?.kind === 'chosen' ? `root ${this.#choice.root.name}` : 'no root';
+    this.#log('debug', `lookup: ${found.join(', ')}; ${root}`);
+  }
+
   #logProgress(): void {
     this.#logHighlighted();
     if (this.#isReady) return;
@@ -230,7 +232,9 @@ export class Reporter {
     const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
     const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';
     const publisher =
-      this.#choice?.kind === 'none' ? this.#choice.publisher : this.#pool.publisher(serverKey);
+      this.#choice?.kind === 'none'
+        ? this.#choice.publisher
+        : this.#pool.newest(serverKey).publisher;
     return {
       serverKey,
       root: this.#root,
@@ -250,14 +254,13 @@ export class Reporter {
     if (this.#choice?.kind !== 'chosen') return undefined;
     if (FORMATS.get(this.#definition.format)?.notifies !== true) return undefined;
     const { serverKey, source } = this.#choice;
-    const count = this.#pool.notifications(serverKey);
-    return count === undefined ? undefined : { generation: source.generation, count };
+    return { generation: source.generation, count: this.#pool.newest(serverKey).notifications };
   }
 
   /** The process of the publisher; undefined while no root is chosen and several keys may have publishers. */
   #processOf(serverKey: string): TargetState['process'] {
     const isOnly = this.#choice?.kind === 'chosen' || this.#definition.serverKeys.length === 1;
-    return isOnly ? this.#pool.process(serverKey) : undefined;
+    return isOnly ? this.#pool.newest(serverKey).process : undefined;
   }
 
   #progress(): SyncProgress {
@@ -280,7 +283,7 @@ export class Reporter {
   #viewState(serverKey: string, asOfNs: bigint | undefined): TargetState['view'] {
     if (this.#view === undefined) return undefined;
     const { series, missing, coverage, filtersUnmatched } = this.#view;
-    const { objects, variables } = this.#pool.drops(serverKey);
+    const { objects, variables } = this.#pool.newest(serverKey).drops;
     return {
       series,
       asOfNs,

@@ -7,8 +7,7 @@ import type {
   TreeAnswer,
   TreeQuery,
 } from '../../model.js';
-import type { RefreshReport, Report } from '../../streams/report.js';
-import type { Refresh } from '../../streams/target-inputs.js';
+import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
 import type { PoolSettings, TargetDefinition } from '../formats.js';
 import type { FileMessage, FileReply } from './remote-memory.js';
 

@@ -16,8 +16,7 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import type { RefreshReport } from '../../streams/report.js';
-import type { Refresh } from '../../streams/target-inputs.js';
+import type { Refresh, RefreshReport } from '../../streams/report.js';
 import { pollerPools } from '../../streams/poller-pool.js';
 import { formatPollers } from '../formats.js';
 import { CatalogueCache } from '../../catalogue/builtin.js';

@@ -319,7 +319,7 @@ describe('a target that moves to another partition', () => {
     const { moving } = moveByHand(target);
     expect(moving.subscription.closed).to.equal(false);
     publisher.close();
-    target.pool.poll('82');
+    target.poll('82');
     expect(moving.subscription.closed).to.equal(true);
     expect(target.target.status().partition).to.equal(1);
   });

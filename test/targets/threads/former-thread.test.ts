@@ -5,7 +5,7 @@ import { newCounters } from '#app/exposition/counters.js';
 import { messageOf } from '#app/errors.js';
 import type { SegmentFile } from '#app/native/os/shared-memory.js';
 import { unknownState } from '#app/streams/report.js';
-import type { Refresh } from '#app/streams/target-inputs.js';
+import type { Refresh } from '#app/streams/report.js';
 import type { FromThread } from '#app/targets/threads/messages.js';
 import { MAX_SILENCE_MS, ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';

@@ -1,7 +1,6 @@
 // RefreshLog records refreshes and their reports, and checks their order.
 import { defer, finalize, tap } from 'rxjs';
-import type { RefreshReport, Report } from '#app/streams/report.js';
-import type { Refresh } from '#app/streams/target-inputs.js';
+import type { Refresh, RefreshReport, Report } from '#app/streams/report.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { Partition } from '#app/targets/partitions/logical-partition.js';
 import type { Interleavings, OperationKind } from './interleavings.js';
