@@ -50,3 +50,29 @@ export const codeOf = (thrown: unknown): string =>
 /** The message of a thrown value. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
+
+/** Adds a prefix, such as the name of a setting, to the message of a Fault. Returns other values unchanged. */
+export const prefixedFault = (prefix: string, thrown: unknown): unknown =>
+  thrown instanceof Fault
+    ? new Fault(thrown.code, `${prefix}: ${thrown.message}`, { cause: thrown })
+    : thrown;
+
+/** Returns the result of `attempt`. If `attempt` throws a Fault, adds a prefix to its message. */
+export function prefixFault<T>(prefix: string, attempt: () => T): T {
+  try {
+    return attempt();
+  } catch (thrown) {
+    throw prefixedFault(prefix, thrown);
+  }
+}
+
+/** Returns the result of `attempt`. If it throws a Fault, calls `report` with the Fault and returns undefined. */
+export function catchFault<T>(attempt: () => T, report: (fault: Fault) => void): T | undefined {
+  try {
+    return attempt();
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    report(thrown);
+    return undefined;
+  }
+}

@@ -1,6 +1,6 @@
 // The problems of a configuration, with the names of its settings.
 import type { SettingsDocument } from '../document/document.js';
-import { Fault } from '../errors.js';
+import { Fault, catchFault } from '../errors.js';
 import { Problems } from '../rules/problems.js';
 import { settingNames } from '../rules/table.js';
 import { OPTIONS } from './options.js';
@@ -29,13 +29,9 @@ export class ConfigProblems {
 
   /** Returns the result of `read`. If `read` throws a Fault, adds the Fault and returns undefined. */
   attempt<T>(read: () => T): T | undefined {
-    try {
-      return read();
-    } catch (thrown) {
-      if (!(thrown instanceof Fault)) throw thrown;
-      this.note(thrown);
-      return undefined;
-    }
+    return catchFault(read, (fault) => {
+      this.note(fault);
+    });
   }
 
   get fault(): Fault | undefined {
@@ -47,20 +43,5 @@ export class ConfigProblems {
   throwIfAny(): void {
     const { fault } = this;
     if (fault !== undefined) throw fault;
-  }
-}
-
-/** Adds a prefix, such as the name of a setting, to the message of a Fault. Returns other values unchanged. */
-export const prefixedFault = (prefix: string, thrown: unknown): unknown =>
-  thrown instanceof Fault
-    ? new Fault(thrown.code, `${prefix}: ${thrown.message}`, { cause: thrown })
-    : thrown;
-
-/** Returns the result of `attempt`. If `attempt` throws a Fault, adds a prefix to its message. */
-export function prefixFault<T>(prefix: string, attempt: () => T): T {
-  try {
-    return attempt();
-  } catch (thrown) {
-    throw prefixedFault(prefix, thrown);
   }
 }

@@ -1,8 +1,9 @@
 // Merges defaults, the TOML file and the command line into one frozen configuration (spec 1.1).
+import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Arguments, Overrides } from './arguments.js';
 import { ConfigProblems, settingName } from './config-problems.js';
-import { CONFIG_FILE, TARGETS_FILE, readConfigurationFile } from './file-rule.js';
+import { CONFIG_FILE, TARGETS_FILE, jsonOf, readConfigurationFile } from './file-rule.js';
 import { checked } from '../rules/problems.js';
 import type { Path, SettingsDocument } from '../document/document.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
@@ -133,4 +134,15 @@ function multiTarget(
 function placeOf(path: Path, { places }: SettingsDocument, overrides: Overrides): string {
   const offset = isOverridden(path[0], overrides) ? undefined : places.offset(path, 'value');
   return offset === undefined ? '' : places.at(offset);
+}
+
+/** The size of the hash in bytes. A double holds each integer of 6 bytes exactly. */
+const BYTES = 6;
+
+/** A hash of settings, targets and scopes. The paths of the license and of the catalogues do not affect it. */
+export function configHash({ settings, targets, scopes }: Config): number {
+  const placeless = targets.map((target) => ({ ...target, path: undefined }));
+  const shared = { ...settings, licenseFile: undefined, catalogueFiles: undefined };
+  const text = jsonOf([shared, placeless, scopes]);
+  return createHash('sha256').update(text).digest().readUIntBE(0, BYTES);
 }

@@ -1,4 +1,5 @@
 // The table of top-level keys of the configuration file (spec 2.1).
+import { isDeepStrictEqual } from 'node:util';
 import { LOG_FORMATS } from '../logs/log.js';
 import {
   LICENSE_KEYS_DIR,
@@ -15,7 +16,7 @@ import {
 } from '../rules/formats.js';
 import { flag, integer, list, oneOf } from '../rules/rule.js';
 import type { Rule } from '../rules/rule.js';
-import { anyTable, optional } from '../rules/table.js';
+import { anyTable, keyOf, optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
 /** A table with any keys, deeply frozen. */
@@ -258,6 +259,12 @@ type NamesWith<P> = {
 
 export const isReloaded = (name: string): boolean =>
   Object.hasOwn(SETTINGS[name as keyof Settings], 'isReloaded');
+
+/** The TOML keys of changed settings that need a restart, in the order of the reference page. */
+export const changedSettings = (before: Settings, after: Settings): readonly string[] =>
+  (Object.keys(SETTINGS) as (keyof Settings)[])
+    .filter((name) => !isReloaded(name) && !isDeepStrictEqual(before[name], after[name]))
+    .map(keyOf);
 
 /** The settings of a target: all that a reload applies, except the files of catalogues. */
 export type TargetSettings = Pick<

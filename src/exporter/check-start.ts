@@ -1,11 +1,11 @@
 // Checks configuration and license before a start or reload, and collects all faults.
 import type { Arguments } from '../config/arguments.js';
-import { ConfigProblems, prefixFault } from '../config/config-problems.js';
+import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import type { Config } from '../config/resolve.js';
 import type { Settings } from '../config/settings.js';
 import { readText } from '../document/text-file.js';
-import { Fault } from '../errors.js';
+import { Fault, prefixFault } from '../errors.js';
 import { readDocument, readLicense } from '../license/license-watch.js';
 import { licenseRemedy } from '../license/license.js';
 import type { LicenseStatus } from '../license/license.js';

@@ -2,7 +2,7 @@
 import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Arguments } from '../config/arguments.js';
-import { changedSettings } from '../config/changed-settings.js';
+import { changedSettings } from '../config/settings.js';
 import type { Settings } from '../config/settings.js';
 import { withoutExcerpts } from '../document/document.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';

@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { monotonicMs } from '../clock.js';
-import { configHash } from '../config/changed-settings.js';
+import { configHash } from '../config/resolve.js';
 import { pluralize } from '../pluralize.js';
 import { trustedKeys } from '../license/license-keys.js';
 import { loadLicense, watchLicense } from '../license/license-watch.js';

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { EMPTY, catchError, merge, of } from 'rxjs';
 import { monotonicMs } from '../clock.js';
-import { prefixFault, prefixedFault } from '../config/config-problems.js';
 import type { Config } from '../config/resolve.js';
 import { SETTINGS } from '../config/settings.js';
 import type { Settings } from '../config/settings.js';
+import { prefixFault, prefixedFault } from '../errors.js';
 import { mergedDocument } from '../exposition/page/merged-document.js';
 import { OPEN_METRICS } from '../exposition/page/open-metrics.js';
 import { jsonDocument, textDocument } from '../exposition/page/stdout-document.js';

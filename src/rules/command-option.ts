@@ -43,56 +43,56 @@ type More = Partial<
   >
 >;
 
-/** Makes an option. Gives defaults to the properties that are in neither `own` nor `more`. */
-const option = <T>(
-  own: Pick<CommandOption<T>, 'flags' | 'meaning' | 'fallback' | 'read'>,
-  more: Partial<CommandOption<T>>,
-): CommandOption<T> => ({
-  ...{ isRequired: false, isRepeatable: false, isRare: false, shownDefault: '', choices: [] },
-  ...own,
-  ...more,
-});
+const DEFAULTS = {
+  ...{ fallback: undefined, isRequired: false, isRepeatable: false, isRare: false },
+  ...{ shownDefault: '', choices: [] },
+};
 
 export const flagOption = (
   flags: string,
   meaning: string,
   more: More = {},
-): CommandOption<boolean> => option({ flags, meaning, fallback: false, read: () => true }, more);
+): CommandOption<boolean> => ({
+  ...DEFAULTS,
+  ...{ flags, meaning, fallback: false, read: () => true },
+  ...more,
+});
 
-export function requiredOption<T>(
+/** An option whose argument a rule reads. */
+const ruledOption = <T>(
+  flags: string,
+  rule: Rule<T>,
+  meaning: string,
+  more: Partial<CommandOption<T>>,
+): CommandOption<T> => {
+  const read = readBy({ flags, ...more }, rule);
+  return { ...DEFAULTS, flags, meaning, read, choices: rule.choices ?? [], ...more };
+};
+
+export const requiredOption = <T>(
   flags: string,
   rule: Rule<T>,
   meaning: string,
   more: More = {},
-): CommandOption<T> {
-  const read = readBy({ flags, ...more }, rule);
-  return option(
-    { flags, meaning, fallback: undefined, read },
-    { ...choicesOf(rule), isRequired: true, ...more },
-  );
-}
+): CommandOption<T> => ruledOption(flags, rule, meaning, { isRequired: true, ...more });
 
 /** An option whose value is undefined if it is not given. */
-export function valueOption<T>(
+export const valueOption = <T>(
   flags: string,
   rule: Rule<T>,
   meaning: string,
   more: More = {},
-): CommandOption<T | undefined> {
-  const own = { flags, meaning, fallback: undefined, read: readBy({ flags, ...more }, rule) };
-  return option(own, { ...choicesOf(rule), isRepeatable: rule.type.endsWith('array'), ...more });
-}
+): CommandOption<T | undefined> =>
+  ruledOption(flags, rule, meaning, { isRepeatable: rule.type.endsWith('array'), ...more });
 
-export function defaultOption<T>(
+export const defaultOption = <T>(
   flags: string,
   fallback: NoInfer<T>,
   rule: Rule<T>,
   meaning: string,
   more: More = {},
-): CommandOption<T> {
-  const own = { flags, meaning, fallback, read: readBy({ flags, ...more }, rule) };
-  return option(own, { ...choicesOf(rule), shownDefault: String(fallback), ...more });
-}
+): CommandOption<T> =>
+  ruledOption(flags, rule, meaning, { fallback, shownDefault: String(fallback), ...more });
 
 /** An option that may be given with or without an argument. Its value is the argument, or true if there is none. */
 export function openOption<T>(
@@ -101,12 +101,9 @@ export function openOption<T>(
   meaning: string,
   more: More = {},
 ): CommandOption<T | true | undefined> {
-  const withArgument = readBy({ flags, ...more }, rule);
-  const read = (argument: string | true) => (argument === true ? true : withArgument(argument));
-  return option<T | true | undefined>({ flags, meaning, fallback: undefined, read }, more);
+  const option = ruledOption<T>(flags, rule, meaning, { choices: [], ...more });
+  return { ...option, read: (argument) => argument === true || option.read(argument) };
 }
-
-const choicesOf = ({ choices = [] }: Rule<unknown>) => ({ choices });
 
 /** The name of an option: `--server-key` for the flags `--server-key <key>`. */
 export const nameOf = ({ flags }: Pick<CommandOption<unknown>, 'flags'>): string =>

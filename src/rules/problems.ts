@@ -7,7 +7,7 @@ import type {
   SettingsDocument,
   SourcePositions,
 } from '../document/document.js';
-import { Fault } from '../errors.js';
+import { Fault, catchFault } from '../errors.js';
 import type { ReportProblem, Rule } from './rule.js';
 
 export class Problems {
@@ -55,13 +55,9 @@ export class Problems {
 
   /** Returns the result of `attempt`. If it throws a Fault, adds a problem at `path` and returns undefined. */
   catch<T>(path: Path, attempt: () => T): T | undefined {
-    try {
-      return attempt();
-    } catch (thrown) {
-      if (!(thrown instanceof Fault)) throw thrown;
-      this.add(path, thrown.message);
-      return undefined;
-    }
+    return catchFault(attempt, ({ message }) => {
+      this.add(path, message);
+    });
   }
 
   /** The fault with one line for each problem; undefined if there is none. */

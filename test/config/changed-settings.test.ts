@@ -1,6 +1,6 @@
 // Tests the warning about settings that changed in a reload but take effect only at the next start.
 import { expect } from 'chai';
-import { changedSettings } from '#app/config/changed-settings.js';
+import { changedSettings } from '#app/config/settings.js';
 import { checked } from '#app/rules/problems.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
 import { loadConfig } from '#app/config/resolve.js';

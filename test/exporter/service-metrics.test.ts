@@ -1,7 +1,6 @@
 // The metrics of the process itself.
 import { expect } from 'chai';
-import { configHash } from '#app/config/changed-settings.js';
-import { loadConfig } from '#app/config/resolve.js';
+import { configHash, loadConfig } from '#app/config/resolve.js';
 import { freePages, serviceMetrics } from '#app/exporter/service-metrics.js';
 import { LICENSE_STATES, statusOf } from '#app/license/license.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';

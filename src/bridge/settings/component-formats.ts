@@ -1,7 +1,7 @@
 // The formats of a component's settings, and the warnings about them.
-import { compileSeedPrefix } from '../../catalogue/match/patterns.js';
+import { ROOT, compileSeedPrefix } from '../../catalogue/match/patterns.js';
 import { quoted } from '../../document/document.js';
-import { Fault } from '../../errors.js';
+import { catchFault } from '../../errors.js';
 import { word } from '../../rules/formats.js';
 import { judged, text } from '../../rules/rule.js';
 import type { Rule } from '../../rules/rule.js';
@@ -48,14 +48,13 @@ export const seedPrefix: Rule<string> = {
   ...word,
   read(raw, path, report) {
     const prefix = word.read(raw, path, report);
-    try {
-      if (prefix !== undefined) compileSeedPrefix(prefix);
-      return prefix;
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      report(path, error.message);
-      return undefined;
-    }
+    const compiled = catchFault(
+      () => compileSeedPrefix(prefix ?? ROOT),
+      ({ message }) => {
+        report(path, message);
+      },
+    );
+    return compiled && prefix;
   },
 };
 

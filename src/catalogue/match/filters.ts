@@ -2,7 +2,7 @@
 import { keyPath, quoted } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
-import { Fault } from '../../errors.js';
+import { Fault, catchFault } from '../../errors.js';
 import type { Catalogue } from '../catalogue.js';
 import { namesTaken } from '../names.js';
 import { compilePathPattern, compileSeedPrefix, segmentsOf } from './patterns.js';
@@ -17,16 +17,11 @@ const refuse: FilterReport = (path, sentence) => {
   throw new Fault('CONFIG_INVALID', `${keyPath(path)}: ${sentence}`);
 };
 
-/** A list with the result of `compile`. If it throws a Fault, reports the Fault at `path` and returns an empty list. */
-function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
-  try {
-    return [compile()];
-  } catch (thrown) {
-    if (!(thrown instanceof Fault)) throw thrown;
-    report(path, thrown.message);
-    return [];
-  }
-}
+/** Returns the result of `compile`. If it throws a Fault, reports the Fault at `path`. */
+const attempt = <T>(compile: () => T, path: Path, report: FilterReport): T | undefined =>
+  catchFault(compile, ({ message }) => {
+    report(path, message);
+  });
 
 export interface FilterSettings {
   readonly classes: readonly string[];
@@ -146,10 +141,10 @@ function compilePrefixes(
     if (group === undefined) report(['seed_path_groups', index], unknown(name));
     entries.push({ prefixes: (group ?? []).map(compileSeedPrefix) });
   }
-  for (const [index, text] of seedPaths.entries())
-    entries.push({
-      prefixes: attempt(() => compileSeedPrefix(text), ['seed_paths', index], report),
-    });
+  for (const [index, text] of seedPaths.entries()) {
+    const prefix = attempt(() => compileSeedPrefix(text), ['seed_paths', index], report);
+    entries.push({ prefixes: prefix === undefined ? [] : [prefix] });
+  }
   return entries;
 }
 
@@ -224,8 +219,8 @@ export function compilePathLabels(
   patterns: readonly string[],
   report: FilterReport = refuse,
 ): PathLabels {
-  const compiled = patterns.flatMap((text, index) =>
-    attempt(() => labelPattern(text), ['path_labels', index], report),
+  const compiled = patterns.flatMap(
+    (text, index) => attempt(() => labelPattern(text), ['path_labels', index], report) ?? [],
   );
   if (compiled.length === 0) return () => NONE;
   return (seedPath) => {

@@ -1,5 +1,5 @@
 // Reads a segment, and follows its name to the segment of the next publisher.
-import { Fault, messageOf } from '../../errors.js';
+import { Fault, prefixFault } from '../../errors.js';
 import type { PublisherProcess, Source, Verdict } from '../../model.js';
 import { SHM_FOLDER } from '../../native/os/shared-memory.js';
 import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
@@ -54,7 +54,7 @@ class OpenSegment {
   private constructor(file: SegmentFile, name: string) {
     this.#name = name;
     this.#file = file;
-    this.#header = this.#withName(() => headerOf(file));
+    this.#header = prefixFault(this.#name, () => headerOf(file));
     this.#source = new SegmentSource(file, this.#header, LIMITS.records);
   }
 
@@ -64,7 +64,7 @@ class OpenSegment {
    */
   tree(): Source {
     const end = hrtime.bigint() + TIMEOUT_NS;
-    this.#withName(() => {
+    prefixFault(this.#name, () => {
       checkSize(this.#file, this.#header);
       while (this.#readChanges(end));
     });
@@ -72,7 +72,7 @@ class OpenSegment {
   }
 
   status(): SegmentStatus {
-    const words = this.#withName(() => readMutableFields(this.#file, this.#header));
+    const words = prefixFault(this.#name, () => readMutableFields(this.#file, this.#header));
     const { heartbeatPeriodNs } = this.#header;
     const { state, objectsDropped, variablesDropped } = words;
     let isLocked = false;
@@ -111,16 +111,6 @@ class OpenSegment {
       // Blocking is safe: the program does nothing else.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
       return true;
-    }
-  }
-
-  /** Returns the result of `read`. If `read` throws a Fault, puts the segment's name before the message. */
-  #withName<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      throw new Fault(error.code, `${this.#name}: ${messageOf(error)}`, { cause: error });
     }
   }
 }
