@@ -1,7 +1,7 @@
 // The state of one target: the nodes that it tracks below its root, their sync progress, and its text. The view works
 // on the tree in slices: removed nodes, added nodes, and the rest of the initial tree.
 import { Budget, Cost } from '../budget.js';
-import type { LineForm, ManagedObject, Snapshot, StructureChange, SyncProgress } from '../model.js';
+import type { LineForm, Snapshot, StructureChange, SyncProgress } from '../model.js';
 import { newCounters } from './counters.js';
 import type { Counters } from './counters.js';
 import type { HighlightedValue } from './read/highlight.js';
@@ -12,13 +12,11 @@ import { MetricBuilder } from './rows/metric-builder.js';
 import { TargetUsage } from './target-limits.js';
 import type { Omissions } from './target-limits.js';
 import { ExpositionText } from './text/exposition-text.js';
-import { TrackedTree } from './tracked-tree.js';
+import { NODE_COST, TrackedTree } from './tracked-tree.js';
 import type { ViewContext, ViewSettings } from './view-context.js';
 
 /** Steps of work in one slice. Adding, looking up or removing a line is one step, or more for a long line. */
 export const STEPS_PER_SLICE = 1024;
-/** The steps of visiting a node. Tracking it takes further steps. */
-const NODE_COST = 1;
 const FEW_NODES = 8;
 /** Steps between two checks for lost values and for the end of the slice. */
 const FEW_STEPS = 16;
@@ -242,7 +240,7 @@ export class TargetView {
   }
 
   *#rendering(forms: Iterable<LineForm> | undefined): Generator<void, Snapshot> {
-    while (this.#removeNext()) yield;
+    while (this.#tree.removeNext()) yield;
     this.builder.isDirty = false;
     return yield* this.context.text.rendering(forms);
   }
@@ -304,34 +302,10 @@ export class TargetView {
   #stepWithin(budget: Budget, bindsTree: boolean): boolean {
     const { cost } = this.context;
     const before = cost.steps;
-    const isDone = this.#removeNext() || (bindsTree && this.#bindNext(budget)) || this.#addNext();
+    const isDone =
+      this.#tree.removeNext() || (bindsTree && this.#bindNext(budget)) || this.#tree.addNext();
     budget.spend(cost.steps - before);
     return isDone;
-  }
-
-  /** Removes from the text the next node that was removed or lost its value; false if there is none. */
-  #removeNext(): boolean {
-    const { pending, slotReader, cost } = this.context;
-    const node = pending.nextRemoved();
-    const isDone = node !== undefined || slotReader.reportUnsynced(this.builder);
-    if (isDone) cost.steps += NODE_COST;
-    if (node === undefined) return isDone;
-    // Remove the variables of an object before it: their own removals may not have arrived yet.
-    const variables = isVariable(node) ? [] : this.builder.objects.variablesOf(node);
-    if (!isVariable(node) && variables.length > 0) pending.removeFirst(node, variables);
-    else this.#tree.remove(node);
-    return true;
-  }
-
-  /** Tracks the next added node, if it still exists. */
-  #addNext(): boolean {
-    const { pending, cost } = this.context;
-    const node = pending.nextAdded();
-    if (node === undefined) return false;
-    cost.steps += NODE_COST;
-    const isInTree = isVariable(node) ? node.object.variables.has(node) : this.#isInTree(node);
-    if (isInTree) this.#tree.add(node);
-    return true;
   }
 
   /** Shows a few nodes that got their values, then binds a few nodes of the tree. */
@@ -348,16 +322,5 @@ export class TargetView {
       this.#tree.add(node);
     }
     return cost.steps > begin;
-  }
-
-  /** Whether an object is the root or below it now. A removed object is in no set of children. */
-  #isInTree(object: ManagedObject): boolean {
-    const { root, source } = this.context;
-    let at = object;
-    while (at !== root) {
-      if (at.parent?.children.has(at) !== true) return false;
-      at = at.parent;
-    }
-    return source.roots.has(root);
   }
 }

@@ -9,6 +9,8 @@ import type { MetricBuilder } from './rows/metric-builder.js';
 import { OmittedItems } from './target-limits.js';
 import type { ViewContext } from './view-context.js';
 
+/** The steps of visiting a node. Tracking it takes further steps. */
+export const NODE_COST = 1;
 /**
  * The costs, in steps of the budget, of an object to track, whose rows must be looked up, and of a variable to track.
  * Lines cost extra.
@@ -43,10 +45,43 @@ export class TrackedTree {
     else this.#addObject(node);
   }
 
-  /** Removes a node. Everything below it must have been removed before. */
-  remove(node: TreeNode): void {
+  /** Tracks the next added node, if it still exists; false if no added node is queued. */
+  addNext(): boolean {
+    const { pending, cost } = this.#context;
+    const node = pending.nextAdded();
+    if (node === undefined) return false;
+    cost.steps += NODE_COST;
+    const isInTree = isVariable(node) ? node.object.variables.has(node) : this.#isInTree(node);
+    if (isInTree) this.add(node);
+    return true;
+  }
+
+  /** Removes from the text the next node that was removed or lost its value; false if there is none. */
+  removeNext(): boolean {
+    const { pending, slotReader, cost } = this.#context;
+    const node = pending.nextRemoved();
+    const isDone = node !== undefined || slotReader.reportUnsynced(this.#builder);
+    if (isDone) cost.steps += NODE_COST;
+    if (node === undefined) return isDone;
     if (isVariable(node)) this.#removeVariable(node);
-    else this.#removeObject(node);
+    else {
+      // Remove the variables of an object before it: their own removals may not have arrived yet.
+      const variables = this.#builder.objects.variablesOf(node);
+      if (variables.length > 0) pending.removeFirst(node, variables);
+      else this.#removeObject(node);
+    }
+    return true;
+  }
+
+  /** Whether an object is the root or below it now. A removed object is in no set of children. */
+  #isInTree(object: ManagedObject): boolean {
+    const { root, source } = this.#context;
+    let at = object;
+    while (at !== root) {
+      if (at.parent?.children.has(at) !== true) return false;
+      at = at.parent;
+    }
+    return source.roots.has(root);
   }
 
   #addObject(object: ManagedObject): void {

@@ -52,9 +52,8 @@ export class SlotPages {
   #lastPage = -1;
   #last: PageExtent | undefined;
   readonly #allocations: Allocation[] = [];
-  /** The pages that `readFirst` has copied, and the page among them that was looked up last. */
+  /** The pages that `readFirst` has copied. */
   readonly #read = new Set<number>();
-  #lastRead = -1;
   #bytesRead = 0;
 
   constructor(kernel: Kernel, source: Source) {
@@ -76,11 +75,7 @@ export class SlotPages {
 
   /** Whether the page of a slot was copied by `readFirst`. */
   isRead(slot: number): boolean {
-    const page = Math.floor(slot / PAGE_SLOTS);
-    if (page === this.#lastRead) return true;
-    if (!this.#read.has(page)) return false;
-    this.#lastRead = page;
-    return true;
+    return this.#read.has(Math.floor(slot / PAGE_SLOTS));
   }
 
   /** Copies the page of a slot for the first time; later copies include it. See `read`. */
@@ -179,7 +174,7 @@ export class SlotPages {
     this.#allocations.length = 0;
     this.#extents.length = 0;
     this.#extentOfPage.clear();
-    this.#lastPage = this.#lastRead = -1;
+    this.#lastPage = -1;
     this.#last = undefined;
     this.#read.clear();
     this.#scratch.close();

@@ -45,9 +45,8 @@ const BASE = { labels: {}, at: '', classId: undefined, isPersonal: false, where:
 const MARK = ' uncatalogued';
 const NONE: ReadonlySet<string> = new Set();
 
-/** A row, and everything that determines it. */
+/** A row, and everything besides the declaration that determines it. */
 interface CachedRow {
-  readonly declaration: Declaration;
   readonly className: string;
   readonly declared: DeclaredMetric | undefined;
   readonly row: Row;
@@ -61,8 +60,6 @@ export class DeclaredRows {
   readonly #families = new Map<string, FamilyMetadata>();
   /** Cached rows: thousands of objects share a class. */
   readonly #rows = new Map<string, Row>();
-  /** The last result: callers look up the same variable several times. */
-  #last: CachedRow | undefined;
   /** The last result for each declaration: the objects of a class share declarations. */
   #byDeclaration = new Map<Declaration, CachedRow>();
 
@@ -89,16 +86,11 @@ export class DeclaredRows {
   rowFor(variable: Variable, declared?: DeclaredMetric): Row {
     const { declaration, object } = variable;
     const { className } = object;
-    const last =
-      this.#last?.declaration === declaration ? this.#last : this.#byDeclaration.get(declaration);
-    if (last?.className === className && last.declared === declared) {
-      this.#last = last;
-      return last.row;
-    }
+    const known = this.#byDeclaration.get(declaration);
+    if (known?.className === className && known.declared === declared) return known.row;
     const row = this.#knownRow(variable, className, declared);
-    this.#last = { declaration, className, declared, row };
     if (this.#byDeclaration.size >= MAX_DECLARATIONS) this.#byDeclaration = new Map();
-    this.#byDeclaration.set(declaration, this.#last);
+    this.#byDeclaration.set(declaration, { className, declared, row });
     return row;
   }
 
