@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { statusOf } from '#app/license/license.js';
 import type { License } from '#app/license/license.js';
 import { loadLicense, readLicense, watchLicense } from '#app/license/license-watch.js';
@@ -114,19 +113,6 @@ describe('watchLicense', () => {
   );
 
   it(
-    'uses a renewed license after the configured check period',
-    marbles(({ expectObservable }) => {
-      const { load } = loader(() => renewed);
-      const reports = '     v 999ms n';
-      const unsubscribed = '1m !';
-      expectObservable(watchLicense(known, load, 1000), unsubscribed).toBe(reports, {
-        v: VALID,
-        n: statusOf(renewed, at(0)),
-      });
-    }),
-  );
-
-  it(
     'warns of a renewed license that is not valid yet',
     marbles(({ expectObservable }) => {
       const early = { ...renewed, issuedAt: at(900) };
@@ -165,7 +151,7 @@ describe('The license at startup', () => {
   const inFolder = temporaryFolder();
   const place = () => `License file ${inFolder('license.json')}`;
 
-  function read(content: string | Buffer, now = DURING, keys?: Parameters<typeof readLicense>[2]) {
+  function read(content: string, now = DURING, keys?: Parameters<typeof readLicense>[2]) {
     writeFileSync(inFolder('license.json'), content);
     return readLicense(inFolder('license.json'), now, keys);
   }
@@ -206,12 +192,6 @@ describe('The license at startup', () => {
     expect(read(`\ufeff${JSON.stringify(reversed, null, '\t')}\r\n`).state).to.equal('valid');
   });
 
-  it('may be a link to a file', () => {
-    writeFileSync(inFolder('data'), signedLicense());
-    symlinkSync('data', inFolder('link'));
-    expect(readLicense(inFolder('link'), DURING).state).to.equal('valid');
-  });
-
   it('may last longer than 31 days if another trusted key signed it', () => {
     const fields = { key_id: 'vendor', expires_at: '2036-01-01T00:00:00Z' };
     const keys = new Map([['vendor', vendor.publicKey]]);
@@ -241,17 +221,10 @@ describe('The license at startup', () => {
       );
     });
 
-    const outside = [
-      [
-        '2026-02-02T12:00:00.001Z',
-        `${expired}; its grace period of 36 h ended at 2026-02-02T12:00:00Z`,
-      ],
-    ] as const;
-    for (const [now, sentence] of outside)
-      it(`is refused at ${now}: ${sentence}`, () =>
-        expect(refusal(() => read(signedLicense(), new Date(now)))).to.equal(
-          `${place()}: ${sentence}`,
-        ));
+    it('is refused after its grace period', () =>
+      expect(refusal(() => read(signedLicense(), new Date('2026-02-02T12:00:00.001Z')))).to.equal(
+        `${place()}: ${expired}; its grace period of 36 h ended at 2026-02-02T12:00:00Z`,
+      ));
 
     it('is loaded without a check of its term if its signature is valid', () => {
       writeFileSync(inFolder('license.json'), signedLicense());
@@ -266,28 +239,6 @@ describe('The license at startup', () => {
       expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
         `${place()} cannot be read: no such file or folder`,
       ));
-    it('cannot be opened', () => {
-      symlinkSync('license.json', inFolder('license.json'));
-      expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
-        `${place()} cannot be read: its symbolic links form a loop`,
-      );
-    });
-    it('cannot be read', () =>
-      expect(refusal(() => readLicense('/proc/self/mem', DURING))).to.equal(
-        'License file /proc/self/mem cannot be read: input/output error',
-      ));
-    it('is a folder', () => {
-      mkdirSync(inFolder('license.json'));
-      expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
-        `${place()} is a folder, needed: a regular file`,
-      );
-    });
-    it('is a pipe without a writer', () => {
-      execFileSync('mkfifo', [inFolder('license.json')]);
-      expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
-        `${place()} is a pipe, needed: a regular file`,
-      );
-    });
     it('has more than 65536 bytes', () => {
       const text = signedLicense();
       expect(read(text.padEnd(text.length + 65_536 - Buffer.byteLength(text))).state).to.equal(
@@ -297,9 +248,5 @@ describe('The license at startup', () => {
         refusal(() => read(text.padEnd(text.length + 65_537 - Buffer.byteLength(text)))),
       ).to.equal(`${place()} is larger than the limit of 64 KiB`);
     });
-    it('is not UTF-8', () =>
-      expect(refusal(() => read(Buffer.from(signedLicense(), 'latin1')))).to.match(
-        /^License file \S+license\.json:1:\d+ has bytes that are not UTF-8 text$/,
-      ));
   });
 });

@@ -327,11 +327,6 @@ const exact = (type: string, raw: unknown) =>
   (type === 'u64' || type === 'i64') && typeof raw === 'number' ? BigInt(raw) : raw;
 
 describe('The text of a scenario', () => {
-  it('has the context, pool and server key of the segment', () => {
-    const { contextId, poolName, serverKey } = parseScenario(scenarioText(new Map(), PLACE), 't');
-    expect({ contextId, poolName, serverKey }).to.deep.equal(PLACE);
-  });
-
   it('has one line per object and one per variable', () => {
     const root: ComponentObject = {
       id: 'h.1.ads',
