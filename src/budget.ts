@@ -83,7 +83,7 @@ export class Budget {
     return this.#hasSpent(1);
   }
 
-  /** Whether half of the budget is spent. The binder stops here, to leave the other half to the work after it. */
+  /** Whether half of the budget is spent. A caller can reserve the first half for one kind of work. */
   get isHalfSpent(): boolean {
     return this.#hasSpent(0.5);
   }

@@ -102,8 +102,8 @@ export interface ManagedObject extends SlotRef {
   readonly children: LiveCollection<ManagedObject>;
   readonly variables: LiveCollection<Variable>;
   /**
-   * The identity of a root. Its name is `<host>.<instance>.<application>`, with no dot in the last two parts. Each part
-   * that the root does not state is an empty string.
+   * The identity of a root, whose name is `<host>.<instance>.<application>`, with no dot in the last two parts. Each
+   * part that the root does not state is an empty string.
    */
   readonly identity: RootIdentity;
   /** Labels that the format states for the metrics of this object. Labels of a catalogue take precedence. */
@@ -258,7 +258,7 @@ export interface Sample {
   readonly value: string;
 }
 
-/** A form in which the kernel writes lines: text, or blocks of a deflate stream. */
+/** The forms in which the kernel writes lines: as text, or as blocks of a deflate stream. */
 export const LINE_FORMS = ['text', 'deflated'] as const;
 export type LineForm = (typeof LINE_FORMS)[number];
 /** The form of a demand that states none. */
@@ -267,7 +267,7 @@ export const DEFAULT_FORM: LineForm = 'text';
 /** Consecutive lines of one family in one form. */
 export interface Piece {
   readonly family: FamilyMetadata;
-  /** The number of the lines. */
+  /** The number of lines. */
   readonly lines: number;
   /** The text, or one deflate block that is aligned to a byte. */
   readonly data: Uint8Array;
@@ -285,7 +285,8 @@ export interface Snapshot {
   readonly violatesOpenMetrics: boolean;
   /**
    * The lines without headers, in the order of a page; undefined if the kernel did not write this form. At least one
-   * form is written. `textLines` (`exposition/page/text-page.ts`) converts them to text. The bytes stay valid while the snapshot is held.
+   * form is written. `textLines` (`exposition/page/text-page.ts`) converts them to text. The bytes stay valid while the
+   * snapshot is held.
    */
   lines(form: LineForm): readonly Piece[] | undefined;
   /** Keeps the snapshot's bytes valid until the returned function is called. */
@@ -303,7 +304,7 @@ export interface InternalMetric {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** The line of an internal metric, with its line feed. */
+/** An internal metric: its metadata, and its line with the line feed. */
 export interface InternalFamily {
   readonly metadata: FamilyMetadata;
   readonly text: string;

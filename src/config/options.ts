@@ -28,7 +28,7 @@ const overrides = (name: keyof Settings) => {
   };
 };
 
-/** The options. An option whose value replaces the value of a setting has its name. */
+/** The options. An option whose value replaces the value of a setting has the name of the setting. */
 export const OPTIONS = {
   config: valueOption('--config <path>', word, 'Load a TOML file', FILES),
   licenseFile: valueOption('--license-file <path>', word, 'License file; required to start', {

@@ -103,9 +103,8 @@ type OmissionCounter = 'omittedSeries' | 'omittedObjects' | 'omittedVariables';
 const MAX_ITEMS = 10_000;
 
 /**
- * The omitted items, in groups. A group is removed as a whole: the series of a variable, or the variables of an
- * object. Items beyond the first 10,000 are not recorded; together they add 1 to the amount, until the target gets a
- * new view.
+ * The omitted items, in groups: for example, the variables of an object. Items beyond the first 10,000 are not
+ * recorded; together they add 1 to the amount, until the target gets a new view.
  */
 export class OmittedItems {
   readonly #counters: Counters;

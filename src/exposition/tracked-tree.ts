@@ -130,7 +130,7 @@ export class TrackedTree {
    */
   #untrackFormer({ id, slot }: TreeNode): boolean {
     const { nodes } = this.#context;
-    // Usually, the slot has no node. Then create none.
+    // Fast path: usually, the slot has no node.
     const former = nodes.id(slot) === 0 ? undefined : nodes.node(slot);
     if (former === undefined) return true;
     if (former.id > id) return false;

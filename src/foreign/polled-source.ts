@@ -33,7 +33,7 @@ interface Allocation {
   next: number;
 }
 
-/** Slots in slabs of equal size. Each slab has one writer: values from two slabs may come from two calls. */
+/** Slots in equal slabs. Each slab has one writer: values from two slabs may come from two calls of `writeSlots`. */
 export class Slots {
   readonly #slab: number;
   #values: BigInt64Array;
@@ -176,8 +176,8 @@ const NORMAL = 1n;
 const MAX_TEXT = 256;
 
 /**
- * The slot of an object holds its state, the slot of a text the number of its changes. Change the tree before
- * `readChanges`. If names change, keep the source, and replace an object below its root.
+ * A source that a poller fills. The slot of an object holds its state, the slot of a text the number of its changes.
+ * Change the tree before `readChanges`. If names change, keep the source, and replace an object below its root.
  */
 export class PolledSource implements Source {
   readonly generation = randomUUID();

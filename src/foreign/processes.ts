@@ -44,7 +44,7 @@ function startedUnixMs(startTicks: number, proc = '/proc'): number {
 /** Tolerance for adjustments of the clock. */
 const MAX_EARLY_MS = 10_000;
 
-/** Whether a process started after a time that its predecessor with the same PID recorded, in Unix milliseconds. */
+/** Whether a PID was reused: its process started after `recordedMs`, the Unix time that a former process recorded. */
 export const hasReusedPid = (startTicks: number, recordedMs: number, proc = '/proc'): boolean =>
   startedUnixMs(startTicks, proc) > recordedMs + MAX_EARLY_MS;
 

@@ -99,7 +99,7 @@ function listenGuess(raw: string): string {
     return ` (a zone such as %eth0 is missing: "[${ipv6}%eth0]${port}")`;
   return ' (the zone is the name of an interface: 1 to 15 letters, digits, "." and "-")';
 }
-/** The base path of the scrape URLs. `/` and all paths below `/-` are the exporter's own pages. */
+/** The base path of the scrape URLs. `/` and all paths below `/-` are other endpoints. */
 export const urlPath = text(
   /^(?!\/-(\/|$))(?=.{2,256}$)(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/,
   'a path such as "/metrics" whose parts are letters, digits, ".", "_", "~" and "-", ' +

@@ -65,7 +65,7 @@ export function explanationOf(error: unknown): string {
 
 export const statusOf = (error: unknown): number => (error instanceof Fault ? error.exit : 1);
 
-/** Ends a program that failed with an error, whose text is `explanation`. */
+/** Ends a program after an error, and prints `explanation`. */
 export function fail(
   program: NodeJS.Process,
   name: string,

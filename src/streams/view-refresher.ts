@@ -81,7 +81,7 @@ export class ViewRefresher {
   /** The inputs of the next task. Poll results are merged, so that a fast publisher adds one task at a time. */
   #bind: TargetInput | undefined;
   #poll: PollResult | undefined;
-  /** The refresh without a result. */
+  /** The refresh that has no result yet. */
   #refresh: Refresh | undefined;
   /** The last poll result that has arrived. */
   #arrived: PollResult | undefined;
@@ -119,7 +119,7 @@ export class ViewRefresher {
 
   /**
    * Processes the inputs so far. A refresh comes after the bind and the poll result, so that it copies the newest
-   * values. It polls first, and again while the directory is still being read: the page would lack objects.
+   * values. It polls first, and again while the directory is being read, since the page would otherwise lack objects.
    * @param poll polls the server keys, and returns the result for the key of the root; undefined if the root is lost
    */
   *task(poll: () => PollResult | undefined): Generator<void, readonly TaskResult[]> {

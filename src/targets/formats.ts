@@ -44,8 +44,8 @@ interface FormatParts extends PoolSettings {
 /** A row of the table of formats. */
 interface TargetFormat {
   /**
-   * A phrase for operators: which values are proven to be consistent, and which are best effort. It says "every value" only
-   * if no value can appear under another name or mix two updates.
+   * A phrase for operators: which values are proven to be consistent, and which are best effort. It says "every value"
+   * only if no value can appear under another name or mix two updates.
    */
   readonly certainty: string;
   /** The application of all its roots; undefined if publishers choose it. */

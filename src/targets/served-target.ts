@@ -185,7 +185,7 @@ export class ServedTarget implements Target {
   #refresh(mayRender: boolean): Observable<AnsweringReport> {
     const demands = new Set(this.#queued);
     this.#queued.clear();
-    // The partition also holds the snapshot until it renders. It can then reuse the memory, which is in the CPU cache.
+    // Release the snapshot before the render, so that the partition can reuse its memory, which is in the CPU cache.
     if (mayRender) this.#keep(undefined);
     const forms = [...new Set([...demands].map(({ form }) => form))];
     return this.#handover.refresh({ kind: 'refresh', mayRender, forms }).pipe(

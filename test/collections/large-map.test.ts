@@ -1,4 +1,4 @@
-// Tests WideMap and Hashes against Map and Set.
+// Tests LargeMap and NumberSet against Map and Set.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { NumberSet, LargeMap } from '#app/collections/large-map.js';

@@ -259,7 +259,7 @@ describe('a root chooser', () => {
     expect([first, second, choose()]).to.deep.equal([TWO, TWO, ONE]);
   });
 
-  it('makes a new choice of no root only if the reason changes', () => {
+  it('makes a new choice without a root only if the reason changes', () => {
     expect(choices([[dead], [dead], [absent], [absent]])).to.deep.equal([NONE, '-', NONE, '-']);
   });
 

@@ -29,7 +29,7 @@ import { Publishers } from '../support/publishers.js';
 import { schedulerOf } from '../support/scheduler-of.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-/** The results that a target gets from a server key: the last one, then each new one of the other targets. */
+/** The results that a target gets from a server key: the last one, then each new one that it did not request. */
 const results = (pool: PollerPool, serverKey: string, isUrgent = true): Observable<PollResult> =>
   pool.open(serverKey).pipe(
     switchMap((key) => {

@@ -1,4 +1,4 @@
-// The formats of a component's settings, and the warnings about them.
+// The formats of a component's settings.
 import { ROOT, compileSeedPrefix } from '../../catalogue/match/patterns.js';
 import { quoted } from '../../document/document.js';
 import { catchFault } from '../../errors.js';

@@ -74,7 +74,7 @@ const anything: VendorReader = (raw) => {
   return typeof raw === 'boolean' ? flag(raw) : numeric(raw);
 };
 
-/** A type of another name. */
+/** The type for a name that `TYPES` lacks. */
 export const UNKNOWN: VendorType = { kind: 'unknown', read: anything };
 
 /** The types of ADS and ADH 3.8 by name, without the suffix ` Config`. */

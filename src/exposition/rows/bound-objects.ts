@@ -38,7 +38,7 @@ interface BoundObject {
   readonly below: readonly ClassRows[];
   /** The labels of a class with `described = true`, whose objects show all variables. */
   readonly described: ObjectLabels | undefined;
-  /** The rows of variables that no catalogue row reads; undefined if the target does not show them. */
+  /** The rows of variables that no catalogue row reads; undefined if they are hidden or `described` is set. */
   readonly declared: DeclaredObject | undefined;
   /** The slot of the latest variable of each name. */
   readonly variables: Map<string, number>;

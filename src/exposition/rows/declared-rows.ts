@@ -45,7 +45,7 @@ const BASE = { labels: {}, at: '', classId: undefined, isPersonal: false, where:
 const MARK = ' uncatalogued';
 const NONE: ReadonlySet<string> = new Set();
 
-/** A row, and everything besides the declaration that determines it. */
+/** The row of a declaration, and the other facts that the row depends on. */
 interface CachedRow {
   readonly className: string;
   readonly declared: DeclaredMetric | undefined;
@@ -177,7 +177,7 @@ function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {
   return isFramed(type) || kind === 'unknown' ? VALUE_TYPES[type].metricType : kind;
 }
 
-/** Rows and labels of the variables of an object for which no class of the catalogue has rows. */
+/** Rows and labels for those variables of an object that no catalogue row reads. */
 export class DeclaredObject {
   readonly #rows: DeclaredRows;
   readonly #context: Pick<ViewContext, 'kernel' | 'pathLabels'>;

@@ -113,7 +113,7 @@ export class LogicalPartition implements Partition {
       yield* reporter.reportsOn(update);
       const open = openRefresh$.value;
       if (open === undefined || update.kind === 'root' || update.input !== open) return;
-      openRefresh$.next(undefined); // the receiver may start the next refresh
+      openRefresh$.next(undefined); // the receiver of the report may start the next refresh
       open.subscriber.next(reporter.refreshed(update));
       open.subscriber.complete();
     }

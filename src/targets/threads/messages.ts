@@ -27,7 +27,7 @@ export interface SnapshotLayout extends Pick<Snapshot, 'violatesOpenMetrics'> {
   readonly metadata: readonly FamilyMetadata[] | undefined;
   /**
    * The pieces of each form that was rendered. A piece has six numbers: the index of its family, the number of lines,
-   * the address and the length of `data`, `bytes` and `crc`.
+   * the address and the length of `data`, then `bytes` and `crc`.
    */
   readonly pieces: ReadonlyMap<LineForm, Uint32Array<ArrayBuffer>>;
 }

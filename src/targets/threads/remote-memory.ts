@@ -1,5 +1,5 @@
-// Shared memory for a thread, which cannot call foreign functions. The thread reads files itself. For the thread, the
-// main thread queries locks and waits for notifications.
+// Shared memory for a thread, which cannot call foreign functions. The thread reads files itself. The main thread
+// queries locks and waits for notifications on behalf of the thread.
 import { Fault, messageOf } from '../../errors.js';
 import { openReadable } from '../../native/os/shared-memory.js';
 import type {
@@ -146,14 +146,14 @@ export class RemoteMemory implements SharedMemory {
 }
 
 interface ProxiedFile {
-  /** Undefined if the name now belongs to another file. */
+  /** Undefined if the file could not be opened, or if the name now belongs to another file. */
   readonly file: SegmentFile | undefined;
   /** The reason why the file could not be opened; empty otherwise. */
   readonly failure: string;
   readonly waits: Map<number, () => void>;
 }
 
-/** The part of the main thread: opens the same files, and answers the messages of the thread. */
+/** The part in the main thread: opens the same files, and answers the messages of the thread. */
 export class FileProxy {
   readonly #memory: SharedMemory;
   readonly #reply: (reply: FileReply) => void;

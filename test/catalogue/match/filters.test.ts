@@ -267,7 +267,7 @@ describe('path_labels', () => {
       ));
 });
 
-// Tests FilterFit, which finds the filter entries of a target that match no object.
+// Tests FilterCoverage, which finds the filter entries of a target that match no object.
 const NONE: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
 
 describe('the count of unmatched filters', () => {

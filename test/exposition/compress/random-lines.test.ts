@@ -25,7 +25,7 @@ const CELLS = 1000;
 const [GZIP_HEADER, GZIP_TRAILER] = [10, 8];
 
 const word = (i: number): string => (Math.imul(i + 1, 2654435761) >>> 0).toString(36);
-/** Labels of a node. Each kind makes other matches with the lines before. */
+/** Labels of a node. Each kind leads to different matches with earlier lines. */
 const LABELS: Readonly<Record<string, (node: number) => string>> = {
   numbered: (node) => `client="client-${node}"`,
   'the same every 8 lines': (node) =>
@@ -176,7 +176,7 @@ function gzipOf(snapshot: Snapshot): Buffer {
 }
 
 describe('the deflate stream of random lines', () => {
-  /** At which of the eight bits of a byte the blocks of the kernel ended. */
+  /** The bit positions within a byte at which blocks of the kernel ended. */
   const borders = new Set<number>();
 
   function check(snapshot: Snapshot, expected: string): void {

@@ -130,7 +130,7 @@ describe('a slot reader', () => {
     ]);
   });
 
-  it('awaits no value of a node once its slot belongs to another node, except of the root', () => {
+  it('awaits no value of a node, except the root, once its slot belongs to another node', () => {
     const { source, root } = shop();
     const [sales, late] = [
       source.addVariable(root, 'sales', { type: 'u64', value: 1n }),

@@ -82,7 +82,7 @@ const shown = (snapshot: Snapshot | undefined) =>
   );
 
 describe('a snapshot that a thread sends', () => {
-  it('arrives unchanged, whatever earlier snapshots had, and even if the memory grows between its pieces', () => {
+  it('arrives unchanged, whatever earlier snapshots contained, and even if the memory grows between its pieces', () => {
     const pieces = fc
       .array(
         fc.tuple(
