@@ -195,7 +195,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     it('gives the same page as without the bridge after an object returns with another class', async () => {
       const gone = isBelow(objects, classed);
       const back = objects.filter(({ id }) => gone.has(id));
-      const other = back.map((each) => (each.id === classed ? { ...each, className: 'B' } : each));
+      const other = back.map((each) => (each.id === classed ? { ...each, class: 'B' } : each));
       pair.play({ remove: [classed], add: other });
       page = await pair.same('of another class', page);
       pair.play({ remove: [classed], add: back });

@@ -21,7 +21,6 @@ export const SYMBOLS = LITERAL_LENGTH_SYMBOLS + DISTANCE_SYMBOLS;
 const END_OF_BLOCK = 256;
 
 export class DeflateCode {
-  readonly lengths: CodeLengths;
   readonly #literalLengths: CodeLengths;
   readonly #distanceLengths: CodeLengths;
   readonly #literalCodes: readonly number[];
@@ -33,7 +32,6 @@ export class DeflateCode {
 
   /** @param lengths the code lengths of 286 literal and length symbols, then of 30 distance symbols; none is 0 */
   constructor(lengths: CodeLengths) {
-    this.lengths = lengths;
     this.#literalLengths = lengths.slice(0, LITERAL_LENGTH_SYMBOLS);
     this.#distanceLengths = lengths.slice(LITERAL_LENGTH_SYMBOLS);
     this.#literalCodes = codeBits(this.#literalLengths);

@@ -22,11 +22,6 @@ export class TreeValues {
     this.#values = new NodeValues(source, slots);
   }
 
-  /** Bytes of frames that were copied. */
-  get bytes(): number {
-    return this.#values.bytes;
-  }
-
   ofObject(object: ManagedObject): ReadValue {
     const state = this.#values.ofObject(object);
     return state === undefined ? NOT_SYNCED : plain(state);

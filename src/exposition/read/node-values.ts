@@ -88,11 +88,6 @@ export class NodeValues {
     this.#frames = new Budget({ bytes: 4 * source.frameBytes, steps: MAX_REPEATS });
   }
 
-  /** Bytes of frames that were copied. */
-  get bytes(): number {
-    return this.#frames.bytes;
-  }
-
   /** The state of an object; undefined while it is not synced. */
   ofObject(object: ManagedObject): string | undefined {
     const bits = this.#slots.bits(object);

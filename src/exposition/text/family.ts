@@ -119,13 +119,6 @@ export class Family {
     return this.#blocks;
   }
 
-  /** Bytes of the names and labels of all lines. */
-  get textBytes(): number {
-    let bytes = 0;
-    for (const block of this.#blocks) bytes += block.textBytes;
-    return bytes;
-  }
-
   /**
    * Counts the symbols of each block that contains an `every`-th line, one block per step, and adds them to `counts`.
    * Returns the number of lines after the last `every`-th line.
