@@ -112,7 +112,7 @@ function untilNextChoice(
   const rootKey = keys.find(
     ({ last }) => choice.kind === 'chosen' && choice.serverKey === last.serverKey,
   );
-  for (const key of keys) key.isUrgent = rootKey === undefined || key === rootKey;
+  for (const key of keys) key.needsEachChange = rootKey === undefined || key === rootKey;
   const changed$ = merge(...keys.map(({ result$ }) => result$)).pipe(
     filter(() => choose() !== choice),
   );
@@ -185,7 +185,7 @@ function withRoot(
       map((update): HostingUpdate => {
         // Every refresh polls. Poll between refreshes too if the target is not ready, must render or log each change,
         // or observes values.
-        key.isUrgent = !refresher.isReady || needsEachChange || view.hasObserved;
+        key.needsEachChange = !refresher.isReady || needsEachChange || view.hasObserved;
         return update;
       }),
       startWith<HostingUpdate>({ kind: 'root', choice, view }),

@@ -1,5 +1,5 @@
 // The state of one target: the nodes that it tracks below its root, their sync progress, and its text. The view works
-// on the tree in slices: removed nodes, added nodes, and the rest of the initial tree.
+// on the tree in small steps: removed nodes, added nodes, and the rest of the initial tree.
 import { Budget, Cost } from '../budget.js';
 import type { LineForm, Snapshot, StructureChange, SyncProgress } from '../model.js';
 import { newCounters } from './counters.js';
@@ -15,10 +15,13 @@ import { ExpositionText } from './text/exposition-text.js';
 import { NODE_COST, TrackedTree } from './tracked-tree.js';
 import type { ViewContext, ViewSettings } from './view-context.js';
 
-/** Steps of work in one slice. Adding, looking up or removing a line is one step, or more for a long line. */
-export const STEPS_PER_SLICE = 1024;
+/**
+ * The budget of a call whose remaining work can wait. Adding, looking up or removing a line is one step, or more for a
+ * long line.
+ */
+export const BIND_STEPS = 1024;
 const FEW_NODES = 8;
-/** Steps between two checks for lost values and for the end of the slice. */
+/** Steps between two checks for lost values and for the end of the budget. */
 const FEW_STEPS = 16;
 /** The maximum number of queued changes. Further changes are applied before the caller continues. */
 const MAX_PENDING = 1 << 18;
@@ -43,7 +46,7 @@ export class TargetView {
     this.context = {
       counters: newCounters(),
       onOmitted: () => undefined,
-      slice: () => new Budget({ steps: STEPS_PER_SLICE }),
+      newBudget: () => new Budget({ steps: BIND_STEPS }),
       ...settings,
       ...{ cost, text, slotReader, nodes },
       pending: new PendingNodes(root),
@@ -147,11 +150,11 @@ export class TargetView {
   bindMore(): boolean {
     if (this.#isClosed) return false;
     this.#requireIdle();
-    const slice = this.context.slice();
-    this.#bindWithin(slice);
+    const budget = this.context.newBudget();
+    this.#bindWithin(budget);
     if (!this.hasMore && this.#hasManyNew) {
       this.#readNew();
-      this.#bindWithin(slice);
+      this.#bindWithin(budget);
     }
     this.#isScheduled = this.hasMore;
     if (this.#isScheduled) this.#wake?.();
@@ -173,11 +176,11 @@ export class TargetView {
   applyChanges(changes: readonly StructureChange[]): void {
     if (this.#isClosed) return;
     this.#requireIdle();
-    const { pending, slice } = this.context;
+    const { pending, newBudget } = this.context;
     if (changes.length > 0) this.builder.isDirty = true;
     for (const change of changes) pending.add(change);
     this.#bindSlice();
-    while (pending.size > MAX_PENDING) this.#bindWithin(slice());
+    while (pending.size > MAX_PENDING) this.#bindWithin(newBudget());
   }
 
   /** Copies only the slots that are tracked since the last copy, which is enough to follow a growing tree. */
@@ -268,23 +271,23 @@ export class TargetView {
     return this.context.slotReader.newNodes > FEW_NODES;
   }
 
-  /** Processes queued changes: one slice if the caller handles the rest later, otherwise all changes. */
+  /** Processes queued changes: within one budget if the caller handles the rest later, otherwise all changes. */
   #bindSlice(): void {
     if (!this.#isScheduled && this.#wake === undefined) {
       this.#bindWithin(new Budget());
       return;
     }
-    this.#bindWithin(this.context.slice());
+    this.#bindWithin(this.context.newBudget());
     if (this.#isScheduled || !(this.hasMore || this.#hasManyNew)) return;
     this.#isScheduled = true;
     this.#wake?.();
   }
 
-  /** Processes queued changes, slice by slice, but not the rest of the initial tree. */
+  /** Processes queued changes, within one budget per step, but not the rest of the initial tree. */
   *#applyingChanges(): Generator<void, void> {
-    const { pending, slotReader, slice } = this.context;
+    const { pending, slotReader, newBudget } = this.context;
     while (pending.size > 0 || slotReader.hasUnreported) {
-      this.#bindWithin(slice());
+      this.#bindWithin(newBudget());
       yield;
     }
   }

@@ -34,14 +34,14 @@ export interface ViewSettings {
   /** The limits of the target; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;
-  /** Returns the budget of one call whose remaining work can wait; by default, `STEPS_PER_SLICE` steps. */
-  readonly slice?: () => Budget;
+  /** Returns the budget of one call whose remaining work can wait; by default, `BIND_STEPS` steps. */
+  readonly newBudget?: () => Budget;
 }
 
 export interface ViewContext extends ViewSettings {
   readonly counters: Counters;
   readonly onOmitted: OnOmitted;
-  readonly slice: () => Budget;
+  readonly newBudget: () => Budget;
   /** The queued changes of the tree. */
   readonly pending: PendingNodes;
   readonly slotReader: SlotReader;

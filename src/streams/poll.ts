@@ -38,12 +38,12 @@ export class PollSchedule {
     this.#last = pollResult;
   }
 
-  /** Returns the milliseconds until the next poll. @param isUrgent false if changes can wait */
-  waitMs(isUrgent: boolean): number {
+  /** Returns the milliseconds until the next poll. @param needsEachChange false if changes can wait */
+  waitMs(needsEachChange: boolean): number {
     const now = this.#now();
     if (this.#last.isUnstable === true) return untilNext(ACTIVE_POLL_MS, now);
     if (this.#last.hasMore || this.#last.isReclaiming === true) return 0;
-    const isActive = isUrgent && now - this.#changedAt < IDLE_AFTER_MS;
+    const isActive = needsEachChange && now - this.#changedAt < IDLE_AFTER_MS;
     return untilNext(isActive ? ACTIVE_POLL_MS : IDLE_POLL_MS, now);
   }
 }

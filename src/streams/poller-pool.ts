@@ -21,7 +21,7 @@ export class PolledKey {
   readonly #loop: PollLoop;
   /** Emits each new result, except those that `poll()` of this object returns. */
   readonly result$: Observable<PollResult>;
-  #isUrgent = false;
+  #needsEachChange = false;
 
   constructor(loop: PollLoop) {
     this.#loop = loop;
@@ -40,12 +40,12 @@ export class PolledKey {
    * Whether the target needs each change at once. While no target needs that, the segment is polled as if it were
    * idle, and a result in which only `notifications` changed is not new.
    */
-  get isUrgent(): boolean {
-    return this.#isUrgent;
+  get needsEachChange(): boolean {
+    return this.#needsEachChange;
   }
-  set isUrgent(isUrgent: boolean) {
-    const isNew = isUrgent && !this.#isUrgent;
-    this.#isUrgent = isUrgent;
+  set needsEachChange(needsEachChange: boolean) {
+    const isNew = needsEachChange && !this.#needsEachChange;
+    this.#needsEachChange = needsEachChange;
     if (isNew) this.#loop.plan();
   }
 
@@ -95,8 +95,8 @@ class PollLoop {
   get newest(): PollResult {
     return this.#schedule.last;
   }
-  get #isUrgent(): boolean {
-    return [...this.keys].some(({ isUrgent }) => isUrgent);
+  get #needsEachChange(): boolean {
+    return [...this.keys].some(({ needsEachChange }) => needsEachChange);
   }
 
   /** Polls. If the result is new, emits it to all targets except the caller. */
@@ -106,7 +106,7 @@ class PollLoop {
     try {
       const result = this.#poller.poll();
       this.#schedule.add(result);
-      const isSame = this.#isUrgent ? isSamePollResult : isSameStructure;
+      const isSame = this.#needsEachChange ? isSamePollResult : isSameStructure;
       if (!isSame(this.#last, result)) {
         this.#last = result;
         this.#isEmitting = true;
@@ -123,15 +123,15 @@ class PollLoop {
   plan(): void {
     this.#next.unsubscribe();
     if (this.keys.size === 0) return;
-    const isUrgent = this.#isUrgent;
-    const waitMs = this.#schedule.waitMs(isUrgent);
+    const needsEachChange = this.#needsEachChange;
+    const waitMs = this.#schedule.waitMs(needsEachChange);
     const poll = (): true => {
       if (!next.closed) this.poll();
       return true;
     };
     const next = (this.#next = new Subscription());
     next.add(waitMs > 0 ? this.#scheduler.schedule(poll, waitMs) : this.#tasks.start(poll));
-    if (!isUrgent || !this.#schedule.isIdle) return;
+    if (!needsEachChange || !this.#schedule.isIdle) return;
     // Wait for the futex after a delay, so that frequent notifications cost no more than polls.
     const wait = (): void => next.add(this.#poller.wait(this.newest.notifications, poll));
     next.add(this.#scheduler.schedule(wait, ACTIVE_POLL_MS));

@@ -21,19 +21,19 @@ export interface Notifications {
 }
 
 /**
- * Whether a target has a root. `taken` counts the roots that the hosting has taken in its partition so far.
+ * Whether a target has a root. `chosen` counts the roots that the hosting has chosen in its partition so far.
  *
  * | Event | Next state |
  * |---|---|
  * | a partition starts, starts again, or fails | `unknown` |
- * | the first search finds no root | `none`, with 0 taken |
- * | a root is chosen, also in place of another one | `taken`, with one more taken |
- * | the root is lost, or the pipeline of the target fails | `none`, with as many taken as before |
+ * | the first search finds no root | `none`, with 0 chosen |
+ * | a root is chosen, also in place of another one | `chosen`, with one more chosen |
+ * | the root is lost, or the pipeline of the target fails | `none`, with as many chosen as before |
  */
 export type RootState =
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'none'; readonly taken: number }
-  | { readonly kind: 'taken'; readonly taken: number; readonly id: string };
+  | { readonly kind: 'none'; readonly chosen: number }
+  | { readonly kind: 'chosen'; readonly chosen: number; readonly id: string };
 
 /** The present state of a target in its partition. */
 export interface TargetState {

@@ -150,7 +150,7 @@ export class ServedTarget implements Target {
     return {
       app: this.app,
       serverKey,
-      root: root.kind === 'taken' ? root.id : '',
+      root: root.kind === 'chosen' ? root.id : '',
       isReady,
       progress,
       publisher,
@@ -204,7 +204,7 @@ export class ServedTarget implements Target {
     }
     if ('state' in report) {
       const { root, serverKey, isReady } = report.state;
-      if (root.kind === 'taken') this.#lastRoot = { serverKey, id: root.id };
+      if (root.kind === 'chosen') this.#lastRoot = { serverKey, id: root.id };
       if (!isReady) this.#keep(undefined);
       this.#history.note(report.state, this.#parts.nowMs());
     }

@@ -50,8 +50,8 @@ describe('a view of a changing tree', () => {
             const tree = new RandomTree();
             steps.slice(0, start).forEach((step) => changeTree(tree, step));
             let number = 0;
-            const slice = () => new Budget({ steps: slices[number++ % slices.length] ?? 1 });
-            const options = { filters, variable: PATH, slice };
+            const newBudget = () => new Budget({ steps: slices[number++ % slices.length] ?? 1 });
+            const options = { filters, variable: PATH, newBudget };
             const { view, linesOf, text } = testView(tree.source, tree.root, options);
             let goesOn = true;
             if (listens) view.onMoreToBind(() => (goesOn = true));
@@ -119,7 +119,7 @@ describe('a view of a changing tree', () => {
     for (let i = 0; i < 200; i++) source.addObject(`${ROOT}.o${i}`, 'Till', { parent: root });
     source.readChanges();
     let steps = 20;
-    const { view, linesOf } = testView(source, root, { slice: () => new Budget({ steps }) });
+    const { view, linesOf } = testView(source, root, { newBudget: () => new Budget({ steps }) });
     const shown = () => {
       runToEnd(view.copyingValues());
       return linesOf(runToEnd(view.rendering()));
@@ -176,7 +176,7 @@ describe('a view of a changing tree', () => {
 
   it('queues at most 262,144 changes', () => {
     const { source, root, add } = wide(0);
-    const { view } = testView(source, root, { slice: () => new Budget({ steps: 100 }) });
+    const { view } = testView(source, root, { newBudget: () => new Budget({ steps: 100 }) });
     view.onMoreToBind(() => undefined);
     view.bindMore();
     source.readChanges();

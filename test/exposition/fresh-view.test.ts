@@ -252,9 +252,9 @@ describe('a view of a changing source', () => {
             for (const { action, pick, value } of steps.slice(0, before))
               change(tree, action, pick, value);
             let number = 0;
-            const slice = () => new Budget({ steps: slices[number++ % slices.length] ?? 1 });
+            const newBudget = () => new Budget({ steps: slices[number++ % slices.length] ?? 1 });
             const options = { catalogue: CATALOGUE, showUncatalogued };
-            const { view, text } = testView(tree.source, tree.root, { ...options, slice });
+            const { view, text } = testView(tree.source, tree.root, { ...options, newBudget });
             let hasMore = true;
             view.onMoreToBind(() => (hasMore = true));
             const absorb = () => {

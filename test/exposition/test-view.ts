@@ -24,7 +24,7 @@ export interface TestViewOptions {
   readonly timeZone?: string;
   readonly showUncatalogued?: boolean;
   readonly pathLabels?: readonly string[];
-  readonly slice?: () => Budget;
+  readonly newBudget?: () => Budget;
   readonly limits?: Partial<TargetLimits>;
 }
 
@@ -52,7 +52,7 @@ floors = ["floor"]`,
 export function testView(source: FakeSource, root: ManagedObject, options: TestViewOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
   const { variable = '', timeZone = '', showUncatalogued = false, pathLabels = [] } = options;
-  const { slice, limits } = options;
+  const { newBudget, limits } = options;
   const clashes: string[] = [];
   const omitted: string[] = [];
   const view = new TargetView({
@@ -69,7 +69,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
     onClash: (series) => clashes.push(series),
     limits: { ...DEFAULT_LIMITS, ...limits },
     onOmitted: (limit, name) => omitted.push(`${limit}: ${name}`),
-    ...(slice !== undefined && { slice }),
+    ...(newBudget !== undefined && { newBudget }),
   });
   /** Applies all changes, copies all values and renders. */
   const render = (): Snapshot => {

@@ -84,10 +84,10 @@ describe('a poll schedule', () => {
   it('polls a segment rarely while it has no urgent subscriber', () => {
     let now = 0;
     const schedule = new PollSchedule(seen.a, () => now);
-    const next = (at: number, isUrgent: boolean) => {
+    const next = (at: number, needsEachChange: boolean) => {
       now = at;
       schedule.add({ ...seen.a, notifications: at });
-      return schedule.waitMs(isUrgent);
+      return schedule.waitMs(needsEachChange);
     };
     expect([next(0, false), next(1000, true), next(1100, false)]).to.deep.equal([1000, 100, 900]);
     expect(schedule.waitMs(true), 'once it is urgent').to.equal(100);

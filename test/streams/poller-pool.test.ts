@@ -30,10 +30,14 @@ import { schedulerOf } from '../support/scheduler-of.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
 /** The results that a target gets from a server key: the last one, then each new one that it did not request. */
-const results = (pool: PollerPool, serverKey: string, isUrgent = true): Observable<PollResult> =>
+const results = (
+  pool: PollerPool,
+  serverKey: string,
+  needsEachChange = true,
+): Observable<PollResult> =>
   pool.open(serverKey).pipe(
     switchMap((key) => {
-      key.isUrgent = isUrgent;
+      key.needsEachChange = needsEachChange;
       return key.result$.pipe(startWith(key.last));
     }),
   );
@@ -149,7 +153,7 @@ describe('a pool of pollers', () => {
           publisher.notify();
         },
         u: () => {
-          if (opens !== undefined) opens.isUrgent = true;
+          if (opens !== undefined) opens.needsEachChange = true;
         },
         c: () => {
           publisher.close();
@@ -180,7 +184,7 @@ describe('a pool of pollers', () => {
     publisher.notify();
     clock.advance(ACTIVE_POLL_MS * 3 + 10);
     expect(seen).to.deep.equal([]);
-    key.isUrgent = true;
+    key.needsEachChange = true;
     clock.advance(ACTIVE_POLL_MS - 10);
     expect(seen).to.deep.equal(['1']);
     subscription.unsubscribe();
@@ -224,7 +228,7 @@ describe('a pool of pollers', () => {
     const first = follow(
       pool.open('82').pipe(
         switchMap((key) => {
-          key.isUrgent = true;
+          key.needsEachChange = true;
           return key.result$.pipe(
             map(({ notifications }) => {
               publisher.notify();

@@ -127,9 +127,9 @@ export class Hosting implements Assignment {
     this.#failure$.next('');
     if (!('state' in report)) return;
     const { root, serverKey } = report.state;
-    if (root.kind === 'taken') this.#root = { serverKey, id: root.id };
-    // Until this partition has taken a root, it still looks for the root to choose again.
-    else if (root.kind === 'none' && root.taken > 0) this.#root = undefined;
+    if (root.kind === 'chosen') this.#root = { serverKey, id: root.id };
+    // Until this partition has chosen a root, it still looks for the root to choose again.
+    else if (root.kind === 'none' && root.chosen > 0) this.#root = undefined;
     this.#state = report.state;
   }
 

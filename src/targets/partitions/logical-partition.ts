@@ -21,7 +21,7 @@ import { Kernel } from '../../exposition/wasm/kernel.js';
 import { queryTree } from '../../exposition/query/tree-query.js';
 import { limitsOf } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
-import { STEPS_PER_SLICE, TargetView } from '../../exposition/target-view.js';
+import { BIND_STEPS, TargetView } from '../../exposition/target-view.js';
 import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { HostingUpdate } from '../../pipeline.js';
@@ -60,7 +60,7 @@ export interface PartitionParts {
   /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Makes the budget of one slice of binding; by default, a budget that reads the clock of the process. */
+  /** Makes the budget of one step of binding; by default, a budget that reads the clock of the process. */
   readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
 }
 
@@ -69,11 +69,11 @@ interface OpenRefresh extends Refresh {
   readonly subscriber: Subscriber<RefreshReport>;
 }
 
-/** The budget of one slice in which a view binds additions and removals. */
+/** The budget of one step in which a view binds additions and removals. */
 const BIND_BUDGET = {
-  steps: STEPS_PER_SLICE,
+  steps: BIND_STEPS,
   ms: SLICE_MS,
-  leastSteps: STEPS_PER_SLICE / 32,
+  leastSteps: BIND_STEPS / 32,
   stepsPerClockRead: 16,
 };
 /** The period of state reports without a demand. */
@@ -183,7 +183,7 @@ export class LogicalPartition implements Partition {
       onOmitted: (limit: keyof TargetLimits, omitted: string) => {
         reporter.omitted(limit, omitted);
       },
-      slice: () => budget(BIND_BUDGET),
+      newBudget: () => budget(BIND_BUDGET),
     };
     return ({ source, root }) => new TargetView({ ...parts, source, root });
   }

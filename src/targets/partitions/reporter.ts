@@ -139,18 +139,18 @@ export class Reporter {
     choice,
     view,
   }: Extract<HostingUpdate, { readonly kind: 'root' }>): readonly Report[] {
-    const isLoss = this.#root.kind === 'taken';
-    const taken = this.#root.kind === 'unknown' ? 0 : this.#root.taken;
+    const isLoss = this.#root.kind === 'chosen';
+    const chosen = this.#root.kind === 'unknown' ? 0 : this.#root.chosen;
     this.#choice = choice;
     this.#view = view;
     this.#isReady = false;
     this.#publisherState = undefined;
     if (choice.kind === 'none') {
-      this.#root = { kind: 'none', taken };
+      this.#root = { kind: 'none', chosen };
       this.#log(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
     } else {
       const { root, serverKey, others } = choice;
-      this.#root = { kind: 'taken', taken: taken + 1, id: root.name };
+      this.#root = { kind: 'chosen', chosen: chosen + 1, id: root.name };
       this.#log('info', `selects root ${root.name} of server key ${serverKey}`);
       if (others.length > 0) this.#log('warning', `roots not selected: ${shortened(others)}`);
     }

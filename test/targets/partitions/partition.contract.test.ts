@@ -106,7 +106,7 @@ for (const mode of ['logical', 'threaded'] as const)
       const root = publisher.addRoot('H.1.demo', 'Root');
       const x = publisher.addVariable(root, 'x', 'u64');
       publisher.place();
-      await eventuallyFor(target, 'the root is taken', () => target.status().root === 'H.1.demo');
+      await eventuallyFor(target, 'the root is chosen', () => target.status().root === 'H.1.demo');
       expect(await ask(target, readinessOf)).to.equal(
         'scrape not ready: objects 1/1 synced, variables 0/1 synced, waiting on variable x of H.1.demo',
       );
@@ -263,7 +263,7 @@ for (const mode of ['logical', 'threaded'] as const)
       publisher.addVariable(root, 'late', 'i64');
       await eventuallyFor(
         target,
-        'the root is taken',
+        'the root is chosen',
         () => target.status().progress.variables.total === 2,
       );
       x.set(7);

@@ -8,7 +8,7 @@ import { freshServed } from '../../support/served.js';
 
 const worded = (root: RootState): string => {
   if (root.kind === 'unknown') return 'unknown';
-  return root.kind === 'none' ? `none, ${root.taken}` : `${root.id}, ${root.taken}`;
+  return root.kind === 'none' ? `none, ${root.chosen}` : `${root.id}, ${root.chosen}`;
 };
 
 describe('the root in the state of a target', () => {

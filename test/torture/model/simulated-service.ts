@@ -2,7 +2,7 @@
 import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
-import { STEPS_PER_SLICE } from '#app/exposition/target-view.js';
+import { BIND_STEPS } from '#app/exposition/target-view.js';
 import type { Random } from '#app/simulator/course.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { pollerPools } from '#app/streams/poller-pool.js';
@@ -25,7 +25,6 @@ import { SimulatedThread } from './simulated-thread.js';
 export const PARTITIONS = 3;
 /** The number of bind steps per time slice, if work is split into small slices. */
 const FEW_STEPS = 6;
-const BIND_STEPS = STEPS_PER_SLICE;
 
 /** The longest delay of a message, and of an event-loop iteration, in fast and in slow partitions. */
 const FAST_MS = 2;
