@@ -1,7 +1,9 @@
 // Tests the removal of items that the new active directory no longer has, in bounded slices.
+import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
 import type { StructureChange } from '#app/model.js';
 import { MAX_BATCH_RECORDS } from '#app/native/segment/directory-reader.js';
+import { RECORD, RECORD_SIZE } from '#app/native/segment/layout.js';
 import { Forge } from '../../torture/forge.js';
 import { readTree } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
@@ -121,6 +123,29 @@ describe('A directory that becomes active without some of the known items', () =
     expect([state, reason]).to.deep.equal([
       'corrupt',
       `Segment is corrupt: id ${child} is repeated, or out of order`,
+    ]);
+    forge.close();
+  });
+
+  it('makes the segment corrupt if it repeats a variable below another object', () => {
+    const forge = new Forge(segments.contextId, '84', { records: 8 });
+    const root = forge.object({ name: 'r' });
+    const variable = forge.variable({ owner: root, name: 'v' });
+    const other = forge.object({ name: 'r.o', parent: root });
+    forge.publish();
+    forge.copyDirectory();
+    const record = forge.layout.directories[1] + RECORD_SIZE;
+    forge.bytes.writeBigUInt64LE(BigInt(other), record + RECORD.owner);
+    const signed = forge.bytes.subarray(record + 4, record + RECORD_SIZE);
+    forge.bytes.writeUInt32LE(crc32(signed), record);
+    const watch = segments.poller('84');
+    forge.place();
+    expect(watch.poll().publisher.state).to.equal('live');
+    forge.flip(3);
+    const { state, reason } = watch.poll().publisher;
+    expect([state, reason]).to.deep.equal([
+      'corrupt',
+      `Segment is corrupt: id ${variable} is repeated, or out of order`,
     ]);
     forge.close();
   });
