@@ -304,8 +304,8 @@ export interface InternalMetric {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** An internal metric: its metadata, and its line with the line feed. */
-export interface InternalFamily {
+/** Lines of one family as text, with their line feeds. */
+export interface FamilyLines {
   readonly metadata: FamilyMetadata;
   readonly text: string;
 }
@@ -323,7 +323,7 @@ export interface ReadyAnswer {
   /** The application's metrics that the scope selects. */
   readonly snapshot: Snapshot;
   /** The metrics about the target itself at the time of the demand. Spec 2.5. */
-  readonly internal: readonly InternalFamily[];
+  readonly internal: readonly FamilyLines[];
   readonly status: TargetStatus;
 }
 

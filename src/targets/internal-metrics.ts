@@ -5,13 +5,7 @@ import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
 import type { Labels } from '../exposition/text/text-syntax.js';
-import type {
-  FamilyMetadata,
-  InternalFamily,
-  InternalMetric,
-  Scope,
-  TargetStatus,
-} from '../model.js';
+import type { FamilyMetadata, FamilyLines, InternalMetric, Scope, TargetStatus } from '../model.js';
 import type { TargetState } from '../streams/report.js';
 
 const HIGHLIGHTED = {
@@ -271,7 +265,7 @@ export function internalFamilies(
   metrics: readonly InternalMetric[],
   { app, serverKey, root, partition }: TargetStatus,
   scope?: Scope,
-): InternalFamily[] {
+): FamilyLines[] {
   const families = metrics.map(({ name, type, help, labels = {}, value }) => {
     const metadata = METADATA.get(name) ?? { name, type, help, unit: '' };
     return familyOf(metadata, labels, numberText(value));
@@ -283,7 +277,7 @@ export function internalFamilies(
     : families.filter(({ metadata }) => scope.selects(metadata));
 }
 
-const familyOf = (metadata: FamilyMetadata, labels: Labels, value: string): InternalFamily => ({
+const familyOf = (metadata: FamilyMetadata, labels: Labels, value: string): FamilyLines => ({
   metadata,
   text: `${seriesText(metadata.name, labelsText(labels))} ${value}\n`,
 });

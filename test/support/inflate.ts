@@ -1,7 +1,7 @@
 // An inflater that shares no code with zlib. It also returns the kind and the end of each block, which zlib does not
 // report. RFC 1951.
 const CODE_LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
-/** The last length symbol stands for the longest match, and has no extra bits. */
+/** The last length symbol is the maximum length, 258, and has no extra bits. */
 const LENGTH_SYMBOLS = 29;
 const WINDOW = 32_768;
 

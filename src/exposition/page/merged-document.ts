@@ -39,19 +39,20 @@ export function mergedDocument(all: readonly IdentifiedAnswer[]): MergedDocument
   const families = new Map<string, MergedFamily>();
   const owners = new NameOwners();
   const clashes: string[] = [];
-  const refuses = (identity: Labels, metadata: FamilyMetadata): boolean => {
+  /** Claims the names of a metric. If another metric has one of them, records the clash and returns false. */
+  const claim = (identity: Labels, metadata: FamilyMetadata): boolean => {
     const refusal = owners.refusalOf(metadata);
     if (refusal === '') owners.add(metadata);
     else clashes.push(`${metadata.name}{${labelsText(identity)}} is left out: ${refusal}`);
-    return refusal !== '';
+    return refusal === '';
   };
   for (const { identity, answer } of all) {
     if (answer.kind !== 'ready') continue;
     const { snapshot } = answer;
-    const refused = new Set(snapshot.metadata.filter((each) => refuses(identity, each)));
+    const shown = new Set(snapshot.metadata.filter((each) => claim(identity, each)));
     for (const lines of textLines(snapshot)) {
       const { family } = lines;
-      if (refused.has(family)) continue;
+      if (!shown.has(family)) continue;
       const merged = families.get(family.name) ?? { metadata: family, members: [] };
       merged.members.push([identity, lines]);
       families.set(family.name, merged);

@@ -2,7 +2,7 @@
 import type {
   Document,
   DemandAnswer,
-  InternalFamily,
+  FamilyLines,
   InternalMetric,
   ReadyAnswer,
   Snapshot,
@@ -61,16 +61,13 @@ const withMetrics = (answer: ReadyAnswer, metrics: readonly InternalMetric[]): R
   internal: [...answer.internal, ...metrics.map(internalFamily)],
 });
 
-function internalFamily({ name, type, help, value, labels = {} }: InternalMetric): InternalFamily {
+function internalFamily({ name, type, help, value, labels = {} }: InternalMetric): FamilyLines {
   const text = `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
   return { metadata: { name, type, help, unit: '' }, text };
 }
 
 /** The text of each piece of a snapshot, then the internal metrics. */
-function* textsOf(
-  snapshot: Snapshot,
-  internal: readonly InternalFamily[],
-): Generator<InternalFamily> {
+function* textsOf(snapshot: Snapshot, internal: readonly FamilyLines[]): Generator<FamilyLines> {
   for (const piece of textLines(snapshot)) yield { metadata: piece.family, text: textOf(piece) };
   yield* internal;
 }
@@ -79,7 +76,7 @@ function* textsOf(
 const BUFFER_CHARACTERS = 131_072;
 
 /** Builds each buffer when the writer reads it, so that a large document is never in memory as a whole. */
-function* jsonBuffers(families: Iterable<InternalFamily>, start: string): Generator<Uint8Array> {
+function* jsonBuffers(families: Iterable<FamilyLines>, start: string): Generator<Uint8Array> {
   let text = '';
   for (const family of families) {
     const type = JSON.stringify(family.metadata.type);

@@ -4,7 +4,7 @@ import type {
   Body,
   FamilyMetadata,
   Format,
-  InternalFamily,
+  FamilyLines,
   Page,
   Piece,
   Snapshot,
@@ -66,7 +66,7 @@ export function textFormat(syntax: Syntax): Format {
       new ApplicationText(snapshot, adapt(snapshot.metadata, true).map(headerOf)),
   );
   /** The text of the internal metrics, then the end mark of the format. It differs from page to page. */
-  const internalText = (internal: readonly InternalFamily[]): readonly Uint8Array[] => {
+  const internalText = (internal: readonly FamilyLines[]): readonly Uint8Array[] => {
     const adapted = adapt(
       internal.map(({ metadata }) => metadata),
       false,
