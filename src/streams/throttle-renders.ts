@@ -1,5 +1,15 @@
 // Decides when a target is refreshed, and whether that refresh may render. Spec 1.9.
-import { EMPTY, asyncScheduler, concat, defer, expand, filter, map, merge, of, timer } from 'rxjs';
+import {
+  EMPTY,
+  asyncScheduler,
+  defaultIfEmpty,
+  defer,
+  expand,
+  filter,
+  map,
+  merge,
+  timer,
+} from 'rxjs';
 import type { Observable, OperatorFunction, SchedulerLike } from 'rxjs';
 import type { RefreshReport, Report } from './report.js';
 
@@ -10,11 +20,11 @@ export interface Demand {
 
 /** What follows from a demand, a report, the end of a delay, or the end of a refresh. */
 interface ThrottleOutput<R> {
-  readonly report?: Report | R;
+  readonly report?: Report | R | undefined;
   /** Present if a refresh is to start: whether that refresh may render. */
   readonly mayRender?: boolean;
   /** A render to start after a delay. */
-  readonly delayed?: DelayedRender;
+  readonly delayed?: DelayedRender | undefined;
 }
 
 interface DelayedRender {
@@ -40,9 +50,9 @@ export const throttleRenders =
     defer(() => {
       const throttle = new RenderThrottle<R>(renderMinIntervalMs, nowMs);
       const refreshed = (mayRender: boolean): Observable<ThrottleOutput<R>> =>
-        concat(
-          refresh(mayRender).pipe(map((report) => throttle.refreshed(report))),
-          defer(() => of(throttle.endRefresh())),
+        refresh(mayRender).pipe(
+          defaultIfEmpty(undefined),
+          map((report) => throttle.endRefresh(report)),
         );
       const ended = (delayed: DelayedRender): Observable<ThrottleOutput<R>> =>
         timer(delayed.ms, scheduler).pipe(map(() => throttle.endDelay(delayed)));
@@ -67,8 +77,6 @@ class RenderThrottle<R extends RefreshReport> {
   #isDemanded = false;
   /** Whether to render without a demand: after a delay, or after a change with interval 0. */
   #isRenderDue = false;
-  /** Whether the last refresh found a new text that it did not render. */
-  #isOutdated = false;
   /** The pending delayed render. */
   #delayed: DelayedRender | undefined;
 
@@ -97,37 +105,32 @@ class RenderThrottle<R extends RefreshReport> {
     return { report, ...this.#next() };
   }
 
-  refreshed(report: R): ThrottleOutput<R> {
-    const { state, isDirty, hasRendered } = report;
-    if (!state.isReady) this.#reset();
-    else if (hasRendered) this.#rendered();
+  /** Starts the next refresh, or delays a render. @param report undefined if the refresh failed */
+  endRefresh(report: R | undefined): ThrottleOutput<R> {
+    this.#isRefreshOpen = false;
+    const isReady = report?.state.isReady === true;
+    const isDirty = isReady && report.isDirty;
+    if (report !== undefined && !isReady) this.#reset();
+    else if (report?.hasRendered === true) {
+      this.#renderedAt = this.#nowMs();
+      this.#delayed = undefined;
+      // With interval 0, a change during the refresh needs another render.
+      if (this.#renderMinIntervalMs() > 0) this.#isRenderDue = false;
+    }
     // The target became ready during the refresh. There is no last render to serve, so refresh again.
     else if (isDirty && this.#renderedAt === -Infinity) this.#isDemanded = true;
-    this.#isOutdated = state.isReady && isDirty;
-    return { report };
-  }
-
-  /** Starts the next refresh after a refresh has ended with a report or a failure. */
-  endRefresh(): ThrottleOutput<R> {
-    this.#isRefreshOpen = false;
     const next = this.#next();
-    const isPending = this.#isOutdated && this.#delayed === undefined;
-    this.#isOutdated = false;
-    return isPending && next.mayRender !== true ? { ...next, delayed: this.#delay() } : next;
-  }
-
-  #rendered(): void {
-    this.#renderedAt = this.#nowMs();
-    this.#delayed = undefined;
-    // With interval 0, a change during the refresh needs another render.
-    if (this.#renderMinIntervalMs() > 0) this.#isRenderDue = false;
+    if (!isDirty || next.mayRender === true || this.#delayed !== undefined)
+      return { report, ...next };
+    const ms = Math.max(0, this.#renderedAt + this.#renderMinIntervalMs() - this.#nowMs());
+    return { report, ...next, delayed: (this.#delayed = { ms }) };
   }
 
   /** Cancels the delayed render; the last render is not served again. */
   #reset(): void {
     this.#renderedAt = -Infinity;
     this.#delayed = undefined;
-    this.#isRenderDue = this.#isOutdated = false;
+    this.#isRenderDue = false;
   }
 
   #next(): ThrottleOutput<R> {
@@ -137,10 +140,5 @@ class RenderThrottle<R extends RefreshReport> {
     this.#isRefreshOpen = true;
     this.#isDemanded = this.#isRenderDue = false;
     return { mayRender };
-  }
-
-  #delay(): DelayedRender {
-    const ms = Math.max(0, this.#renderedAt + this.#renderMinIntervalMs() - this.#nowMs());
-    return (this.#delayed = { ms });
   }
 }

@@ -43,28 +43,6 @@ export type RefreshableView = Pick<
   | 'rendering'
 >;
 
-/** How far the first full sync is. Spec 3. */
-type Phase =
-  /** Nodes are still to be read, bound or synced. */
-  | { readonly phase: 'growing' }
-  /** All nodes were synced, but the directory had new records. The view must process the read with this number. */
-  | { readonly phase: 'confirming'; readonly read: number }
-  /** The root has been synced completely once. */
-  | { readonly phase: 'ready' };
-
-const READY: Phase = { phase: 'ready' };
-
-/** The last read of the directory that the view has processed. */
-interface ProcessedRead {
-  readonly number: number;
-  /** Undefined before the first read. */
-  readonly notifications: number | undefined;
-  readonly hasMore: boolean;
-  readonly isUnstable: boolean;
-}
-
-const NO_READ = { number: 0, notifications: undefined, hasMore: true, isUnstable: false };
-
 /** The longest time for which a refresh repeats its poll. */
 const MAX_REPOLL_MS = 1000;
 
@@ -77,17 +55,20 @@ export class ViewRefresher {
   readonly #view: RefreshableView;
   readonly #source: Pick<Source, 'hasChanges'>;
   readonly #nowMs: () => number;
-  #phase: Phase = { phase: 'growing' };
   /** The inputs of the next task. Poll results are merged, so that a fast publisher adds one task at a time. */
   #bind: TargetInput | undefined;
   #poll: PollResult | undefined;
   /** The refresh that has no result yet. */
   #refresh: Refresh | undefined;
-  /** The last poll result that has arrived. */
+  /** The last poll result that has arrived, and the last one that the view has processed. */
   #arrived: PollResult | undefined;
-  /** The number of the last read of the directory that has arrived, and the last one that the view has processed. */
+  #processed: PollResult | undefined;
+  /** The numbers of the reads of the directory up to these poll results. */
   #arrivedRead = 0;
-  #read: ProcessedRead = NO_READ;
+  #processedRead = 0;
+  #isReady = false;
+  /** The read that completes the first full sync, even if the directory has new records. */
+  #lastRead = Infinity;
   #isProcessing = false;
   #snapshot: Snapshot | undefined;
   /** The forms that refreshes have requested so far. Each render writes all of them. */
@@ -102,8 +83,9 @@ export class ViewRefresher {
     this.#nowMs = nowMs;
   }
 
+  /** Whether the root has been synced completely once. Spec 3. */
   get isReady(): boolean {
-    return this.#phase.phase === 'ready';
+    return this.#isReady;
   }
 
   get hasRefresh(): boolean {
@@ -159,23 +141,24 @@ export class ViewRefresher {
     const view = this.#view;
     let isNotified = false;
     if (input.kind === 'poll') {
-      const { changes, notifications, hasMore, isUnstable = false } = input.pollResult;
+      const { changes, notifications } = input.pollResult;
       view.applyChanges(changes);
       yield;
-      const last = this.#read.notifications;
+      const last = this.#processed?.notifications;
       isNotified = last !== undefined && last !== notifications;
-      this.#read = { number: read, notifications, hasMore, isUnstable };
+      this.#processed = input.pollResult;
+      this.#processedRead = read;
     }
     if (input.kind === 'refresh') for (const form of input.forms ?? []) this.#forms.add(form);
     if (input.kind === 'bind' && view.bindMore()) yield;
     const isDirty = yield* this.#copy(input, isNotified && view.hasObserved);
-    if (view.isSynced && !this.#read.hasMore) this.#phase = this.#nextPhase();
+    if (!this.#isReady && view.isSynced && !this.#hasMore) this.#isReady = this.#hasSyncedAll();
     const hasRendered = yield* this.#render(input, isDirty);
     this.#isProcessing = false;
     return {
       kind: 'processed',
       input,
-      isReady: this.isReady,
+      isReady: this.#isReady,
       hasRendered,
       isDirty: isDirty && !hasRendered,
       snapshot: this.#snapshot,
@@ -190,7 +173,12 @@ export class ViewRefresher {
   }
 
   get #isPageIncomplete(): boolean {
-    return this.isReady && this.#read.hasMore && !this.#read.isUnstable;
+    return this.#isReady && this.#hasMore && this.#processed?.isUnstable !== true;
+  }
+
+  /** Whether the directory had unread records at the last processed poll. */
+  get #hasMore(): boolean {
+    return this.#processed?.hasMore ?? true;
   }
 
   /** Adds a poll result, unless it is the last one. The merged result has the structure changes of all. */
@@ -213,44 +201,29 @@ export class ViewRefresher {
   /** Copies values if the input needs them. Returns true if a render would produce a different text. */
   *#copy(input: TargetInput, observes: boolean): Generator<void, boolean> {
     const view = this.#view;
-    const isTreeIncomplete = () => this.#read.hasMore || view.hasMore;
-    const isForced = observes || (this.isReady && input.kind === 'refresh');
+    const isTreeIncomplete = () => this.#hasMore || view.hasMore;
+    const isForced = observes || (this.#isReady && input.kind === 'refresh');
     // While the tree is incomplete, copy only new nodes. That may bind the last node, so the next line checks again.
     if (!isForced && isTreeIncomplete()) view.copyNewValues();
-    const copies = isForced || (!this.isReady && !isTreeIncomplete());
+    const copies = isForced || (!this.#isReady && !isTreeIncomplete());
     const isChanged = copies && (yield* view.copyingValues());
     return observes ? view.observe() : isChanged;
   }
 
-  /** The phase after an input that left all nodes synced. */
-  #nextPhase(): Phase {
-    const phase = this.#phase;
-    switch (phase.phase) {
-      case 'growing':
-        return this.#grown();
-      case 'confirming':
-        return this.#read.number >= phase.read || this.#hasReadAll() ? READY : phase;
-      case 'ready':
-        return phase;
-    }
-  }
-
   /**
-   * The publisher may have added objects after the last read of the directory and before the copy of the words. If so,
-   * the target waits for one later read.
+   * Whether the first full sync is complete, after an input that left all nodes synced. The publisher may have added
+   * objects after the last read of the directory and before the copy of the words. If so, the target waits for one
+   * later read.
    */
-  #grown(): Phase {
-    return this.#hasReadAll() ? READY : { phase: 'confirming', read: this.#arrivedRead + 1 };
-  }
-
-  /** Whether the view has processed all reads, and the directory has no new records. */
-  #hasReadAll(): boolean {
-    return this.#read.number === this.#arrivedRead && !this.#source.hasChanges();
+  #hasSyncedAll(): boolean {
+    if (this.#processedRead === this.#arrivedRead && !this.#source.hasChanges()) return true;
+    this.#lastRead = Math.min(this.#lastRead, this.#arrivedRead + 1);
+    return this.#processedRead >= this.#lastRead;
   }
 
   /** Renders if the input allows it and the text is dirty or lacks a form. Returns whether it rendered. */
   *#render(input: TargetInput, isDirty: boolean): Generator<void, boolean> {
-    if (input.kind !== 'refresh' || !input.mayRender || !this.isReady) return false;
+    if (input.kind !== 'refresh' || !input.mayRender || !this.#isReady) return false;
     const lacksForm = [...this.#forms].some((form) => !this.#renderedForms.has(form));
     if (!isDirty && !lacksForm) return false;
     // Release the last text first, so that blocks reuse memory that is still in the CPU cache.
