@@ -40,11 +40,10 @@ describe('ById', () => {
     );
   });
 
-  it('contains only the added item, not another item with the same id', () => {
+  it('contains an item if it contains its id', () => {
     const items = new ById<Item>();
-    const item = { id: 1 };
-    items.add(item);
-    expect([items.has(item), items.has({ id: 1 })]).to.deep.equal([true, false]);
+    items.add({ id: 1 });
+    expect([items.has({ id: 1 }), items.has({ id: 2 })]).to.deep.equal([true, false]);
   });
 
   it('iterates over each item once, while further items are added and deleted', () => {

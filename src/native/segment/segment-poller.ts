@@ -18,8 +18,8 @@ const { hrtime } = process;
 const CHECK_PERIOD_NS = 500_000_000n;
 /** Minimum time before a failed segment is reopened. */
 const MIN_RETRY_NS = 1_000_000_000n;
-/** A segment that fails repeatedly is read for at most 1/RETRY_SHARE of the time. */
-const RETRY_SHARE = 20n;
+/** The time before a failed segment is reopened, as a multiple of the time that it was read. */
+const RETRY_FACTOR = 20n;
 /** Maximum time before a failed segment is reopened. */
 const MAX_RETRY_NS = 120_000_000_000n;
 const within = (ns: bigint, least: bigint, most: bigint): bigint =>
@@ -87,10 +87,8 @@ export class SegmentPoller implements Poller {
   /** The verdict on the last segment that ended; undefined once the next segment is judged. */
   #ended: Verdict | undefined;
   #retryAtNs = 0n;
-  /** Time spent on reading the open segment, reduced by `#decaySpentTime`. */
-  #spentNs = 0n;
-  /** Start of the last poll. */
-  #polledNs = 0n;
+  /** How long the open segment has been read since the last complete read. */
+  #readingNs = 0n;
 
   constructor(
     memory: SharedMemory,
@@ -107,14 +105,13 @@ export class SegmentPoller implements Poller {
 
   poll(): PollResult {
     const nowNs = this.#nowNs();
-    this.#decaySpentTime(nowNs);
     try {
       const pollResult = this.#poll(nowNs);
-      if (pollResult.hasMore) this.#spentNs += this.#nowNs() - nowNs;
+      this.#readingNs = pollResult.hasMore ? this.#readingNs + this.#nowNs() - nowNs : 0n;
       return pollResult;
     } catch (error) {
       const endNs = this.#nowNs();
-      const delayNs = (this.#spentNs + endNs - nowNs) * RETRY_SHARE;
+      const delayNs = (this.#readingNs + endNs - nowNs) * RETRY_FACTOR;
       this.close();
       this.#retryAtNs = endNs + within(delayNs, MIN_RETRY_NS, MAX_RETRY_NS);
       this.#failure = failure(error);
@@ -137,17 +134,7 @@ export class SegmentPoller implements Poller {
   close(): void {
     this.#opened?.file.close();
     this.#opened = undefined;
-    this.#spentNs = 0n;
-  }
-
-  /**
-   * Subtracts from the time spent 1/RETRY_SHARE of the time since the last poll, so that only frequent failures add
-   * up.
-   */
-  #decaySpentTime(nowNs: bigint): void {
-    const left = this.#spentNs - (nowNs - this.#polledNs) / RETRY_SHARE;
-    this.#polledNs = nowNs;
-    this.#spentNs = left > 0n ? left : 0n;
+    this.#readingNs = 0n;
   }
 
   #poll(nowNs: bigint): PollResult {

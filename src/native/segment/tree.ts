@@ -1,45 +1,73 @@
 // The tree of a segment's managed objects, built from its records.
-import type { ManagedObject, StructureChange, Variable } from '../../model.js';
+import { DeclaredVariable } from '../../model.js';
+import type {
+  Declaration,
+  ManagedObject,
+  SlotRef,
+  StructureChange,
+  Variable,
+} from '../../model.js';
 import type { Budget } from '../../budget.js';
 import { ById } from '../../collections/by-id.js';
-import { ObjectVariables } from './object-variables.js';
-import type { FrameLocation, VariableFields } from './object-variables.js';
+
+/** Offset and length of a variable's frame, in 8-byte units. */
+export interface FrameLocation {
+  readonly offset: number;
+  readonly words: number;
+}
+
+/** The contents of a variable's record, with its strings. */
+export interface VariableFields extends SlotRef {
+  readonly id: number;
+  readonly declaration: Declaration;
+  /** Undefined for a scalar. */
+  readonly frame: FrameLocation | undefined;
+}
+
+/** The contents of an object's record, with its strings. */
+export type ObjectFields = Pick<
+  ManagedObject,
+  'id' | 'slot' | 'incarnation' | 'name' | 'className' | 'identity' | 'asOf'
+>;
+
+class SegmentVariable extends DeclaredVariable {
+  readonly frame: FrameLocation | undefined;
+  /** The epoch of the last directory that has listed the variable. */
+  epoch: number;
+
+  constructor(object: ManagedObject, fields: VariableFields, epoch: number) {
+    super(object, fields.id, fields.slot, fields.incarnation, fields.declaration);
+    this.frame = fields.frame;
+    this.epoch = epoch;
+  }
+}
 
 export interface ObjectNode extends ManagedObject {
   readonly parent: ObjectNode | undefined;
   readonly children: ById<ObjectNode>;
-  readonly variables: ObjectVariables;
+  readonly variables: ById<SegmentVariable>;
   /** Number of objects on the path from the root, including both ends. */
   readonly depth: number;
-  /** The last round of mark and sweep that marked the object. */
-  round: number;
+  /** The epoch of the last directory that has listed the object. */
+  epoch: number;
   /** Whether the object was removed, with its subtree. */
   isRemoved: boolean;
 }
-
-/** The contents of an object's record, with its strings. */
-export type ResolvedObject = Pick<
-  ManagedObject,
-  'id' | 'slot' | 'incarnation' | 'name' | 'className' | 'identity' | 'asOf'
->;
 
 export class Tree {
   readonly roots = new ById<ObjectNode>();
   /** All objects, including subtrees of removed ones until `reclaim` frees them. */
   readonly #objects = new ById<ObjectNode>();
   /**
-   * Ranges of variable ids in ascending order: the first id of each range, and the id of the object that has the
-   * variables. They have only the variables that the current directory has listed so far, so each new directory drops
-   * the ranges of removed variables.
+   * The objects of all variables, to find a variable by its id: the ids from a start to the next start are variables
+   * of one object. Each new directory begins these lists anew, without the variables that it does not list.
    */
-  #rangeStarts: number[] = [];
-  #rangeObjects: number[] = [];
+  #startIds: number[] = [];
+  #objectIds: number[] = [];
   /** One generator per removed object whose subtree is not freed yet. */
   readonly #removals: Generator<void, void>[] = [];
-  /** The result of the last lookup. The next lookup is usually for the same object. */
-  #last: ObjectNode | undefined;
   #variables = 0;
-  #round = 0;
+  #epoch = 0;
   #highestId = 0;
 
   /** The highest id ever added. */
@@ -53,60 +81,59 @@ export class Tree {
   }
 
   object(id: number): ObjectNode | undefined {
-    const object = this.#last?.id === id ? this.#last : this.#objects.get(id);
-    if (object === undefined || isDetached(object)) return undefined;
-    return (this.#last = object);
+    const object = this.#objects.get(id);
+    for (let at = object; at !== undefined; at = at.parent) if (at.isRemoved) return undefined;
+    return object;
   }
 
-  /** The frame of a variable; undefined if the variable was removed. */
+  /** The frame of a variable; undefined for a scalar, and if the variable was removed. */
   frame({ id, object }: Variable): FrameLocation | undefined {
-    return this.object(object.id)?.variables.frame(id);
+    return this.object(object.id)?.variables.get(id)?.frame;
   }
 
-  /**
-   * Begins a new round of mark and sweep, for a new directory: `sweep()` then removes all items that were not marked.
-   */
-  beginRound(): void {
-    this.#round++;
-    this.#rangeStarts = [];
-    this.#rangeObjects = [];
+  /** Begins to read another directory. `sweep` then removes all items that it has not listed. */
+  beginDirectory(epoch: number): void {
+    this.#epoch = epoch;
+    this.#startIds = [];
+    this.#objectIds = [];
   }
 
-  /** Marks an object in this round; false if it does not exist. */
+  /** Notes that the directory lists an object; false if the object does not exist. */
   markObject(id: number): boolean {
     const object = this.object(id);
-    if (object !== undefined) object.round = this.#round;
+    if (object !== undefined) object.epoch = this.#epoch;
     return object !== undefined;
   }
 
-  /** Marks a variable in this round; false if it does not exist. Call it in ascending order of ids. */
+  /** Notes that the directory lists a variable; false if it does not exist. Call it in ascending order of ids. */
   markVariable(id: number, objectId: number): boolean {
-    if (this.object(objectId)?.variables.mark(id, this.#round) !== true) return false;
-    this.#addToRange(id, objectId);
+    const variable = this.object(objectId)?.variables.get(id);
+    if (variable === undefined) return false;
+    variable.epoch = this.#epoch;
+    this.#noteObject(id, objectId);
     return true;
   }
 
   /**
-   * Removes items that this round did not mark, children before parents, one per step. Add no items before the
+   * Removes items that the directory has not listed, children before parents, one per step. Add no items before the
    * generator ends.
    */
   *sweep(): Generator<StructureChange | undefined, void> {
-    const unmarked: number[] = [];
+    const missing: number[] = [];
     for (const object of this.#objects) {
-      for (const variable of object.variables.unmarked(this.#round))
-        yield variable === undefined ? undefined : this.#removeVariable(object, variable);
-      if (object.round !== this.#round) unmarked.push(object.id);
+      for (const { id, epoch } of object.variables)
+        yield epoch === this.#epoch ? undefined : this.#removeVariable(object, id);
+      if (object.epoch !== this.#epoch) missing.push(object.id);
       yield undefined;
     }
     // Children have higher ids than their parents.
-    for (let id = unmarked.pop(); id !== undefined; id = unmarked.pop()) yield this.remove(id);
+    for (let id = missing.pop(); id !== undefined; id = missing.pop()) yield this.remove(id);
   }
 
   /** Adds an object below `parent`, or as a root. The caller has checked ids and depth. */
-  addObject(fields: ResolvedObject, parent: ObjectNode | undefined): StructureChange {
+  addObject(fields: ObjectFields, parent: ObjectNode | undefined): StructureChange {
     // Sets property by property. With a spread, V8 would give each object a hidden class of its own.
     const { id, slot, incarnation, name, className, identity, asOf } = fields;
-    const variables = new ObjectVariables();
     const object: ObjectNode = {
       id,
       slot,
@@ -117,12 +144,11 @@ export class Tree {
       asOf,
       parent,
       children: new ById(),
-      variables,
+      variables: new ById(),
       depth: (parent?.depth ?? 0) + 1,
-      round: this.#round,
+      epoch: this.#epoch,
       isRemoved: false,
     };
-    variables.object = object;
     this.#highestId = id;
     this.#objects.add(object);
     (parent?.children ?? this.roots).add(object);
@@ -132,10 +158,12 @@ export class Tree {
   /** Adds a variable. Its id must be the highest so far. */
   addVariable(fields: VariableFields, object: ObjectNode): StructureChange {
     const { id } = fields;
+    const variable = new SegmentVariable(object, fields, this.#epoch);
     this.#highestId = id;
-    this.#addToRange(id, object.id);
+    this.#noteObject(id, object.id);
     this.#variables++;
-    return { kind: 'variable-added', variable: object.variables.add(fields, this.#round) };
+    object.variables.add(variable);
+    return { kind: 'variable-added', variable };
   }
 
   /**
@@ -167,28 +195,29 @@ export class Tree {
   }
 
   #removeVariable(object: ObjectNode | undefined, id: number): StructureChange | undefined {
-    const variable = object?.variables.delete(id);
+    const variable = object?.variables.get(id);
     if (variable === undefined) return undefined;
+    object?.variables.delete(id);
     this.#variables--;
     return { kind: 'variable-removed', variable };
   }
 
-  #addToRange(id: number, objectId: number): void {
-    if (this.#rangeObjects.at(-1) === objectId) return;
-    this.#rangeStarts.push(id);
-    this.#rangeObjects.push(objectId);
+  #noteObject(variableId: number, objectId: number): void {
+    if (this.#objectIds.at(-1) === objectId) return;
+    this.#startIds.push(variableId);
+    this.#objectIds.push(objectId);
   }
 
   /** The object that has the variable, if the variable exists. */
   #objectOfVariable(id: number): ObjectNode | undefined {
     let low = 0;
-    let high = this.#rangeStarts.length;
+    let high = this.#startIds.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#rangeStarts[middle] ?? 0) <= id) low = middle + 1;
+      if ((this.#startIds[middle] ?? 0) <= id) low = middle + 1;
       else high = middle;
     }
-    return this.object(this.#rangeObjects[low - 1] ?? 0);
+    return this.object(this.#objectIds[low - 1] ?? 0);
   }
 
   /** Removes a subtree from the index, one object per step. */
@@ -198,10 +227,4 @@ export class Tree {
     this.#objects.delete(object.id);
     yield;
   }
-}
-
-function isDetached(object: ObjectNode): boolean {
-  for (let at: ObjectNode | undefined = object; at !== undefined; at = at.parent)
-    if (at.isRemoved) return true;
-  return false;
 }

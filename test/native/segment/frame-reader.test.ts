@@ -34,7 +34,7 @@ const readerOf = (frames: readonly (readonly number[])[]) => {
 };
 
 const HISTOGRAM = [
-  { frameOffset: 0, frameWords: UNITS },
+  { offset: 0, words: UNITS },
   { type: 'histogram', schema: [1] },
 ] as const;
 

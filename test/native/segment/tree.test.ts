@@ -16,14 +16,14 @@ const declaration = (name: string): Declaration => ({
 });
 
 /** Gives some variables a frame. */
-const frameOf = (id: number) =>
-  id % 3 === 0 ? { frameOffset: id % 977, frameWords: 5 } : { frameOffset: 0, frameWords: 0 };
+const frameOf = (id: number) => (id % 3 === 0 ? { offset: id % 977, words: 5 } : undefined);
 
 /** A tree and its expected content: the variables of each object, by id. */
 class CheckedTree {
   readonly tree = new Tree();
   readonly objects = new Map<number, Variable[]>();
   #lastId = 0;
+  #epoch = 0;
 
   /** @param gap how many ids to skip, because other records of the directory may use them */
   addObject(gap: number): void {
@@ -42,7 +42,7 @@ class CheckedTree {
     if (object === undefined) return;
     const id = (this.#lastId += 1 + gap * 2 ** 31);
     const facts = { id, slot: id % 1000, incarnation: 7, declaration: declaration(`v${id}`) };
-    const change = this.tree.addVariable({ ...facts, ...frameOf(id) }, object);
+    const change = this.tree.addVariable({ ...facts, frame: frameOf(id) }, object);
     if (change.kind === 'variable-added') variables?.push(change.variable);
   }
 
@@ -67,7 +67,7 @@ class CheckedTree {
 
   /** Marks the items for which `names` returns true, and sweeps the others. */
   sweep(names: (id: number) => boolean): void {
-    this.tree.beginRound();
+    this.tree.beginDirectory(++this.#epoch);
     for (const id of this.objects.keys())
       if (names(id)) expect(this.tree.markObject(id)).to.equal(true);
     const all = [...this.objects].flatMap(([id, variables]) =>
