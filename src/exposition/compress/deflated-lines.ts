@@ -12,7 +12,7 @@ import {
   GROUP_BITS,
   RECORD_BYTES,
 } from '../wasm/layout.js';
-import { RenderBuffer } from '../text/render-buffer.js';
+import { RenderBuffer } from '../text/text-snapshot.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;
 
@@ -90,22 +90,13 @@ export class DeflatedLines {
     // The buffer needs some bytes more: when the kernel copies bits from it, it reads whole words, beyond the last
     // bit.
     const length = code.blockBytes(bits);
-    const buffer = this.#bufferFor(length + 16);
+    const buffer = new RenderBuffer(this.#kernel, length + 16);
+    buffer.data = buffer.data.subarray(0, length);
     this.#kernel.bytes.copyWithin(buffer.address, to, to + length);
-    buffer.length = length;
+    this.#last?.buffer.release();
     this.#last = { buffer, crc, bytes };
     this.#code = code;
     this.#haveLinesChanged = false;
-  }
-
-  /** Reuses the last buffer if no snapshot holds it and its capacity is one to two times `bytes`. */
-  #bufferFor(bytes: number): RenderBuffer {
-    const last = this.#last?.buffer;
-    if (last?.isHeld === false && last.capacity >= bytes && last.capacity <= 2 * bytes)
-      return last.reuse();
-    const buffer = RenderBuffer.of(this.#kernel, bytes);
-    last?.release();
-    return buffer;
   }
 
   /**

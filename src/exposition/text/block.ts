@@ -4,7 +4,6 @@ import type { FamilyMetadata } from '../../model.js';
 import { DeflatedLines } from '../compress/deflated-lines.js';
 import type { DeflateBuffer } from '../compress/deflated-lines.js';
 import type { DeflateContext } from '../compress/deflate-context.js';
-import { PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import {
   BLOCK_BYTES,
@@ -32,34 +31,17 @@ import {
   VALUE_LENGTH_BYTES,
   VALUE_OFFSET_BYTES,
 } from '../wasm/layout.js';
-import type { Scratch, StoredText } from '../wasm/memory.js';
+import type { StoredText } from '../wasm/memory.js';
 import { labelsOf } from './line.js';
 import type { Line, LineKey } from './line.js';
-
-/** The output of a render: text, deflate blocks, or both. */
-export interface RenderOptions {
-  readonly hasText: boolean;
-  /** Undefined if the render needs no deflate blocks. */
-  readonly context: DeflateContext | undefined;
-}
-
-/** A unit of render work: writes the text of a chunk, or writes the lines of a block as a deflate block. */
-export interface RenderTask {
-  /** The approximate size as text, in bytes. */
-  readonly bytes: number;
-
-  /**
-   * Writes the current values. If it throws, the next call writes everything again.
-   * @param scratch memory for changed values while it writes
-   */
-  write(options: RenderOptions, scratch: Scratch): void;
-}
 
 /** The typical size of a value with its space and line feed. */
 const VALUE_BYTES = 10;
 
 /** The maximum number of bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const MAX_VALUE_BYTES = 26;
+/** Checking a block for changes, or starting to write it, takes as long as writing this many bytes of text. */
+export const BYTES_A_BLOCK = 128;
 
 /** The bytes for each line: those of the arrays before `order`, and those of all arrays. */
 const ORDER_OFFSET = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + VALUE_OFFSET_BYTES;
@@ -75,11 +57,8 @@ const capacityFor = (lines: number): number =>
 /** No node has this id. */
 const NO_NODE = -1;
 
-/**
- * The lines are in the order of their keys. The method `write` writes only the deflate block. The chunk that contains
- * the block writes the text.
- */
-export class Block implements RenderTask {
+/** The lines are in the order of their keys. The block compresses them; its chunk writes their text. */
+export class Block {
   readonly #kernel: Kernel;
   readonly #deflated: DeflatedLines;
   readonly family: FamilyMetadata;
@@ -129,12 +108,13 @@ export class Block implements RenderTask {
   get textBytes(): number {
     return this.#textBytes;
   }
+  /** The approximate size of the lines as text, with the cost of the block itself. */
   get bytes(): number {
-    return this.#textBytes + this.#count * VALUE_BYTES;
+    return this.#textBytes + this.#count * VALUE_BYTES + BYTES_A_BLOCK;
   }
   /** The maximum number of bytes that the lines may take as text. */
   get maxBytes(): number {
-    return this.#textBytes + this.#count * MAX_VALUE_BYTES + PADDING_BYTES;
+    return this.#textBytes + this.#count * MAX_VALUE_BYTES;
   }
 
   /** Whether values changed, or lines were added or removed, since the text was written. */
@@ -153,15 +133,12 @@ export class Block implements RenderTask {
   }
 
   /** Whether the last deflate block has the current values. */
-  isCurrent(context: DeflateContext): boolean {
+  isDeflated(context: DeflateContext): boolean {
     return this.#deflated.isCurrent(context);
   }
 
-  write({ context }: RenderOptions): void {
-    if (context === undefined)
-      throw new RangeError(
-        'A block is written only as deflate data, which needs a deflate context',
-      );
+  /** Writes the deflate block. If that fails, the next call writes everything again. */
+  deflate(context: DeflateContext): void {
     this.sort();
     this.#deflated.write(context);
   }
@@ -384,7 +361,8 @@ export class Block implements RenderTask {
       seriesIndexes,
       seriesIndexes + kept * SERIES_INDEX_BYTES,
     );
-    // Offsets and lengths need no copy, since the text is dirty.
+    // Offsets and lengths are not copied, so the text must be written again.
+    this.#markLinesChanged();
     const order = former + was * ORDER_OFFSET;
     bytes.copyWithin(this.#orderAt, order, order + kept * ORDER_BYTES);
     arena.free(former, was * LINE_BYTES);

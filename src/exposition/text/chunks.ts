@@ -1,80 +1,158 @@
-// Divides the blocks of a text into chunks, and divides them again after blocks were added or removed.
-import type { FamilyMetadata } from '../../model.js';
+// Chunks: consecutive blocks whose text is in one buffer, which pages send without a copy.
+import type { Piece } from '../../model.js';
+import { PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
+import { BYTES_A_BLOCK } from './block.js';
 import type { Block } from './block.js';
-import { Chunk } from './chunk.js';
 import type { Family } from './family.js';
+import { RenderBuffer } from './text-snapshot.js';
 
-/**
- * The maximum size of a chunk with several blocks. Larger chunks would need fewer writes, but a value that changes its
- * length would move more text.
- */
+/** The maximum size of a chunk with several blocks. A changed value makes the kernel copy the chunk's text. */
 const MAX_BYTES = 131_072;
+/** Writing this much text takes 0.1 to 0.2 ms. */
+export const BYTES_A_STEP = 262_144;
 /** Dividing this many blocks takes about 0.05 ms. */
 const BLOCKS_A_STEP = 64;
 
+class Chunk {
+  readonly blocks: readonly Block[];
+  readonly #kernel: Kernel;
+  #text: RenderBuffer | undefined;
+  /** Bytes of each block's lines in the text. */
+  #lengths: readonly number[] = [];
+
+  constructor(kernel: Kernel, blocks: readonly Block[]) {
+    this.#kernel = kernel;
+    this.blocks = blocks;
+  }
+
+  /** The approximate size of the text. */
+  get bytes(): number {
+    return this.blocks.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Whether the chunk has grown so much that its blocks must be divided among several chunks. */
+  get isTooLarge(): boolean {
+    return this.blocks.length > 1 && this.bytes > 2 * MAX_BYTES;
+  }
+
+  get isHalfFull(): boolean {
+    return this.bytes >= MAX_BYTES / 2 && !this.isTooLarge;
+  }
+
+  /** Whether the text has the current values. */
+  get isCurrent(): boolean {
+    return this.#text !== undefined && !this.blocks.some(({ isTextDirty }) => isTextDirty);
+  }
+
+  /** Writes the text into a new buffer, since snapshots may hold the last one. */
+  write(): void {
+    const { run } = this.#kernel;
+    const last = this.#text;
+    // Allocate first. Allocation can fail, and no state may change before it succeeds.
+    for (const block of this.blocks) block.sort();
+    const maxBytes = this.blocks.reduce((sum, block) => sum + block.maxBytes, PADDING_BYTES);
+    const next = new RenderBuffer(this.#kernel, maxBytes);
+    // Unset while the kernel writes: if a write fails, the next one must write everything.
+    this.#text = undefined;
+    let from = last?.address ?? 0;
+    let at = next.address;
+    this.#lengths = this.blocks.map(({ address }, index) => {
+      const before = this.#lengths[index] ?? 0;
+      const length = run.render(address, from, before, at);
+      if (last !== undefined) from += before;
+      at += length;
+      return length;
+    });
+    next.data = next.data.subarray(0, at - next.address);
+    this.#text = next;
+    last?.release();
+  }
+
+  /** Adds the text of each family to `pieces`, and its buffer to `buffers`. */
+  collect(pieces: Piece[], buffers: RenderBuffer[]): void {
+    const text = this.#text;
+    if (text === undefined) return;
+    buffers.push(text);
+    let [start, end, lines] = [0, 0, 0];
+    this.blocks.forEach(({ family, count }, index) => {
+      end += this.#lengths[index] ?? 0;
+      lines += count;
+      if (this.blocks[index + 1]?.family === family) return;
+      const data = text.data.subarray(start, end);
+      pieces.push({ family, lines, data, bytes: end - start, crc: 0 });
+      [start, lines] = [end, 0];
+    });
+  }
+
+  /** Frees the text. The blocks may be closed already. */
+  close(): void {
+    this.#text?.release();
+    this.#text = undefined;
+  }
+}
+
+/** All chunks of a text, in the order of the page. */
 export class Chunks {
   readonly #kernel: Kernel;
   #all: readonly Chunk[] = [];
-  #metadata: readonly FamilyMetadata[] = [];
   #isCurrent = true;
   /** Replaced chunks whose memory is not freed yet. */
-  #retired: Chunk[] = [];
+  #replaced: Chunk[] = [];
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
   }
 
-  /** All chunks, in the order of the page. */
-  get all(): readonly Chunk[] {
-    return this.#all;
-  }
-
-  /** The metadata of all families. The list changes only with the families. */
-  get metadata(): readonly FamilyMetadata[] {
-    return this.#metadata;
-  }
-
-  /** Call it if blocks were added or removed, or if a chunk is too large. The next render divides the blocks again. */
+  /** Call it if blocks were added or removed. The next render divides the blocks again. */
   invalidate(): void {
     this.#isCurrent = false;
+  }
+
+  /** Writes changed text in small steps. Returns the text of each family, and adds its buffers to `buffers`. */
+  *rendering(
+    families: Iterable<Family>,
+    buffers: RenderBuffer[],
+  ): Generator<void, readonly Piece[]> {
+    if (!this.#isCurrent) yield* this.#dividing(families);
+    const pieces: Piece[] = [];
+    let bytes = 0;
+    for (const chunk of this.#all) {
+      const { isCurrent } = chunk;
+      bytes += isCurrent ? chunk.blocks.length * BYTES_A_BLOCK : chunk.bytes;
+      if (!isCurrent) chunk.write();
+      chunk.collect(pieces, buffers);
+      if (chunk.isTooLarge) this.invalidate();
+      if (bytes < BYTES_A_STEP) continue;
+      bytes = 0;
+      yield;
+    }
+    return pieces;
   }
 
   /**
    * Fills one chunk after the other, in small steps. An existing chunk is kept with its text if it is at least half
    * full and its blocks still follow each other. So an added or removed block affects only the chunks next to it.
    */
-  *dividing(families: Iterable<Family>): Generator<void, void> {
-    yield* this.#freeingRetired();
-    if (this.#isCurrent) return;
-    const metadata: FamilyMetadata[] = [];
+  *#dividing(families: Iterable<Family>): Generator<void, void> {
     const blocks: Block[] = [];
-    for (const family of families) {
-      metadata.push(family.metadata);
-      for (const block of family.blocks) {
-        blocks.push(block);
-        if (blocks.length % BLOCKS_A_STEP === 0) yield;
-      }
-    }
-    const former = new Map<Block | undefined, Chunk>();
-    for (const chunk of this.#all) former.set(chunk.blocks[0], chunk);
+    for (const family of families)
+      for (const block of family.blocks) if (blocks.push(block) % BLOCKS_A_STEP === 0) yield;
+    const former = new Map(this.#all.map((chunk) => [chunk.blocks[0], chunk]));
     const all: Chunk[] = [];
     let open: Block[] = [];
     let bytes = 0;
     const close = (): void => {
-      if (open.length === 0) return;
-      const same = former.get(open[0]);
-      const isSame = same?.blocks.length === open.length && hasAt(same.blocks, open, 0);
-      all.push(isSame ? same : new Chunk(this.#kernel, open));
+      if (open.length > 0) all.push(new Chunk(this.#kernel, open));
       open = [];
       bytes = 0;
     };
     for (let at = 0, next = blocks[0]; next !== undefined; next = blocks[at]) {
-      const kept = former.get(next);
-      if (kept !== undefined && isHalfFull(kept) && hasAt(kept.blocks, blocks, at)) {
+      const known = former.get(next);
+      if (known?.isHalfFull === true && known.blocks.every((each, i) => each === blocks[at + i])) {
         close();
-        all.push(kept);
-        at += kept.blocks.length;
+        all.push(known);
+        at += known.blocks.length;
         yield;
         continue;
       }
@@ -85,37 +163,24 @@ export class Chunks {
     }
     close();
     const kept = new Set(all);
-    this.#retired = this.#all.filter((chunk) => !kept.has(chunk));
+    this.#replaced.push(...this.#all.filter((chunk) => !kept.has(chunk)));
     this.#all = all;
-    if (!hasSameItems(metadata, this.#metadata)) this.#metadata = metadata;
     this.#isCurrent = true;
-    yield* this.#freeingRetired();
+    yield* this.#freeingReplaced();
   }
 
   /** Frees the text of all chunks, one chunk per step. The blocks may be closed already. */
   *closing(): Generator<void, void> {
-    this.#retired.push(...this.#all);
-    this.#all = this.#metadata = [];
-    yield* this.#freeingRetired();
+    this.#replaced.push(...this.#all);
+    this.#all = [];
+    this.#isCurrent = false;
+    yield* this.#freeingReplaced();
   }
 
-  *#freeingRetired(): Generator<void, void> {
-    for (let last = this.#retired.pop(); last !== undefined; last = this.#retired.pop()) {
+  *#freeingReplaced(): Generator<void, void> {
+    for (let last = this.#replaced.pop(); last !== undefined; last = this.#replaced.pop()) {
       last.close();
       yield;
     }
   }
 }
-
-/** Whether a chunk has grown so much that its blocks must be divided among several chunks. */
-export const isTooLarge = ({ blocks, bytes }: Chunk): boolean =>
-  blocks.length > 1 && bytes > 2 * MAX_BYTES;
-
-const isHalfFull = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
-
-/** Whether `all` contains the blocks `some`, in the same order, from an index on. */
-const hasAt = (some: readonly Block[], all: readonly Block[], index: number): boolean =>
-  some.every((block, i) => block === all[index + i]);
-
-const hasSameItems = (some: readonly unknown[], others: readonly unknown[]): boolean =>
-  some.length === others.length && some.every((item, index) => item === others[index]);

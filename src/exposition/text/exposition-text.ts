@@ -6,40 +6,28 @@ import { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from './line.js';
 import type { Line, LineKey } from './line.js';
-import { Scratch, hashOf } from '../wasm/memory.js';
-import type { RenderOptions, RenderTask } from './block.js';
-import { Chunks, isTooLarge } from './chunks.js';
+import { hashOf } from '../wasm/memory.js';
+import { BYTES_A_BLOCK } from './block.js';
+import { BYTES_A_STEP, Chunks } from './chunks.js';
 import { Family } from './family.js';
 import type { TextSize } from './family.js';
-import { OpenMetricsViolations } from './open-metrics-violations.js';
-import type { RenderBuffer } from './render-buffer.js';
 import { TextSnapshot } from './text-snapshot.js';
+import type { RenderBuffer } from './text-snapshot.js';
 
 /** This many characters of a line cost as much as a short line. */
 const CHARACTERS_A_STEP = 128;
 
-/** Writing this much text takes 0.1 to 0.2 ms. */
-const BYTES_A_STEP = 262_144;
-
-/** Checking this many chunks for changes takes 0.1 to 0.2 ms. */
-const CHUNKS_A_STEP = 16;
-
-interface OrderedFamily {
-  readonly familyIndex: number;
-  readonly family: Family;
-}
-
 export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #usesKernelDeflate: typeof usesKernelDeflate;
-  readonly #families = new Map<string, OrderedFamily>();
+  readonly #families = new Map<string, Family>();
   /** The families, in the order of a page. */
-  readonly #order: OrderedFamily[] = [];
+  readonly #order: Family[] = [];
+  /** The metadata of all families, in the order of a page; undefined after families were added or removed. */
+  #metadata: readonly FamilyMetadata[] | undefined;
   readonly #chunks: Chunks;
-  readonly #violations = new OpenMetricsViolations();
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
   #context: DeflateContext | undefined;
-  readonly #scratch: Scratch;
   readonly #cost: Cost;
 
   /**
@@ -51,7 +39,6 @@ export class ExpositionText {
     this.#kernel = kernel;
     this.#chunks = new Chunks(kernel);
     this.#usesKernelDeflate = usesKernel;
-    this.#scratch = new Scratch(kernel);
   }
 
   /** Number of lines, one per series. */
@@ -70,7 +57,7 @@ export class ExpositionText {
 
   /** The family of that name; undefined if it has no lines. */
   family(name: string): Family | undefined {
-    return this.#families.get(name)?.family;
+    return this.#families.get(name);
   }
 
   /** Adds or replaces a line. Families are sorted by `familyIndex`, then by name. */
@@ -81,36 +68,32 @@ export class ExpositionText {
     line: Line,
     hash = this.seriesHash(metadata.name, line),
   ): void {
-    let ordered = this.#families.get(metadata.name);
-    if (ordered === undefined) {
-      ordered = {
-        familyIndex,
-        family: new Family(this.#kernel, metadata, this.#size, this.#cost),
-      };
-      this.#families.set(metadata.name, ordered);
-      this.#order.splice(this.#indexOf(ordered), 0, ordered);
+    let family = this.#families.get(metadata.name);
+    if (family === undefined) {
+      family = new Family(this.#kernel, metadata, familyIndex, this.#size, this.#cost);
+      this.#families.set(metadata.name, family);
+      this.#order.splice(this.#indexOf(family), 0, family);
+      this.#metadata = undefined;
     }
     this.#cost.steps += costOf(line);
     const { blocks } = this.#size;
-    ordered.family.put(key, line, hash);
-    this.#violations.put(ordered.family, line);
+    family.put(key, line, hash);
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
   }
 
   remove(name: string, key: LineKey): void {
-    const ordered = this.#families.get(name);
-    if (ordered === undefined) return;
-    const { family } = ordered;
+    const family = this.#families.get(name);
+    if (family === undefined) return;
     const { blocks } = this.#size;
     this.#cost.steps++;
     family.remove(key);
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
     if (family.lines > 0) return;
-    this.#violations.delete(family);
     const steps = family.closing();
     while (steps.next().done !== true);
     this.#families.delete(name);
-    this.#order.splice(this.#indexOf(ordered), 1);
+    this.#order.splice(this.#indexOf(family), 1);
+    this.#metadata = undefined;
   }
 
   /** The hash of the name and the labels of a line. */
@@ -133,77 +116,78 @@ export class ExpositionText {
   *rendering(forms: Iterable<LineForm> = ['text']): Generator<void, Snapshot> {
     const wanted = new Set(forms);
     const usesKernel = wanted.has('deflated') && this.#usesKernelDeflate(this.#size);
-    const context = usesKernel ? yield* this.#updatedContext() : undefined;
-    const hasText = wanted.has('text') || context === undefined;
-    const options: RenderOptions = { hasText, context };
-    yield* this.#chunks.dividing(this.#inOrder());
-    yield* this.#violations.searching(context !== undefined);
-    yield* this.#writingDirty(options);
-    const text: Piece[] = [];
-    const deflated: Piece[] = [];
-    const buffers: RenderBuffer[] = [];
-    let collected = 0;
-    for (const chunk of this.#chunks.all) {
-      const output = chunk.rendered(options);
-      text.push(...output.text);
-      deflated.push(...output.deflated);
-      buffers.push(...output.buffers);
-      if (isTooLarge(chunk)) this.#chunks.invalidate();
-      if (++collected % CHUNKS_A_STEP === 0) yield;
-    }
-    context?.rendered(bytesOf(deflated.map(({ data }) => data)));
+    const violatesOpenMetrics = yield* this.#searchingViolation();
     const lines = new Map<LineForm, readonly Piece[]>();
-    if (hasText) lines.set('text', text);
-    if (context !== undefined) lines.set('deflated', deflated);
-    const { metadata } = this.#chunks;
-    const violatesOpenMetrics = this.#violations.wereFound;
+    const buffers: RenderBuffer[] = [];
+    if (wanted.has('text') || !usesKernel)
+      lines.set('text', yield* this.#chunks.rendering(this.#order, buffers));
+    else yield* this.#chunks.closing();
+    if (usesKernel) lines.set('deflated', yield* this.#deflating(buffers));
+    const metadata = (this.#metadata ??= this.#order.map((family) => family.metadata));
     return new TextSnapshot({ metadata, violatesOpenMetrics, lines, buffers });
   }
 
-  *#writingDirty(options: RenderOptions): Generator<void, void> {
-    const dirty: RenderTask[] = [];
-    let checked = 0;
-    for (const chunk of this.#chunks.all) {
-      chunk.collectDirty(options, dirty);
-      if (++checked % CHUNKS_A_STEP === 0) yield;
-    }
+  /** Writes changed deflate blocks in small steps. Returns them, and adds their buffers to `buffers`. */
+  *#deflating(buffers: RenderBuffer[]): Generator<void, readonly Piece[]> {
+    const context = yield* this.#updatedContext();
+    const pieces: Piece[] = [];
+    let written = 0;
+    for (const family of this.#order)
+      for (const block of family.blocks) {
+        const isCurrent = block.isDeflated(context);
+        if (!isCurrent) block.deflate(context);
+        const { deflateBlock, count } = block;
+        if (deflateBlock === undefined) continue;
+        const { buffer, bytes, crc } = deflateBlock;
+        pieces.push({ family: family.metadata, lines: count, data: buffer.data, bytes, crc });
+        buffers.push(buffer);
+        written += isCurrent ? BYTES_A_BLOCK : block.bytes;
+        if (written < BYTES_A_STEP) continue;
+        written = 0;
+        yield;
+      }
+    context.rendered(bytesOf(pieces.map(({ data }) => data)));
+    return pieces;
+  }
+
+  /** Whether any family violates OpenMetrics. Searches in small steps. */
+  *#searchingViolation(): Generator<void, boolean> {
     let bytes = 0;
-    for (const task of dirty) {
-      task.write(options, this.#scratch);
-      bytes += task.bytes;
-      if (bytes < BYTES_A_STEP) continue;
-      bytes = 0;
-      yield;
+    for (const family of this.#order) {
+      if (family.hasNegativeBound) return true;
+      for (const block of family.blocks) {
+        if (family.violatesOpenMetrics(block)) return true;
+        bytes += block.bytes;
+        if (bytes < BYTES_A_STEP) continue;
+        bytes = 0;
+        yield;
+      }
     }
+    return false;
   }
 
   /** Frees everything, one block per step. */
   *closing(): Generator<void, void> {
-    this.#scratch.close();
     yield* this.#chunks.closing();
-    for (const { family } of this.#order) {
+    for (const family of this.#order) {
       this.#families.delete(family.metadata.name);
-      this.#violations.delete(family);
       yield* family.closing();
     }
     this.#context?.close();
     this.#context = undefined;
     this.#order.length = 0;
+    this.#metadata = undefined;
     Object.assign(this.#size, { lines: 0, blocks: 0, textBytes: 0 });
   }
 
-  *#inOrder(): Generator<Family, void> {
-    for (const { family } of this.#order) yield family;
-  }
-
   /** The index of a family in the order of a page, or the index where it belongs. */
-  #indexOf(ordered: OrderedFamily): number {
+  #indexOf(family: Family): number {
     let low = 0;
     let high = this.#order.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#order[middle];
-      if (other !== undefined && comesBefore(other, ordered)) low = middle + 1;
+      if (other !== undefined && comesBefore(other, family)) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -215,16 +199,15 @@ export class ExpositionText {
     const families = this.#order;
     yield* context.updatingCode(this.#size.lines, function* (counts, every) {
       let skipped = every - 1;
-      for (const { family } of families)
+      for (const family of families)
         skipped = yield* family.countingSymbols(context, counts, every, skipped);
     });
     return context;
   }
 }
 
-const comesBefore = (a: OrderedFamily, b: OrderedFamily): boolean =>
-  a.familyIndex < b.familyIndex ||
-  (a.familyIndex === b.familyIndex && a.family.metadata.name < b.family.metadata.name);
+const comesBefore = (a: Family, b: Family): boolean =>
+  a.index < b.index || (a.index === b.index && a.metadata.name < b.metadata.name);
 
 /** The work of adding or removing a line: 1, or more for a long line. */
 export const costOf = (line: Line): number =>

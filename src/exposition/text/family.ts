@@ -2,11 +2,13 @@
 import type { FamilyMetadata } from '../../model.js';
 import type { DeflateContext } from '../compress/deflate-context.js';
 import type { Cost } from '../../budget.js';
+import { OPCODE } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { MAX_LINES } from '../wasm/layout.js';
 import { StoredText } from '../wasm/memory.js';
 import type { TextHash } from '../wasm/memory.js';
 import { Block } from './block.js';
+import { labelsOf } from './line.js';
 import type { Line, LineKey } from './line.js';
 
 /** A block with this many bytes of names and labels is full. Writing it takes 4 to 6 ms if no text repeats. */
@@ -15,8 +17,8 @@ const FULL_BYTES = 262_144;
 /** Moving this many lines to another block takes as long as adding one. */
 const MOVED_A_STEP = 2;
 
-/** Searching this many full blocks for a value takes 0.2 ms. */
-const BLOCKS_A_STEP = 16;
+/** OpenMetrics forbids a histogram with a negative bound to have a sum, which all histograms have here. */
+const NEGATIVE_BOUND = /le="-[^"]*"\} $/;
 
 /**
  * The block of a line, and its index in the block. For a missing line, `lineIndex` is `-1 - i` if it belongs at the
@@ -41,12 +43,17 @@ export interface TextSize {
 
 export class Family {
   readonly metadata: FamilyMetadata;
+  /** On a page, families are sorted by this number, then by name. */
+  readonly index: number;
   readonly #kernel: Kernel;
   readonly #blocks: Block[] = [];
   /** The names that the lines have, by suffix. */
   readonly #names = new Map<string, StoredText>();
   #lastName: { readonly suffix: string; readonly name: StoredText } | undefined;
   #lines = 0;
+  /** Whether a line's value may be negative or NaN, and the type allows neither in OpenMetrics. */
+  #mayViolate = false;
+  #hasNegativeBound = false;
   readonly #size: TextSize;
   readonly #cost: Cost;
   /**
@@ -58,9 +65,10 @@ export class Family {
    * @param size the size of the whole text, which the family updates
    * @param cost counts lines that move to another block
    */
-  constructor(kernel: Kernel, metadata: FamilyMetadata, size: TextSize, cost: Cost) {
+  constructor(kernel: Kernel, metadata: FamilyMetadata, index: number, size: TextSize, cost: Cost) {
     this.#kernel = kernel;
     this.metadata = metadata;
+    this.index = index;
     this.#size = size;
     this.#cost = cost;
   }
@@ -74,6 +82,7 @@ export class Family {
     const { blockIndex, lineIndex } = this.#locate(key);
     const block = this.#blocks[blockIndex];
     const name = this.#name(line.suffix);
+    this.#checkLine(line);
     this.#position.nodeId = NO_NODE;
     if (block === undefined || lineIndex < 0) {
       this.#lines++;
@@ -141,22 +150,20 @@ export class Family {
     return pending;
   }
 
+  /** Whether the family violates OpenMetrics whatever the values are. */
+  get hasNegativeBound(): boolean {
+    return this.#hasNegativeBound;
+  }
+
   /**
-   * Searches blocks for a value that OpenMetrics forbids, a few blocks per step. Returns whether it found one. NaN is
-   * allowed only for quantiles.
-   * @param blocks the blocks to search: all, those whose text is dirty, or those whose deflate block is dirty
+   * Whether a value in a block violates OpenMetrics: a negative one or NaN in counters, sums and counts, or a negative
+   * quantile.
    */
-  *searchingViolations(blocks: 'all' | 'text' | 'deflate'): Generator<void, boolean> {
+  violatesOpenMetrics(block: Block): boolean {
+    if (!this.#mayViolate) return false;
     const { name, type } = this.metadata;
     const nameBytes = type === 'summary' ? name.length : 0;
-    let searched = 0;
-    for (const block of this.#blocks) {
-      if (blocks === 'text' && !block.isTextDirty) continue;
-      if (blocks === 'deflate' && !block.isDeflateDirty) continue;
-      if (this.#kernel.run.hasNegativeOrNaN(block.address, nameBytes) !== 0) return true;
-      if (++searched % BLOCKS_A_STEP === 0) yield;
-    }
-    return false;
+    return this.#kernel.run.hasNegativeOrNaN(block.address, nameBytes) !== 0;
   }
 
   /** Frees everything, one block per step. */
@@ -199,6 +206,14 @@ export class Family {
       else high = middle;
     }
     return low === this.#blocks.length && low > 0 ? low - 1 : low;
+  }
+
+  #checkLine(line: Line): void {
+    const { type } = this.metadata;
+    if (type !== 'counter' && type !== 'histogram' && type !== 'summary') return;
+    const kind = line.opcode & 0xff;
+    this.#mayViolate ||= kind !== OPCODE.u64 && kind !== OPCODE.bool;
+    this.#hasNegativeBound ||= line.suffix === '_bucket' && NEGATIVE_BOUND.test(labelsOf(line));
   }
 
   #newBlock(at: number, capacity?: number): Block {

@@ -1,7 +1,38 @@
 // A snapshot of the text of a target, which holds the buffers of its lines.
 import { Fault } from '../../errors.js';
 import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
-import type { RenderBuffer } from './render-buffer.js';
+import type { Kernel } from '../wasm/kernel.js';
+
+/** A reference-counted buffer in the kernel's memory, with rendered text or a deflate block. */
+export class RenderBuffer {
+  readonly #kernel: Kernel;
+  readonly address: number;
+  readonly #capacity: number;
+  /** The buffer's content. */
+  data: Uint8Array;
+  #holders = 1;
+
+  /** Its creator is its first holder. */
+  constructor(kernel: Kernel, capacity: number) {
+    this.#kernel = kernel;
+    this.address = kernel.arena.allocate(capacity);
+    this.#capacity = capacity;
+    this.data = kernel.view(this.address, capacity);
+  }
+
+  get isFreed(): boolean {
+    return this.#holders === 0;
+  }
+
+  hold(): void {
+    this.#holders++;
+  }
+
+  release(): void {
+    if (--this.#holders > 0) return;
+    this.#kernel.arena.free(this.address, this.#capacity);
+  }
+}
 
 type SnapshotParts = Pick<TextSnapshot, 'metadata' | 'violatesOpenMetrics'> & {
   /** The lines of each form that was rendered. */

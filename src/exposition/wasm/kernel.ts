@@ -63,9 +63,7 @@ function reserve(maximum: number): WebAssembly.Memory {
   }
 }
 
-/**
- * The functions of assembly/index.ts. A block is passed as the address of its header, a chunk or a cell as its address.
- */
+/** The functions of assembly/index.ts. A block is passed as the address of its header. */
 interface KernelExports {
   markDirty(cell: number): void;
   insert(
@@ -84,11 +82,7 @@ interface KernelExports {
   sort(block: number, oldNumber: number, newNumber: number, from: number, to: number): void;
   storeChanged(cells: number, values: number, words: number, count: number, out: number): number;
   hasNegativeOrNaN(block: number, nameBytes: number): number;
-  dirtyFlags(chunk: number): number;
-  chunkChanges(chunk: number): number;
-  renderAll(chunk: number, to: number): number;
-  renderChanged(chunk: number, from: number, bytes: number, to: number): number;
-  rewrite(chunk: number, text: number, bytes: number, values: number): number;
+  render(block: number, from: number, bytes: number, to: number): number;
   prepareRecords(block: number): void;
   bestLineDistance(block: number, code: number, to: number): number;
   countSymbols(block: number, code: number, to: number): void;

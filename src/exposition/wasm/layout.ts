@@ -120,21 +120,6 @@ export const OPCODE_WRAP32 = 5;
 export const SCALED = 0x100;
 export const SCALE_SHIFT = 16;
 
-// The table of a chunk: the number of its blocks, then an item for each block. `start` is the offset of the block's lines
-// in the last text.
-//
-//   0        4          8       12
-//   +--------+----------+-------+----------+
-//   | blocks | block at | start | the next |
-//   | u32    | u32      | u32   | block    |
-//   +--------+----------+-------+----------+
-export const CHUNK_BLOCKS = 4;
-export const CHUNK_BLOCK_START = 4;
-export const CHUNK_BLOCK_BYTES = 8;
-
-/** The bytes of scratch memory that `rewrite` needs for each value. */
-export const REWRITE_VALUE_BYTES = 32;
-
 /** The record of a compressed line, and the total of a line or a group of lines: assembly/deflate.ts. */
 export const RECORD_BYTES = 24;
 export const DEFLATE_TOTALS_SIZE = 12;

@@ -24,18 +24,15 @@ function blockOf(kernel: Kernel) {
       cellLine(labels, cells.of(cell), opcode),
       nodeId * 7,
     );
-  // A chunk with one block and no header, laid out as in assembly/lines.ts.
-  const chunk = kernel.arena.allocate(24);
-  kernel.u32.set([1, block.address, 0, 0], chunk >>> 2);
+  let [last, bytes] = [0, 0];
   const text = () => {
     block.sort();
-    const to = kernel.arena.allocate(block.maxBytes);
-    const bytes = kernel.run.renderAll(chunk, to);
+    const to = kernel.arena.allocate(block.maxBytes + PADDING_BYTES);
+    bytes = kernel.run.render(block.address, last, bytes, to);
+    last = to;
     return kernel.view(to, bytes).toString();
   };
-  const isDirty = () => kernel.run.dirtyFlags(chunk) !== 0;
-  const changes = () => kernel.run.chunkChanges(chunk);
-  return { block, chunk, cells, insert, text, isDirty, changes };
+  return { block, cells, insert, text };
 }
 
 describe('the hash of a series', () => {
@@ -74,20 +71,20 @@ describe('a line block', () => {
     cells.set(0, -1.2345678901234567e-6);
     for (let i = 0; i < 100; i++) insert(i, i, '', 0, OPCODE.f64);
     expect(text().slice(0, 33)).to.equal('shop_x -0.0000012345678901234567\n');
-    expect(block.maxBytes - PADDING_BYTES).to.equal(text().length);
+    expect(block.maxBytes).to.equal(text().length);
   });
 
   it('does not write beyond the space that it reserves', () => {
     const kernel = new Kernel();
-    const { block, chunk, cells, insert } = blockOf(kernel);
+    const { block, cells, insert } = blockOf(kernel);
     fc.assert(
       fc.property(fc.double(), fc.string({ maxLength: 40 }), (value, labels) => {
         cells.set(0, value);
         insert(block.count, block.count, labels, 0, OPCODE.f64);
-        const capacity = block.maxBytes;
+        const capacity = block.maxBytes + PADDING_BYTES;
         const to = kernel.arena.allocate(capacity + CANARY);
         kernel.bytes.fill(0x55, to, to + capacity + CANARY);
-        kernel.run.renderAll(chunk, to);
+        kernel.run.render(block.address, 0, 0, to);
         const after = kernel.bytes.slice(to + capacity, to + capacity + CANARY);
         kernel.arena.free(to, capacity + CANARY);
         expect(new Set(after)).to.deep.equal(new Set([0x55]));
@@ -98,25 +95,24 @@ describe('a line block', () => {
   it('works with memory addresses beyond 2 GiB', () => {
     const kernel = new Kernel();
     kernel.arena.allocate(2 ** 31);
-    const { block, cells, insert, text, isDirty } = blockOf(kernel);
+    const { block, cells, insert, text } = blockOf(kernel);
     for (let i = 0; i < 9; i++) insert(i, i, `i="${i}"`, i % 2, OPCODE.u64);
     cells.setBits(1, 7n);
     block.remove(0);
     expect(block.hash(0)).to.equal(7);
     expect(text()).to.match(/^shop_x\{i="1"\} 7\nshop_x\{i="2"\} 0\n/);
-    expect(isDirty()).to.equal(false);
+    expect(block.isTextDirty).to.equal(false);
     expect(block.isDeflateDirty, 'the stream is still dirty').to.equal(true);
     cells.setBits(1, 8n);
-    expect(isDirty()).to.equal(true);
+    expect(block.isTextDirty).to.equal(true);
   });
 
-  it('counts all lines of a changed cell', () => {
-    const { block, cells, insert, text, changes } = blockOf(new Kernel());
+  it('writes all lines of a changed cell', () => {
+    const { block, cells, insert, text } = blockOf(new Kernel());
     for (let i = 0; i < 40; i++) insert(i, i, `i="${i}"`, i % 4, OPCODE.u64);
     text();
-    expect(changes()).to.equal(0);
     cells.setBits(2, 1n);
-    expect(changes()).to.equal(10);
+    expect(text().match(/ 1$/gm)).to.have.lengthOf(10);
     for (let i = 0; i < 30; i++) block.remove(0);
     cells.setBits(3, 1n);
     expect(text().match(/ 1$/gm)).to.have.lengthOf(6);

@@ -2,8 +2,7 @@
 // allocates no memory and has no static data. Addresses come from ../layout.ts, tables from ../kernel-tables.ts.
 export { insert, sort, markDirty } from './block';
 export { storeChanged } from './scan';
-export { chunkChanges, dirtyFlags, hasNegativeOrNaN } from './lines';
-export { renderAll, renderChanged, rewrite } from './lines';
+export { hasNegativeOrNaN, render } from './lines';
 export {
   bestLineDistance,
   countSymbols,
