@@ -4,7 +4,7 @@ import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { Config } from '../config/resolve.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
-import { authorityInUrl } from '../sinks/http/listen-address.js';
+import { authorityInUrl } from '../sinks/http/http-server.js';
 import type { ServerTls } from '../web-config/server-tls.js';
 import { readWebConfig } from '../web-config/web-config.js';
 import { listenAddresses } from './listeners.js';

@@ -4,7 +4,7 @@ import type { Config } from '../config/resolve.js';
 import type { Settings } from '../config/settings.js';
 import { Fault } from '../errors.js';
 import { hostAndPort } from '../rules/formats.js';
-import type { ListenAddress } from '../sinks/http/listen-address.js';
+import type { ListenAddress } from '../sinks/http/http-server.js';
 import { authenticatesClients } from '../web-config/web-config.js';
 import type { WebConfig } from '../web-config/web-config.js';
 import { selectedClasses } from './plan.js';

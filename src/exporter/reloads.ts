@@ -7,7 +7,7 @@ import type { Settings } from '../config/settings.js';
 import { withoutExcerpts } from '../document/document.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
-import type { ReloadAnswer } from '../sinks/http/endpoints.js';
+import type { ReloadAnswer } from '../sinks/http/dispatch.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
 import { checkReload, warningsOf } from './check-start.js';
 import type { Planned } from './plan.js';

@@ -1,9 +1,10 @@
 // Makes the guard of the HTTP listener from a web configuration: TLS, passwords, rate limit and headers.
 import { catchError, map, of, tap } from 'rxjs';
 import { messageOf } from '../errors.js';
-import type { Guard, GuardTls } from '../sinks/http/admission.js';
+import type { Guard } from '../sinks/http/http-server.js';
 import { textReply } from '../sinks/http/reply.js';
 import type { Reply } from '../sinks/http/reply.js';
+import type { GuardTls } from '../sinks/http/tls.js';
 import { certificateOptions, certificateRefusal } from '../web-config/server-tls.js';
 import { authenticatesClients } from '../web-config/web-config.js';
 import { Passwords, tokenBucket } from '../web-config/passwords.js';

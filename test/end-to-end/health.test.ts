@@ -13,7 +13,7 @@ import { Fault, messageOf } from '#app/errors.js';
 import { healthProblem } from '#app/exporter/health.js';
 import { listenAddresses } from '#app/exporter/listeners.js';
 import { webGuard } from '#app/exporter/web-guard.js';
-import { NO_GUARD } from '#app/sinks/http/admission.js';
+import { NO_GUARD } from '#app/sinks/http/http-server.js';
 import { WatchedWebConfig } from '#app/web-config/watched-web-config.js';
 import { tlsPath } from '../support/component-certificates.js';
 import { FakeTarget } from '../support/fake-target.js';

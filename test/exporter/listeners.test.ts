@@ -14,7 +14,7 @@ import {
 import { planTargets } from '#app/exporter/plan.js';
 import { shown } from '#app/document/document.js';
 import { hostAndPort, listenAddress } from '#app/rules/formats.js';
-import { boundAuthority, listenFault } from '#app/sinks/http/listen-address.js';
+import { boundAuthority, listenFault } from '#app/sinks/http/http-server.js';
 import { activatedSockets } from '#app/systemd/service-manager.js';
 import type { WebConfig } from '#app/web-config/web-config.js';
 import { readyPage, scrape } from '../end-to-end/page.js';

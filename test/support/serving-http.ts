@@ -5,7 +5,7 @@ import type { Subscription } from 'rxjs';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT, notReadyText } from '#app/exposition/page/text-page.js';
 import type { Target } from '#app/model.js';
-import { NO_GUARD } from '#app/sinks/http/admission.js';
+import { NO_GUARD } from '#app/sinks/http/http-server.js';
 import { httpSink } from '#app/sinks/http/http.js';
 import type { HttpOptions } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';

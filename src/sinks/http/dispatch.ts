@@ -1,31 +1,121 @@
-// Dispatches a request to a scrape or another endpoint, and answers scrapes (spec 4).
+// Dispatches a request to a scrape or another endpoint, and answers it (spec 4).
 import type { IncomingMessage } from 'node:http';
-import { map, of } from 'rxjs';
+import { TLSSocket } from 'node:tls';
+import { from, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { DemandAnswer, Scope, SyncProgress, Target } from '../../model.js';
+import { pluralize } from '../../pluralize.js';
+import type { SelfMetrics } from '../self-metrics.js';
+import { identitiesOf } from '../sink.js';
 import { chooseFormat, prefersGzip } from './choose-format.js';
 import type { Formats } from './choose-format.js';
-import { ENDPOINTS, RELOAD_PATH, reloaded } from './endpoints.js';
-import type { EndpointOptions } from './endpoints.js';
-import { textReply } from './reply.js';
+import { authorityOf } from './http-server.js';
+import { htmlReply } from './pages/html.js';
+import { statusPage } from './pages/status-page.js';
+import type { ProcessInfo } from './pages/status-page.js';
+import { TREE_PATH } from './pages/tree-page.js';
+import type { TreeResponder } from './pages/tree-page.js';
+import { compressiblePage, plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
-import { route } from './route.js';
+import { parametersOf, route } from './route.js';
 
-export interface ScrapeOptions {
+/** The result of a reload, for the client that requested it. */
+export type ReloadAnswer =
+  | {
+      readonly kind: 'accepted';
+      /** A sentence for each changed setting that only takes effect after a restart. */
+      readonly needRestart: readonly string[];
+    }
+  | {
+      readonly kind: 'refused';
+      /** All errors of the new configuration. The current configuration stays in use. */
+      readonly reasons: readonly string[];
+    };
+
+export interface EndpointOptions {
+  /** Base scrape path, such as `/metrics`. */
+  readonly path: string;
   readonly formats: Formats;
   /** Returns the current scope with the name `name`. */
   readonly scope: (name: string) => Scope | undefined;
+  /** The names of the current scopes of a target. */
+  readonly scopeNames: (target: Target) => readonly string[];
   readonly notReady: (progress: SyncProgress) => string;
+  readonly selfMetrics: SelfMetrics;
+  /** The current facts about the process. */
+  readonly service: () => ProcessInfo;
+  /** Unix time in milliseconds. */
+  readonly unixMs: () => number;
+  /** Answers requests for the tree page; undefined if the configuration disables it. */
+  readonly tree: TreeResponder | undefined;
+  /** Reloads the configuration; undefined if the configuration disables reloads by HTTP. */
+  readonly reload: (() => ReloadAnswer) | undefined;
 }
 
-/** The parameters of a scrape. The path and the query can each name a scope. */
-interface ScrapeRequest {
-  readonly scope: string | undefined;
-  readonly query: URLSearchParams;
-  /** The Accept header. */
-  readonly accept: string | undefined;
-  /** Whether to render gzip. The function `encoded` in reply.ts decides on the coding of the response. */
-  readonly prefersGzip: boolean;
+export interface DispatchedRequest {
+  readonly isScrape: boolean;
+  readonly reply: () => Observable<Reply>;
+}
+
+type Endpoint = (
+  targets: readonly Target[],
+  options: EndpointOptions,
+  request: IncomingMessage,
+  query: URLSearchParams,
+) => Observable<Reply>;
+
+/** The endpoints for GET and HEAD besides scrapes and the tree page, by path. */
+const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
+  ['/', (targets, options, _, query) => of(status(targets, options, query))],
+  ['/-/healthy', () => of(textReply(200, 'healthy'))],
+  ['/-/ready', (targets) => of(readiness(targets))],
+  ['/-/targets', (targets, { path }, request) => of(discovery(targets, path, request))],
+  ['/-/metrics', (targets, { selfMetrics }) => ownMetrics(targets, selfMetrics)],
+]);
+
+/** The path that reloads the configuration; accepts only POST. */
+const RELOAD_PATH = '/-/reload';
+
+const ALLOWED = new Set(['GET', 'HEAD']);
+
+/**
+ * Dispatches a request. Checks the path (404), then the method (405), then the parameters of a scrape.
+ * @param targets returns the current targets; called when the reply is made
+ */
+export function dispatch(
+  request: IncomingMessage,
+  targets: () => readonly Target[],
+  options: EndpointOptions,
+): DispatchedRequest {
+  const { method = '', url = '', headers, httpVersion } = request;
+  const { path, tree } = options;
+  if (headers.host === undefined && httpVersion === '1.1')
+    return refusal(400, 'the request has no Host header');
+  const { pathname, query } = splitTarget(url);
+  if (pathname === RELOAD_PATH) return reloadRequested(method, options.reload);
+  const inPath = scopeInPath(pathname, path);
+  const isTree = inPath === undefined && pathname === TREE_PATH;
+  if (isTree && tree === undefined)
+    return refusal(403, 'trees are off; http_tree_enabled turns them on');
+  const endpoint: Endpoint | undefined =
+    isTree && tree !== undefined ? (all) => tree(all, query) : ENDPOINTS.get(pathname);
+  if (endpoint === undefined && inPath === undefined)
+    return refusal(404, `no page ${pathname}; the metrics are at ${path}`);
+  if (method === 'OPTIONS') return optionsOf('GET, HEAD');
+  if (!ALLOWED.has(method))
+    return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
+  if (endpoint !== undefined)
+    return { isScrape: false, reply: () => endpoint(targets(), options, request, query) };
+  const scrapes = () => scrape(targets(), options, headers, query, inPath?.scope);
+  return { isScrape: true, reply: scrapes };
+}
+
+/** Splits the URL of a request into path and query. A proxy may send an absolute URL, with scheme and host. */
+function splitTarget(target: string): { pathname: string; query: URLSearchParams } {
+  const url = target.replace(/^[A-Za-z]+:\/\/[^/?]*/, '');
+  const mark = url.indexOf('?');
+  const pathname = mark < 0 ? url : url.slice(0, mark);
+  return { pathname, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
 }
 
 /** The scope in a path, after the base path; undefined for a path that is not a scrape path. */
@@ -44,20 +134,47 @@ function scopeInPath(
   }
 }
 
+const refusal = (...reply: Parameters<typeof textReply>): DispatchedRequest => ({
+  isScrape: false,
+  reply: () => of(textReply(...reply)),
+});
+
+/** The answer to OPTIONS, which some load balancers send as a health check. */
+const optionsOf = (allowed: string): DispatchedRequest =>
+  refusal(200, `allowed: ${allowed}`, { Allow: allowed });
+
+/** Replies 200 with the settings that need a restart, or 500 with all errors. */
+function reloadRequested(method: string, reload: EndpointOptions['reload']): DispatchedRequest {
+  if (reload === undefined)
+    return refusal(403, 'reloads by HTTP are off; http_reload_enabled turns them on');
+  if (method === 'OPTIONS') return optionsOf('POST');
+  if (method !== 'POST') return refusal(405, `method ${method} is not allowed`, { Allow: 'POST' });
+  const reply = (): Reply => {
+    const answer = reload();
+    return answer.kind === 'accepted'
+      ? textReply(200, ['configuration reloaded', ...answer.needRestart].join('\n'))
+      : textReply(500, ['configuration not reloaded:', ...answer.reasons].join('\n'));
+  };
+  return { isScrape: false, reply: () => of(reply()) };
+}
+
 /** Answers a scrape. Checks the routing (400 or 404), then the readiness (503), then the scope (404). */
 function scrape(
-  request: ScrapeRequest,
   targets: readonly Target[],
-  options: ScrapeOptions,
+  options: EndpointOptions,
+  { accept, 'accept-encoding': coding }: IncomingMessage['headers'],
+  query: URLSearchParams,
+  inPath: string | undefined,
 ): Observable<Reply> {
-  const routed = route(targets, request.query, request.scope);
+  const routed = route(targets, query, inPath);
   if (routed.kind === 'refused') return of(textReply(routed.status, routed.text));
   const { target, scope: name } = routed;
   const scope = name === undefined ? undefined : options.scope(name);
+  // The function `encoded` in reply.ts decides on the coding of the response.
   if (name === undefined || scope !== undefined)
     return target
-      .demand(scope, request.prefersGzip ? 'deflated' : 'text')
-      .pipe(map((each) => replyWith(each, options, scope, request.accept)));
+      .demand(scope, prefersGzip(coding) ? 'deflated' : 'text')
+      .pipe(map((answer) => replyWith(answer, options, scope, accept)));
   // An unknown scope needs no render.
   const { isReady, progress } = target.status();
   return of(
@@ -69,7 +186,7 @@ function scrape(
 
 function replyWith(
   answer: DemandAnswer,
-  { formats, notReady }: ScrapeOptions,
+  { formats, notReady }: EndpointOptions,
   scope: Scope | undefined,
   accept: string | undefined,
 ): Reply {
@@ -84,75 +201,79 @@ function replyWith(
   return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page };
 }
 
-/** The kind of a request, and its reply. */
-export interface DispatchedRequest {
-  readonly kind: 'scrape' | 'page';
-  readonly reply: () => Observable<Reply>;
+/** The status page. The parameter `from` of the query is the position of the first target. */
+function status(
+  targets: readonly Target[],
+  { path, tree, service, unixMs, scope, scopeNames }: EndpointOptions,
+  query: URLSearchParams,
+): Reply {
+  const from = Number(query.get('from') ?? 0);
+  const isInRange = Number.isInteger(from) && from > 0 && from < targets.length;
+  const scopesFor = (target: Target): readonly Scope[] =>
+    scopeNames(target).flatMap((name) => scope(name) ?? []);
+  const facts = { path, hasTrees: tree !== undefined, scopesFor, service: service() };
+  const page = statusPage(targets, { ...facts, nowMs: unixMs() }, isInRange ? from : 0);
+  return htmlReply(200, page);
 }
 
-/** The path of the tree page. If the base scrape path is also `/tree`, the scrape takes precedence. */
-export const TREE_PATH = '/tree';
-
-const ALLOWED = new Set(['GET', 'HEAD']);
+/** The reply of the readiness probe: 200 if all targets are ready. */
+function readiness(targets: readonly Target[]): Reply {
+  const waiting = targets.map((target) => target.status()).filter(({ isReady }) => !isReady);
+  const [first] = waiting;
+  if (first === undefined) return textReply(200, 'ready');
+  return textReply(
+    503,
+    `${waiting.length} of ${pluralize(targets.length, 'target')} not ready: ${first.progress.reason}`,
+  );
+}
 
 /**
- * Dispatches a request. Checks the path (404), then the method (405), then the parameters of a scrape.
- * @param targets returns the current targets; called when the reply is made
+ * The JSON document of service discovery: a group for each target, ready or not. The labels name the last root, so they
+ * do not change when the root is lost.
+ * @param path base scrape path
  */
-export function dispatch(
-  request: IncomingMessage,
-  targets: () => readonly Target[],
-  options: ScrapeOptions & EndpointOptions,
-): DispatchedRequest {
-  const { method = '', url = '', headers, httpVersion } = request;
-  if (headers.host === undefined && httpVersion === '1.1')
-    return refusal(400, 'the request has no Host header');
-  const { pathname, query } = splitTarget(url);
-  if (pathname === RELOAD_PATH) return reloadRequested(method, options.reload);
-  const endpoint = ENDPOINTS.get(pathname);
-  const inPath = scopeInPath(pathname, options.path);
-  const isTree = endpoint === undefined && inPath === undefined && pathname === TREE_PATH;
-  if (isTree && options.tree === undefined)
-    return refusal(403, 'trees are off; http_tree_enabled turns them on');
-  if (endpoint === undefined && inPath === undefined && !isTree)
-    return refusal(404, `no page ${pathname}; the metrics are at ${options.path}`);
-  if (method === 'OPTIONS') return optionsOf('GET, HEAD');
-  if (!ALLOWED.has(method))
-    return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
-  if (endpoint !== undefined)
-    return { kind: 'page', reply: () => endpoint(targets(), options, request, query) };
-  const { tree } = options;
-  if (isTree && tree !== undefined) return { kind: 'page', reply: () => tree(targets(), query) };
-  const parameters = {
-    scope: inPath?.scope,
-    query,
-    accept: headers.accept,
-    prefersGzip: prefersGzip(headers['accept-encoding']),
-  };
-  return { kind: 'scrape', reply: () => scrape(parameters, targets(), options) };
+function discovery(targets: readonly Target[], path: string, request: IncomingMessage): Reply {
+  const authority = reachedAt(request);
+  const scheme = request.socket instanceof TLSSocket ? { __scheme__: 'https' } : {};
+  const groups = [...identitiesOf(targets)].map(([target, identity]) => {
+    const { lastRoot } = target;
+    const parameters = Object.entries(parametersOf(target, targets));
+    return {
+      targets: [authority],
+      labels: {
+        ...scheme,
+        __metrics_path__: path,
+        ...Object.fromEntries(parameters.map(([name, value]) => [`__param_${name}`, value])),
+        ...identity,
+        ...(lastRoot && { root: lastRoot.id }),
+      },
+    };
+  });
+  return { status: 200, page: plainPage(`${JSON.stringify(groups)}\n`, 'application/json') };
 }
 
-function reloadRequested(method: string, reload: EndpointOptions['reload']): DispatchedRequest {
-  if (reload === undefined)
-    return refusal(403, 'reloads by HTTP are off; http_reload_enabled turns them on');
-  if (method === 'OPTIONS') return optionsOf('POST');
-  if (method !== 'POST') return refusal(405, `method ${method} is not allowed`, { Allow: 'POST' });
-  return { kind: 'page', reply: () => reloaded(reload) };
+/** Matches a host name, an IPv4 address or an IPv6 address in brackets, with or without a port. */
+const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/** Matches the beginning of a link-local address (fe80::/10). */
+const LINK_LOCAL = /^\[fe[89ab]/i;
+
+/**
+ * The Host header if it is valid, else the local address of the connection. Clients omit the zone of a link-local
+ * address from the header (RFC 6874), so only the local address has the zone.
+ */
+function reachedAt({ headers, socket }: IncomingMessage): string {
+  const { host = '' } = headers;
+  const { localAddress = '', localPort = 0 } = socket;
+  const lacksZone = localAddress.includes('%') && LINK_LOCAL.test(host);
+  return AUTHORITY.test(host) && !lacksZone ? host : authorityOf(localAddress, localPort);
 }
 
-/** The answer to OPTIONS, which some load balancers send as a health check. */
-const optionsOf = (allowed: string): DispatchedRequest =>
-  refusal(200, `allowed: ${allowed}`, { Allow: allowed });
-
-const refusal = (...reply: Parameters<typeof textReply>): DispatchedRequest => ({
-  kind: 'page',
-  reply: () => of(textReply(...reply)),
-});
-
-/** Splits the URL of a request into path and query. A proxy may send an absolute URL, with scheme and host. */
-function splitTarget(target: string): { pathname: string; query: URLSearchParams } {
-  const url = target.replace(/^[A-Za-z]+:\/\/[^/?]*/, '');
-  const mark = url.indexOf('?');
-  const pathname = mark < 0 ? url : url.slice(0, mark);
-  return { pathname, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
-}
+const ownMetrics = (targets: readonly Target[], selfMetrics: SelfMetrics): Observable<Reply> =>
+  from(selfMetrics.text(targets)).pipe(
+    map((text) => ({
+      status: 200,
+      headers: { Vary: 'Accept-Encoding' },
+      page: compressiblePage(text, selfMetrics.contentType),
+    })),
+  );

@@ -1,44 +1,61 @@
 // The HTTP server: listening, limits of connections, and a deadline for each response.
 import { STATUS_CODES, createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { Server as TlsServer } from 'node:https';
 import { Socket, createServer as createForwarder } from 'node:net';
-import type { Server as NetServer } from 'node:net';
-import { TLSSocket } from 'node:tls';
-import type { SecureContext } from 'node:tls';
-import { Observable, Subscription, using } from 'rxjs';
+import type { AddressInfo, Server as NetServer } from 'node:net';
+import { Observable, defer, finalize, of } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import type { Guard, GuardTls } from './admission.js';
-import { failedHandshake, rawSocket, refusedCertificate } from './handshake-error.js';
-import type { FailedHandshake } from './handshake-error.js';
-import { boundAuthority, listenAt, listenFault } from './listen-address.js';
-import type { ListenAddress } from './listen-address.js';
-import type { Status } from './reply.js';
+import { Fault } from '../../errors.js';
+import type { HeaderFields, Reply, Status } from './reply.js';
+import { rawSocket, tlsServer } from './tls.js';
+import type { FailedHandshake, GuardTls } from './tls.js';
+
+export type ListenAddress =
+  /** A host and port. An undefined host means all addresses of the machine, IPv6 and IPv4. */
+  | { readonly host: string | undefined; readonly port: number }
+  /** A file descriptor of a listening socket that systemd opened. */
+  | { readonly fd: number };
+
+/** Authorizes the clients of a listener. */
+export interface Guard {
+  /** The TLS settings; undefined for plain HTTP. */
+  readonly tls: GuardTls | undefined;
+  /** Whether the guard admits only clients with a valid password or certificate. */
+  readonly authenticatesClients: () => boolean;
+  /** The headers of every response. */
+  readonly headers: () => HeaderFields;
+  /** Emits the error reply, or undefined to admit the request. */
+  readonly refusal: (request: IncomingMessage) => Observable<Reply | undefined>;
+}
+
+/** Admits all clients. */
+export const NO_GUARD: Guard = {
+  tls: undefined,
+  authenticatesClients: () => false,
+  headers: () => ({}),
+  refusal: () => of(undefined),
+};
+interface Connections {
+  /** The running responses of a connection. */
+  readonly responsesOf: (socket: Socket) => ReadonlySet<ServerResponse>;
+  /** Closes all idle connections, even those that have sent no request. */
+  readonly closeIdle: () => void;
+}
 
 /**
  * Limits the connections of a server. Above `max`, closes the connection with the longest idle time, or the new
- * connection if all others have running requests. A connection with an incomplete request counts as idle.
- * @returns a function that closes all idle connections, even those that have sent no request
+ * connection if all others have running responses. A connection with an incomplete request counts as idle.
  */
-function limitConnections(server: Server, max: number, onDrop: () => void): () => void {
-  /** The number of running requests of each connection. */
-  const open = new Map<Socket, number>();
-  /** The connections without a running request, the longest idle first. */
+function limitConnections(server: Server, max: number, onDrop: () => void): Connections {
+  const open = new Map<Socket, Set<ServerResponse>>();
+  /** The connections without a running response, the longest idle first. */
   const idle = new Set<Socket>();
   const forget = (connection: Socket) => {
     open.delete(connection);
     idle.delete(connection);
   };
-  const change = (connection: Socket, by: number) => {
-    const before = open.get(connection);
-    if (before === undefined) return;
-    open.set(connection, before + by);
-    if (before + by > 0) idle.delete(connection);
-    else idle.add(connection);
-  };
   server.on('connection', (connection) => {
-    open.set(connection, 0);
+    open.set(connection, new Set());
     idle.add(connection);
     connection.once('close', () => {
       forget(connection);
@@ -50,14 +67,20 @@ function limitConnections(server: Server, max: number, onDrop: () => void): () =
     onDrop();
   });
   server.on('request', ({ socket }, response) => {
-    const connection = socket instanceof TLSSocket ? (rawSocket(socket) ?? socket) : socket;
-    change(connection, 1);
+    const connection = rawSocket(socket);
+    const responses = open.get(connection);
+    responses?.add(response);
+    idle.delete(connection);
     response.once('close', () => {
-      change(connection, -1);
+      responses?.delete(response);
+      if (responses?.size === 0 && open.has(connection)) idle.add(connection);
     });
   });
-  return () => {
-    for (const connection of idle) connection.destroy();
+  return {
+    responsesOf: (socket) => open.get(rawSocket(socket)) ?? new Set(),
+    closeIdle: () => {
+      for (const connection of idle) connection.destroy();
+    },
   };
 }
 
@@ -108,10 +131,7 @@ export function listen(options: ListenerOptions): Observable<ListenerEvent> {
   const { addresses, guard, headerMs, maxHeaderBytes, maxConnections } = options;
   const scheme = guard.tls === undefined ? 'http' : 'https';
   return new Observable((subscriber) => {
-    const failed = (handshake: FailedHandshake): void => {
-      subscriber.next({ kind: 'handshakeFailed', failed: handshake });
-    };
-    const server = serverOf(guard.tls, failed, {
+    const settings: ServerOptions = {
       // The dispatcher checks the Host header, so that the exporter counts the refusal.
       requireHostHeader: false,
       maxHeaderSize: maxHeaderBytes,
@@ -119,7 +139,13 @@ export function listen(options: ListenerOptions): Observable<ListenerEvent> {
       requestTimeout: headerMs,
       connectionsCheckingInterval: Math.min(headerMs, MAX_CHECK_MS),
       keepAliveTimeout: IDLE_MS,
-    });
+    };
+    const server =
+      guard.tls === undefined
+        ? createServer(settings)
+        : tlsServer(guard.tls, settings, (failed) => {
+            subscriber.next({ kind: 'handshakeFailed', failed });
+          });
     server.on('request', (request, response) => {
       // Read and ignore the body of a request: an unread body would block the connection.
       if (hasBody(request)) request.resume();
@@ -130,16 +156,16 @@ export function listen(options: ListenerOptions): Observable<ListenerEvent> {
       if (subscriber.closed) refuseDuringShutdown(response);
       else subscriber.next({ kind: 'request', request, response });
     });
-    answerUnreadable(server, (status) => {
-      subscriber.next({ kind: 'unreadable', status });
-    });
     // Each queued response adds listeners to its socket. Without this call, Node.js would warn of a leak.
     for (const event of ['connection', 'secureConnection'])
       server.on(event, (socket: Socket) => {
         socket.setMaxListeners(0);
       });
-    const closeIdle = limitConnections(server, maxConnections, () => {
+    const { responsesOf, closeIdle } = limitConnections(server, maxConnections, () => {
       subscriber.next({ kind: 'dropped' });
+    });
+    answerUnreadable(server, responsesOf, (status) => {
+      subscriber.next({ kind: 'unreadable', status });
     });
     // A server listens at one address; forwarders pass it the connections of other addresses.
     const listeners = addresses.map((_, index) => (index === 0 ? server : forwarder(server)));
@@ -148,7 +174,7 @@ export function listen(options: ListenerOptions): Observable<ListenerEvent> {
       each.on('error', (error: Error) => {
         subscriber.error(listenFault(address, error));
       });
-      listenAt(each, address, () => {
+      each.listen(address, () => {
         const authority = boundAuthority(address, each.address());
         const origin = authority === undefined ? UNIX_SOCKET : `${scheme}://${authority}`;
         subscriber.next({ kind: 'listening', origin });
@@ -171,17 +197,15 @@ export function refuseDuringShutdown(response: ServerResponse): void {
 }
 
 /** Answers requests that Node.js cannot parse, or would answer itself. @param onAnswered called with the status */
-function answerUnreadable(server: Server, onAnswered: (status: Status) => void): void {
-  const unfinished = new WeakMap<Socket, Set<ServerResponse>>();
-  server.on('request', ({ socket }, response) => {
-    const responses = unfinished.get(socket) ?? new Set();
-    unfinished.set(socket, responses.add(response));
-    response.once('close', () => responses.delete(response));
-  });
+function answerUnreadable(
+  server: Server,
+  responsesOf: Connections['responsesOf'],
+  onAnswered: (status: Status) => void,
+): void {
   const refuse = (socket: Socket, status: Status, text: string): void => {
     // If the server has sent only a part of an earlier response, the client would read the error text as the rest of
     // that response.
-    const hasBegun = [...(unfinished.get(socket) ?? [])].some(({ headersSent }) => headersSent);
+    const hasBegun = [...responsesOf(socket)].some(({ headersSent }) => headersSent);
     if (hasBegun || !socket.writable) socket.destroy();
     else {
       const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n`;
@@ -218,63 +242,65 @@ const forwarder = (server: Server): NetServer =>
     server.emit('connection', socket);
   });
 
-function serverOf(
-  tls: GuardTls | undefined,
-  onFailed: (handshake: FailedHandshake) => void,
-  options: ServerOptions,
-): Server {
-  if (tls === undefined) return createServer(options);
-  const { requestCert, rejectUnauthorized } = tls;
-  const handshakeTimeout = options.headersTimeout;
-  const server = createTlsServer({ ...options, requestCert, rejectUnauthorized, handshakeTimeout });
-  // Set the context before the server accepts a connection, so that the connection gets a renewed certificate.
-  server.prependListener('connection', (socket) => {
-    useContext(server, tls.context());
-    // Node.js reads the address at the first access, and then knows it also after the end of the connection.
-    Reflect.get(socket, 'remoteAddress');
-  });
-  server.prependListener('secureConnection', (socket) => {
-    const refusal = tls.certificateRefusal(socket);
-    if (refusal === undefined) return;
-    onFailed(refusedCertificate(socket, refusal));
-    socket.destroy();
-  });
-  // The default listener of Node.js would emit the error again, as `clientError`.
-  server.removeAllListeners('tlsClientError');
-  server.on('tlsClientError', (error, socket) => {
-    const handshake = failedHandshake(error, socket);
-    if (handshake?.error === 'plain_http') rawSocket(socket)?.end(NO_TLS);
-    if (handshake !== undefined) onFailed(handshake);
-    socket.destroy();
-  });
-  return server;
-}
-
-/** The response to a request without TLS, with the same text as Go's HTTP server. */
-const NO_TLS = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
-
-/**
- * Sets the context of new connections. `setSecureContext` of Node.js 20 to 26 ignores `allowPartialTrustChain`, so this
- * function sets the private field of the server instead. If a version of Node.js renames the field, every handshake
- * fails.
- */
-function useContext(server: TlsServer, context: SecureContext): void {
-  Object.assign(server, { _sharedCreds: context });
-}
-
 /**
  * Closes the connection if the response takes longer than `ms`. A socket timeout cannot stop a slow
  * reader: each byte restarts the timeout.
  */
-export function deadline<T>(ms: number, socket: Socket): MonoTypeOperatorFunction<T> {
-  return (response$) =>
-    using(
-      () => {
-        const timer = setTimeout(() => socket.destroy(), ms);
-        return new Subscription(() => {
+export const deadline =
+  <T>(ms: number, socket: Socket): MonoTypeOperatorFunction<T> =>
+  (response$) =>
+    defer(() => {
+      const timer = setTimeout(() => socket.destroy(), ms);
+      return response$.pipe(
+        finalize(() => {
           clearTimeout(timer);
-        });
-      },
-      () => response$,
-    );
+        }),
+      );
+    });
+
+/** The text of an address in messages. */
+function shownAddress(address: ListenAddress): string {
+  if ('fd' in address) return `descriptor ${address.fd}`;
+  return authorityOf(address.host ?? '', address.port);
+}
+
+/**
+ * The host and bound port of a listener, written as in a URL; undefined for a UNIX socket.
+ * @param bound the address that the server reports
+ */
+export function boundAuthority(
+  address: ListenAddress,
+  bound: AddressInfo | string | null,
+): string | undefined {
+  if (bound === null || typeof bound === 'string') return undefined;
+  const host = 'fd' in address ? bound.address : (address.host ?? bound.address);
+  return authorityInUrl(host, bound.port);
+}
+
+/** Host and port, written as in a listen address. */
+export const authorityOf = (host: string, port: number): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+/** Host and port, written as in a URL: the zone of an IPv6 address follows `%25` (RFC 6874). */
+export const authorityInUrl = (host: string, port: number): string =>
+  authorityOf(host.replace('%', '%25'), port);
+
+/** Makes a Fault LISTENER_FAILED from the error of a server that listens at `address`. */
+export function listenFault(address: ListenAddress, error: Error): Fault {
+  const way = 'port' in address && 'code' in error ? wayOut(address, error.code) : '';
+  const what = `Cannot listen on ${shownAddress(address)}: ${error.message}${way}`;
+  return new Fault('LISTENER_FAILED', what, { cause: error });
+}
+
+/** The probable cause or the next step, for an error code of the system; empty for most codes. */
+function wayOut(
+  { host = '', port }: { readonly host: string | undefined; readonly port: number },
+  code: unknown,
+): string {
+  if (code === 'EADDRINUSE') return `; "ss -ltnp 'sport = :${port}'" shows which process uses it`;
+  const [, zone] = host.split('%');
+  // Node.js accepts the name of an interface as a zone, but not its number.
+  return code === 'EINVAL' && zone !== undefined
+    ? `; no interface has the name ${JSON.stringify(zone)}; "ip link" lists the interfaces`
+    : '';
 }

@@ -1,5 +1,4 @@
 // The HTTP sink: answers each request and counts the responses (spec 4).
-import type { IncomingMessage } from 'node:http';
 import {
   EMPTY,
   catchError,
@@ -20,14 +19,13 @@ import type { Sink, SinkEvent } from '../sink.js';
 import { admission } from './admission.js';
 import { deadline, listen, refuseDuringShutdown } from './http-server.js';
 import type { IncomingRequest, ListenerOptions, Listening } from './http-server.js';
-import { HANDSHAKE_ERRORS } from './handshake-error.js';
-import type { FailedHandshake, HandshakeError } from './handshake-error.js';
-import type { EndpointOptions } from './endpoints.js';
-import { treeResponder } from './pages/tree.js';
+import { dispatch } from './dispatch.js';
+import type { EndpointOptions } from './dispatch.js';
+import { TREE_PATH, treeResponder } from './pages/tree-page.js';
 import { STATUSES, encoded, plain, send, textReply } from './reply.js';
 import type { HeaderFields, Reply, Sent } from './reply.js';
-import { TREE_PATH, dispatch } from './dispatch.js';
-import type { ScrapeOptions } from './dispatch.js';
+import { HANDSHAKE_ERRORS } from './tls.js';
+import type { FailedHandshake, HandshakeError } from './tls.js';
 
 /** The HTTP sink's own counters. */
 function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean) {
@@ -75,39 +73,30 @@ function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean) {
   };
 }
 
-/** The reply to a request after an unexpected error. */
-function failed(
-  { url = '' }: IncomingMessage,
-  error: unknown,
-  log: (message: string) => void,
-): Reply {
-  log(`request ${url} failed: ${String(error)}`);
-  return textReply(500, 'internal error');
-}
-
 /**
  * Sends a reply, and emits when the response has ended. Emits nothing if the connection closes before the reply.
  * @param headers headers of every response
+ * @param failed makes the reply after an unexpected error
  */
 function respond(
   { request, response }: IncomingRequest,
   reply$: Observable<Reply>,
   headers: HeaderFields,
-  log: (message: string) => void,
+  failed: (error: unknown) => Reply,
 ): Observable<Sent> {
   const { socket } = request;
   // If the connection closes, free the permit for other clients at once.
   const closed$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
   const awaited$ = reply$.pipe(
     take(1),
-    catchError((error: unknown) => of(failed(request, error, log))),
+    catchError((error: unknown) => of(failed(error))),
     takeUntil(closed$),
   );
   return awaited$.pipe(
     mergeMap((reply) =>
       // Unsubscribing interrupts neither the compression nor the sending of a response.
       defer(() => encoded(reply, request.headers['accept-encoding'])).pipe(
-        catchError((error: unknown) => of(plain(failed(request, error, log)))),
+        catchError((error: unknown) => of(plain(failed(error)))),
         mergeMap((each) => send(request, response, each, headers)),
         share({ resetOnRefCountZero: false }),
       ),
@@ -115,8 +104,7 @@ function respond(
   );
 }
 
-export interface HttpOptions
-  extends ListenerOptions, ScrapeOptions, Omit<EndpointOptions, 'tree' | 'treePath'> {
+export interface HttpOptions extends ListenerOptions, Omit<EndpointOptions, 'tree'> {
   /** Whether the configuration enables the tree page. */
   readonly hasTrees: boolean;
   /** Whether the tree page shows string values that no catalogue row reads. */
@@ -131,29 +119,36 @@ export interface HttpOptions
 }
 
 /** The maximum number of concurrent requests that are no scrapes. */
-const MAX_PAGES = 64;
+const MAX_OTHERS = 64;
 
 export function httpSink(options: HttpOptions): Sink {
   const { responseMs, maxScrapes, selfMetrics, guard, log } = options;
   const metrics = httpMetrics(selfMetrics, guard.tls !== undefined);
   return (registry) =>
     defer(() => {
-      const admit = admission({ scrape: maxScrapes, page: MAX_PAGES }, responseMs);
-      const pages = { ...options, ...treeOf(options) };
+      const admit = admission({ scrapes: maxScrapes, others: MAX_OTHERS }, responseMs);
+      // If the base scrape path is also `/tree`, the scrape takes precedence.
+      const hasTrees = options.hasTrees && options.path !== TREE_PATH;
+      const tree = hasTrees ? treeResponder(options) : undefined;
       const answer = (incoming: IncomingRequest): Observable<Sent> => {
         const { request } = incoming;
-        const { kind, reply } = dispatch(request, () => registry.targets, pages);
+        const { isScrape, reply } = dispatch(request, () => registry.targets, { ...options, tree });
         const headers = guard.headers();
-        const refusal$ = guard.refusal(request).pipe(
-          // An error of the guard must not end the sink.
-          catchError((error: unknown) => of(failed(request, error, log))),
-        );
+        const failed = (error: unknown): Reply => {
+          log(`request ${request.url} failed: ${String(error)}`);
+          return textReply(500, 'internal error');
+        };
+        // An error of the guard must not end the sink.
+        const refusal$ = guard
+          .refusal(request)
+          .pipe(catchError((error: unknown) => of(failed(error))));
         return decided(refusal$, incoming).pipe(
           mergeMap((refusal) =>
-            admit(request.socket, kind, (tooManyText) => {
-              const refused = tooManyText === undefined ? refusal : tooMany(tooManyText);
+            admit(request.socket, isScrape, (tooMany) => {
+              const refused =
+                tooMany === undefined ? refusal : textReply(503, tooMany, { 'Retry-After': '1' });
               const reply$ = refused === undefined ? defer(reply) : of(refused);
-              return respond(incoming, reply$, headers, log);
+              return respond(incoming, reply$, headers, failed);
             }),
           ),
           deadline(responseMs, request.socket),
@@ -184,12 +179,6 @@ export function httpSink(options: HttpOptions): Sink {
     });
 }
 
-function treeOf(options: HttpOptions): Pick<EndpointOptions, 'tree' | 'treePath'> {
-  if (!options.hasTrees || options.path === TREE_PATH)
-    return { tree: undefined, treePath: undefined };
-  return { tree: treeResponder({ ...options, treePath: TREE_PATH }), treePath: TREE_PATH };
-}
-
 /** Emits the decision of the guard. If the sink ends before the decision, answers the request with 503. */
 const decided = (
   refusal$: Observable<Reply | undefined>,
@@ -206,8 +195,6 @@ const decided = (
       }),
     );
   });
-
-const tooMany = (text: string) => textReply(503, text, { 'Retry-After': '1' });
 
 const opened = ({ origin }: Listening, { path }: HttpOptions): SinkEvent => ({
   kind: 'opened',

@@ -4,8 +4,9 @@ import { Socket, connect } from 'node:net';
 import { connect as connectSecurely, createSecureContext } from 'node:tls';
 import { NEVER, Subject, VirtualTimeScheduler, concat, of, take, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { NO_GUARD, admission } from '#app/sinks/http/admission.js';
-import type { Guard } from '#app/sinks/http/admission.js';
+import { admission } from '#app/sinks/http/admission.js';
+import { NO_GUARD } from '#app/sinks/http/http-server.js';
+import type { Guard } from '#app/sinks/http/http-server.js';
 import { COMPONENT_TLS } from '../../support/component-certificates.js';
 import { eventually } from '../../support/eventually.js';
 import { FakeTarget } from '../../support/fake-target.js';
@@ -23,22 +24,22 @@ describe('admission', () => {
   const never = at(NEVER);
 
   it('serves any number of requests from one connection one after the other', () => {
-    const admitted = admission({ scrape: 1, page: 1 }, 60_000);
+    const admitted = admission({ scrapes: 1, others: 1 }, 60_000);
     const socket = new Socket();
     for (let request = 0; request < 200; request++)
-      expect(follow(admitted(socket, 'scrape', taken)).seen).to.deep.equal(['taken']);
+      expect(follow(admitted(socket, true, taken)).seen).to.deep.equal(['taken']);
   });
 
   it('queues a request above the limit of its kind for one second, then rejects the request', () => {
     const clock = new VirtualTimeScheduler();
-    const admitted = admission({ scrape: 2, page: 1 }, 60_000, clock);
-    const ask = (kind: 'scrape' | 'page', answer = taken) =>
-      follow(admitted(new Socket(), kind, answer));
-    const { subscription } = ask('scrape', never);
-    ask('scrape', never);
-    const first = ask('scrape', at(concat(of('taken'), NEVER)));
-    const second = ask('scrape');
-    expect(ask('page').seen, 'of another kind').to.deep.equal(['taken']);
+    const admitted = admission({ scrapes: 2, others: 1 }, 60_000, clock);
+    const ask = (isScrape: boolean, answer = taken) =>
+      follow(admitted(new Socket(), isScrape, answer));
+    const { subscription } = ask(true, never);
+    ask(true, never);
+    const first = ask(true, at(concat(of('taken'), NEVER)));
+    const second = ask(true);
+    expect(ask(false).seen, 'of another kind').to.deep.equal(['taken']);
     expect([...first.seen, ...second.seen]).to.deep.equal([]);
     subscription.unsubscribe();
     expect(first.seen, 'in their order').to.deep.equal(['taken']);
@@ -46,18 +47,16 @@ describe('admission', () => {
     clock.flush();
     expect(clock.now()).to.equal(1000);
     expect(second.seen).to.deep.equal(['too many scrapes at once']);
-    expect(ask('page').seen).to.deep.equal(['taken']);
+    expect(ask(false).seen).to.deep.equal(['taken']);
     first.subscription.unsubscribe();
-    expect(ask('scrape').seen).to.deep.equal(['taken']);
+    expect(ask(true).seen).to.deep.equal(['taken']);
   });
 
   it('drops a queued request when the time limit for its response ends', () => {
     const clock = new VirtualTimeScheduler();
-    const admitted = admission({ scrape: 9, page: 1 }, 60_000, clock);
+    const admitted = admission({ scrapes: 9, others: 1 }, 60_000, clock);
     const socket = new Socket();
-    const [, , third] = [never, never, taken].map((each) =>
-      follow(admitted(socket, 'scrape', each)),
-    );
+    const [, , third] = [never, never, taken].map((each) => follow(admitted(socket, true, each)));
     clock.flush();
     expect([clock.now(), third?.seen, third?.subscription.closed]).to.deep.equal([
       60_000,

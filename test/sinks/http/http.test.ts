@@ -8,7 +8,7 @@ import { Fault } from '#app/errors.js';
 import { compileScope } from '#app/exposition/page/scope.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import type { DemandAnswer } from '#app/model.js';
-import { NO_GUARD } from '#app/sinks/http/admission.js';
+import { NO_GUARD } from '#app/sinks/http/http-server.js';
 import { httpSink } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { eventually } from '../../support/eventually.js';
@@ -438,7 +438,7 @@ describe('the HTTP responder', () => {
       await eventually('all 64 requests have arrived', () => selfMetrics.asked === 64);
       expect(await http.ask('/-/healthy')).to.deep.include({
         status: 503,
-        text: 'too many pages at once\n',
+        text: 'too many requests at once\n',
       });
       expect((await http.ask('/metrics')).status).to.equal(200);
     });

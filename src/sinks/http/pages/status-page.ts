@@ -11,7 +11,7 @@ import {
 import { markup, tableOf } from './html.js';
 import type { Html, Severity, HtmlPage } from './html.js';
 import { HEADS, conditionOf, queryOf, targetRow, severityRank } from './target-row.js';
-import type { TargetCondition } from './target-row.js';
+import type { ShownTarget } from './target-row.js';
 
 /** Information about the exporter process. */
 export interface ProcessInfo {
@@ -49,34 +49,22 @@ const SHORT_REVISION = 12;
 
 function processInfo(options: ProcessInfo, nowMs: number): Html {
   const { version, revision, node, startedMs, license, configuration } = options;
+  const commit =
+    revision === ''
+      ? 'unknown commit'
+      : markup`commit <span class="whole">${revision.slice(0, SHORT_REVISION)}</span>`;
+  const uptime = markup`${ageText((nowMs - startedMs) / 1000)}<span class="sub whole">since ${timeText(startedMs)}</span>`;
+  const build = markup`${version}<span class="sub">${commit}, Node.js ${node}</span>`;
   return markup`<dl class="facts" id="process">
-    <div>
-      <dt>License</dt>
-      <dd>${licenseFact(license, nowMs)}</dd>
-    </div>
-    <div>
-      <dt>Configuration</dt>
-      <dd>${configurationFact(configuration, nowMs)}</dd>
-    </div>
-    <div>
-      <dt>Uptime</dt>
-      <dd>
-        ${ageText((nowMs - startedMs) / 1000)}<span class="sub whole">since ${timeText(startedMs)}</span>
-      </dd>
-    </div>
-    <div>
-      <dt>Version</dt>
-      <dd>
-        ${version}<span class="sub">${
-          revision === ''
-            ? 'unknown commit'
-            : markup`commit <span class="whole">${revision.slice(0, SHORT_REVISION)}</span>`
-        },
-          Node.js ${node}</span>
-      </dd>
-    </div>
+    ${fact('License', licenseFact(license, nowMs))}
+    ${fact('Configuration', configurationFact(configuration, nowMs))}
+    ${fact('Uptime', uptime)}
+    ${fact('Version', build)}
   </dl>`;
 }
+
+const fact = (name: string, value: Html): Html =>
+  markup`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 
 function licenseFact(license: LicenseInfo | undefined, nowMs: number): Html {
   if (license === undefined) return markup`<span class="muted">not checked yet</span>`;
@@ -100,8 +88,8 @@ function configurationFact({ acceptedMs, refusedMs }: ConfigurationInfo, nowMs: 
 export interface StatusPageOptions {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
-  /** The path of the tree page; undefined if the configuration disables it. */
-  readonly treePath: string | undefined;
+  /** Whether the configuration enables the tree page. */
+  readonly hasTrees: boolean;
   readonly service: ProcessInfo;
   /** Returns the scopes that may select metrics of a target. */
   readonly scopesFor: (target: Target) => readonly Scope[];
@@ -115,20 +103,13 @@ const REFRESH_MS = 2000;
 const LARGE_REFRESH_MS = 10_000;
 const LARGE_ROWS = 50;
 
-interface RankedTarget {
-  readonly id: string;
-  readonly target: Target;
-  readonly status: ReturnType<Target['status']>;
-  readonly condition: TargetCondition;
-}
-
 /** Makes the status page. @param from the number of targets to skip, in the order of the page */
 export function statusPage(
   targets: readonly Target[],
   options: StatusPageOptions,
   from = 0,
 ): HtmlPage {
-  const ranked = targets.map((target, index): RankedTarget => {
+  const ranked = targets.map((target, index): ShownTarget => {
     const status = target.status();
     return { id: `target-${index}`, target, status, condition: conditionOf(status) };
   });
@@ -147,12 +128,7 @@ export function statusPage(
           <li><a href="./-/metrics">metrics of this process</a></li>
           <li><a href="./-/targets">service discovery</a></li>
           <li><a href="./-/healthy">health</a></li>
-          ${
-            // Mark the link if its page has the status 503.
-            markup`<li>
-              <a href="./-/ready">readiness</a>${unready === 0 ? undefined : markup` <span class="muted">(503)</span>`}
-            </li>`
-          }
+          <li><a href="./-/ready">readiness</a>${unready === 0 ? undefined : markup` <span class="muted">(503)</span>`}</li>
         </ul>
       </nav>`,
     skipTo: { id: 'targets', name: 'the targets' },
@@ -169,46 +145,37 @@ export function statusPage(
 }
 
 function summaryOf(
-  ranked: readonly RankedTarget[],
+  ranked: readonly ShownTarget[],
   unready: number,
 ): { readonly severity: Severity; readonly text: string } {
-  const total = ranked.length;
-  const of = (wanted: Severity): number =>
+  const targets = countText(ranked.length, 'target');
+  const countOf = (wanted: Severity): number =>
     ranked.filter(({ condition: { severity } }) => severity === wanted).length;
-  const verb = total === 1 ? 'is' : 'are';
+  const stalled = countOf('warn');
   if (unready > 0)
     return {
-      severity: of('bad') > 0 ? 'bad' : 'warn',
-      text: `${grouped(unready)} of ${countText(total, 'target')} not ready`,
+      severity: countOf('bad') > 0 ? 'bad' : 'warn',
+      text: `${grouped(unready)} of ${targets} not ready`,
     };
-  const stalled = of('warn');
   if (stalled > 0)
-    return {
-      severity: 'warn',
-      text: `All ready; ${grouped(stalled)} of ${countText(total, 'target')} stalled`,
-    };
-  return {
-    severity: 'good',
-    text: total === 1 ? 'The target is ready' : `All ${countText(total, 'target')} ${verb} ready`,
-  };
+    return { severity: 'warn', text: `All ready; ${grouped(stalled)} of ${targets} stalled` };
+  const text = ranked.length === 1 ? 'The target is ready' : `All ${targets} are ready`;
+  return { severity: 'good', text };
 }
 
 function targetTable(
-  rows: readonly RankedTarget[],
+  rows: readonly ShownTarget[],
   targets: readonly Target[],
-  { path, treePath, scopesFor, nowMs }: StatusPageOptions,
+  { path, hasTrees, scopesFor, nowMs }: StatusPageOptions,
 ): Html {
   return tableOf({
     ...{ id: 'targets', name: 'Targets', className: 'targets', heads: HEADS },
     caption: 'Targets',
-    rows: rows.map((row) =>
-      targetRow({
-        ...row,
-        ...{ path, treePath, nowMs },
-        query: queryOf(row.target, targets),
-        scopes: scopesFor(row.target),
-      }),
-    ),
+    rows: rows.map((row) => {
+      const { target } = row;
+      const query = queryOf(target, targets);
+      return targetRow({ ...row, path, hasTrees, nowMs, query, scopes: scopesFor(target) });
+    }),
   });
 }
 

@@ -88,18 +88,21 @@ export function address(
   return all.size > 0 ? `.${path}?${all.toString()}` : `.${path}`;
 }
 
-interface TargetRowOptions {
+/** A target with its status at the time of the page. */
+export interface ShownTarget {
   /** The id of the row: unique, and the same at each update of the page. */
   readonly id: string;
   readonly target: Target;
   readonly status: TargetStatus;
   readonly condition: TargetCondition;
+}
+
+interface TargetRowFacts extends ShownTarget {
   /** The query that selects the target; undefined if no query selects it. */
   readonly query: URLSearchParams | undefined;
   /** Base scrape path. */
   readonly path: string;
-  /** The path of the tree page; undefined if the configuration disables it. */
-  readonly treePath: string | undefined;
+  readonly hasTrees: boolean;
   /** The scopes that can select metrics of the target. */
   readonly scopes: readonly Scope[];
   readonly nowMs: number;
@@ -112,7 +115,7 @@ const TARGET_INFO = { name: 'shm_exporter_target_info', type: 'info' } as const;
 export const HEADS = ['state', 'target', 'synced', 'newest value', 'publisher', 'pages'] as const;
 
 /** The row of a target. The reason of its condition gets a second row, since it needs the full width of the table. */
-export function targetRow(facts: TargetRowOptions): Html {
+export function targetRow(facts: TargetRowFacts): Html {
   const { id, condition } = facts;
   return markup`<tr id="${id}" class="row-${condition.severity}" role="row">
     <td role="cell">${stateCell(facts)}</td>
@@ -125,19 +128,19 @@ export function targetRow(facts: TargetRowOptions): Html {
   ${condition.reason === '' ? undefined : reasonRow(facts)} `;
 }
 
-const reasonRow = ({ id, condition: { severity, reason } }: TargetRowOptions): Html =>
+const reasonRow = ({ id, condition: { severity, reason } }: TargetRowFacts): Html =>
   markup`<tr id="reason-of-${id}" class="row-${severity} reason" role="row">
     <td role="cell" colspan="${HEADS.length}">${breakable(sentence(reason))}</td>
   </tr>`;
 
-function stateCell({ condition, target }: TargetRowOptions): Html {
+function stateCell({ condition, target }: TargetRowFacts): Html {
   const { severity, word } = condition;
   const since = ageText(target.times().sinceSeconds);
   return markup`<span class="state ${severity}">${word}</span>
     <span class="muted whole">for ${since}</span>`;
 }
 
-function nameCell({ target, status }: TargetRowOptions): Html {
+function nameCell({ target, status }: TargetRowFacts): Html {
   const { app, serverKey, root, partition } = status;
   const hint =
     target.instance === '' ? 'no root' : `no root for the hint ${nameText(target.instance)}`;
@@ -147,7 +150,7 @@ function nameCell({ target, status }: TargetRowOptions): Html {
     <span class="sub">server key <span class="whole">${nameText(serverKey)}</span>, partition ${partition}</span>`;
 }
 
-function syncedCell({ status, condition }: TargetRowOptions): Html {
+function syncedCell({ status, condition }: TargetRowFacts): Html {
   const { objects, variables } = status.progress;
   if (!condition.isSyncing && !status.isReady) return markup``;
   const bar = status.isReady ? undefined : progressBar(status.progress);
@@ -165,7 +168,7 @@ function progressBar({ objects, variables }: SyncProgress): Html {
 const shareText = ({ synced, total }: SyncProgress['objects'], noun: string): string =>
   synced === total ? countText(total, noun) : `${grouped(synced)} of ${countText(total, noun)}`;
 
-function newestCell({ target, status }: TargetRowOptions): Html {
+function newestCell({ target, status }: TargetRowFacts): Html {
   const { newest } = target.times();
   if (status.root === '') return markup``;
   if (newest === undefined)
@@ -174,7 +177,7 @@ function newestCell({ target, status }: TargetRowOptions): Html {
   return markup`<span class="whole">${ago}</span><span class="sub whole">${source}</span>`;
 }
 
-function publisherCell({ target: { format }, status, nowMs }: TargetRowOptions): Html {
+function publisherCell({ target: { format }, status, nowMs }: TargetRowFacts): Html {
   const { state, heartbeatAgeSeconds: beat } = status.publisher;
   const { process: running } = status;
   const where = running?.isElsewhere === true ? ' (in another PID namespace)' : '';
@@ -198,8 +201,8 @@ const iso = (unixMs: number): string => {
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();
 };
 
-function pagesCell(facts: TargetRowOptions): Html {
-  const { target, query, path, treePath, status } = facts;
+function pagesCell(facts: TargetRowFacts): Html {
+  const { target, query, path, hasTrees, status } = facts;
   if (query === undefined)
     return markup`<span class="muted">No parameters select only this target.</span>`;
   const series = target.internal().find(({ name }) => name === SERIES);
@@ -212,7 +215,7 @@ function pagesCell(facts: TargetRowOptions): Html {
     item(address(`${path}/${encodeURIComponent(name)}`, query), nameText(name)),
   );
   return markup`<ul class="list">${item(address(path, query), 'metrics')}${
-    treePath && item(address(treePath, query), 'tree')
+    hasTrees ? item(address('/tree', query), 'tree') : undefined
   }${scopes}</ul>${
     status.isReady && series !== undefined
       ? markup`<span class="sub whole">${countText(Number(series.value), 'series', 'series')}</span>`
@@ -229,13 +232,13 @@ const labelOf = ({ instance }: Target, { app, serverKey, root }: TargetStatus): 
 const shownScope = (name: string): Html => markup`<span class="whole">${nameText(name)}</span>`;
 
 /** Whether a scope selects metrics of the last render. If not, a scrape of the scope gets 404. */
-function answers(scope: Scope, { target, status }: TargetRowOptions): boolean {
+function answers(scope: Scope, { target, status }: TargetRowFacts): boolean {
   const shown = [...(target.lastFamilies ?? []), ...target.internal(), TARGET_INFO];
   return status.isReady && shown.some((facts) => scope.selects(facts));
 }
 
 /** A note with the names of the scopes that now select no metrics. */
-function silentScopes(scopes: readonly Scope[], { target, status }: TargetRowOptions): Html {
+function silentScopes(scopes: readonly Scope[], { target, status }: TargetRowFacts): Html {
   const names = scopes.map(({ name }, i) => markup`${i === 0 ? ' ' : ', '}${shownScope(name)}`);
   const isUnknown = status.isReady && target.lastFamilies === undefined;
   const why = isUnknown

@@ -1,12 +1,129 @@
-// The tree page with its search form, and the parameters of its address.
+// The tree page: answers its requests, with a search form and the parameters of its address.
+import { map, of, take, timeout } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { limitConcurrency } from '../../../limit-concurrency.js';
 import { TREE_CHOICES, TREE_FIELDS } from '../../../model.js';
-import type { Scope, Target, TreeAnswer, TreeChoice, TreeField, TreePart } from '../../../model.js';
-import { countText, grouped, nameText, sentence, timeText } from '../../../shown/shown-text.js';
-import { breakable, markup, tableOf } from './html.js';
-import type { Html, HtmlPart, HtmlPage } from './html.js';
-import { address, conditionOf, newestText } from './target-row.js';
+import type {
+  Scope,
+  Target,
+  TreeAnswer,
+  TreeChoice,
+  TreeField,
+  TreePart,
+  TreeQuery,
+} from '../../../model.js';
+import {
+  countText,
+  grouped,
+  nameText,
+  searchWords,
+  sentence,
+  timeText,
+} from '../../../shown/shown-text.js';
+import type { Reply, Status } from '../reply.js';
+import { route } from '../route.js';
+import { breakable, htmlReply, markup, problemPage, tableOf } from './html.js';
+import type { Html, HtmlPage, HtmlPart } from './html.js';
+import { address, conditionOf, newestText, queryOf } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 import { TREE_HEADS, treeRows } from './tree-rows.js';
+
+/** The path of the tree page. */
+export const TREE_PATH = '/tree';
+
+export interface TreeOptions {
+  /** The base scrape path. */
+  readonly path: string;
+  readonly scope: (name: string) => Scope | undefined;
+  /** Whether the page shows string values that no catalogue row reads. */
+  readonly showsUnreadTexts: () => boolean;
+  /** The command that dumps the segment of a server key. */
+  readonly dumpCommand: (serverKey: string) => string;
+  /** Unix time in milliseconds. */
+  readonly unixMs: () => number;
+}
+
+/** The maximum number of links to trees, on the error page for a request that selects no target. */
+const MAX_LINKS = 100;
+/** The maximum number of rows and characters of a page. */
+const MAX_ROWS = 200;
+const MAX_CHARACTERS = 262_144;
+/** The longest time that a query may run, and the longest time until its answer. */
+const QUERY_MS = 1500;
+const MAX_WAIT_MS = 10_000;
+/** The maximum number of concurrent queries. A query shares the thread of its target with refreshes. */
+const MAX_QUERIES = 2;
+
+export type TreeResponder = (
+  targets: readonly Target[],
+  query: URLSearchParams,
+) => Observable<Reply>;
+
+/**
+ * Makes the responder. Checks the routing (400 or 404), the scope (404), then the parameters (400).
+ * Then replies 503 if there is no tree, or 404 if the object does not exist.
+ */
+export function treeResponder(options: TreeOptions): TreeResponder {
+  const limited = limitConcurrency(MAX_QUERIES, { maxWaitMs: MAX_WAIT_MS });
+  return (targets, query) => {
+    const routed = route(targets, query);
+    if (routed.kind === 'refused') return problem(routed.status, routed.text, treeLinks(targets));
+    const { target, scope: name } = routed;
+    const scope = name === undefined ? undefined : options.scope(name);
+    if (name !== undefined && scope === undefined)
+      return problem(404, `no metric scope ${JSON.stringify(name)}`);
+    const given = readParameters(query);
+    if ('problem' in given) return problem(400, given.problem);
+    const { object, field, choice, trail, q } = given;
+    const treeQuery: TreeQuery = {
+      ...{ object, field, choice, from: trail.at(-1) ?? 0, words: searchWords(q) },
+      showsUnreadTexts: options.showsUnreadTexts(),
+      ...{ maxRows: MAX_ROWS, maxCharacters: MAX_CHARACTERS, maxMs: QUERY_MS },
+    };
+    const facts = { ...options, query: selection(query), given, scope };
+    const answered = (answer: TreeAnswer): Reply =>
+      answer.kind === 'no-object'
+        ? htmlReply(404, problemPage(`the tree has no object ${JSON.stringify(object)}`))
+        : htmlReply(answer.kind === 'part' ? 200 : 503, treePage(target, answer, facts));
+    return target
+      .queryTree(treeQuery)
+      .pipe(
+        limited(of(TOO_BUSY)),
+        take(1),
+        timeout({ first: MAX_WAIT_MS, with: () => of(TOO_BUSY) }),
+        map(answered),
+      );
+  };
+}
+
+const TOO_BUSY: TreeAnswer = {
+  kind: 'no-tree',
+  reason: 'too many tree queries at once; try again in a moment',
+};
+
+const problem = (status: Status, text: string, links?: Html): Observable<Reply> =>
+  of(htmlReply(status, problemPage(text, links)));
+
+/** Links to the trees of the first targets. */
+function treeLinks(targets: readonly Target[]): Html {
+  const links = targets.slice(0, MAX_LINKS).flatMap((target) => {
+    const query = queryOf(target, targets);
+    if (query === undefined) return [];
+    const name = `${target.app} on ${target.serverKeys.join(', ')}`;
+    return [markup`<li><a href="${address(TREE_PATH, query)}">${nameText(name)}</a></li>`];
+  });
+  return markup`<p>Trees of:</p><ul class="list">${links}</ul>`;
+}
+
+/** The parameters of a query that select a target and a scope. */
+function selection(query: URLSearchParams): URLSearchParams {
+  const own = new URLSearchParams();
+  for (const name of ['server_key', 'app', 'instance', 'scope']) {
+    const value = query.get(name);
+    if (value !== null) own.set(name, value);
+  }
+  return own;
+}
 
 /** The parameters of the tree page, except those that select the target. */
 interface TreeParameters {
@@ -37,27 +154,20 @@ export function readParameters(
   const [object = '', q = '', wantedField = 'any', wantedChoice = 'all', from = '0', live = ''] =
     NAMES.map((name) => query.get(name) ?? undefined);
   const field = TREE_FIELDS.find((each) => each === (wantedField || 'any'));
-  if (field === undefined)
-    return {
-      problem: `parameter "in": found ${shown(wantedField)}, allowed: ${TREE_FIELDS.join(', ')}`,
-    };
+  if (field === undefined) return invalid('in', wantedField, TREE_FIELDS.join(', '));
   const choice = TREE_CHOICES.find((each) => each === (wantedChoice || 'all'));
-  if (choice === undefined)
-    return {
-      problem: `parameter "show": found ${shown(wantedChoice)}, allowed: ${TREE_CHOICES.join(', ')}`,
-    };
+  if (choice === undefined) return invalid('show', wantedChoice, TREE_CHOICES.join(', '));
   if (Math.max(object.length, q.length) > MAX_TEXT)
     return { problem: `parameters object and q have at most ${MAX_TEXT} characters` };
   const trail = (from || '0').split('.').map(Number);
   const isTrail = /^\d{1,10}(\.\d{1,10})*$/.test(from || '0') && Math.max(...trail) <= MAX_POSITION;
-  if (!isTrail)
-    return {
-      problem: `parameter "from": found ${shown(from)}, allowed: a position, which is at least 0`,
-    };
+  if (!isTrail) return invalid('from', from, 'a position, which is at least 0');
   return { object, q, field, choice, trail: trail.slice(-MAX_TRAIL), isLive: live === '1' };
 }
 
-const shown = (text: string): string => JSON.stringify(text.slice(0, 80));
+const invalid = (name: string, found: string, allowed: string) => ({
+  problem: `parameter "${name}": found ${JSON.stringify(found.slice(0, 80))}, allowed: ${allowed}`,
+});
 
 /** The parameters of an address, without parameters that have their default value. */
 export const writeParameters = ({
@@ -93,14 +203,14 @@ const CHOICES: Readonly<Record<TreeChoice, string>> = {
 };
 
 /** The search form. It works without JavaScript. @param query selects the target */
-function treeForm(path: string, query: URLSearchParams, given: TreeParameters): Html {
+function treeForm(query: URLSearchParams, given: TreeParameters): Html {
   const { object, q, field, choice, isLive } = given;
   const kept = [
     ...query,
     ...(object === '' ? [] : [['object', object]]),
     ...(isLive ? [['live', '1']] : []),
   ];
-  return markup`<form role="search" action=".${path}" method="get">
+  return markup`<form role="search" action=".${TREE_PATH}" method="get">
     ${kept.map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`)}
     <div class="wide"><label for="q">Search for words</label>
       <input id="q" name="q" type="search" value="${q}" maxlength="1024" autocomplete="off" spellcheck="false"></div>
@@ -118,17 +228,11 @@ const options = (words: Readonly<Record<string, string>>, chosen: string): HtmlP
     return markup`<option value="${value}"${selected}>${text}</option>`;
   });
 
-interface TreePageOptions {
-  /** The base scrape path. */
-  readonly path: string;
-  readonly treePath: string;
+interface TreePageFacts extends Pick<TreeOptions, 'path' | 'dumpCommand' | 'unixMs'> {
   /** The query that selected the target. */
   readonly query: URLSearchParams;
   readonly given: TreeParameters;
   readonly scope: Scope | undefined;
-  /** The command that dumps the segment of a server key. */
-  readonly dumpCommand: (serverKey: string) => string;
-  readonly nowMs: number;
 }
 
 const LIVE_MS = 5000;
@@ -139,15 +243,18 @@ const ALL: TreeParameters = {
   ...{ trail: [0], isLive: false },
 };
 
-export function treePage(
+function treePage(
   target: Target,
   answer: Exclude<TreeAnswer, { kind: 'no-object' }>,
-  facts: TreePageOptions,
+  facts: TreePageFacts,
 ): HtmlPage {
-  const { treePath, query, given } = facts;
+  const { query, given } = facts;
   const status = target.status();
   const condition = conditionOf(status);
   const name = status.root === '' ? target.app : status.root;
+  // The scope may select no metrics.
+  const unscoped = new URLSearchParams(query);
+  unscoped.delete('scope');
   return {
     title: `${sentence(name)} · tree · shm_exporter`,
     severity: condition.severity,
@@ -157,7 +264,7 @@ export function treePage(
       <nav aria-label="Pages">
         <ul>
           <li><a href="./">all targets</a></li>
-          <li><a href="${address(facts.path, targetOnly(query))}">metrics</a></li>
+          <li><a href="${address(facts.path, unscoped)}">metrics</a></li>
         </ul>
       </nav>`,
     skipTo: { id: 'tree', name: 'the tree' },
@@ -168,9 +275,11 @@ export function treePage(
             ${condition.word}: ${breakable(sentence(condition.reason))}
           </p>`
     }
-    ${answer.kind === 'part' ? treeForm(treePath, query, given) : undefined}
-    ${answer.kind === 'part' ? partOf(answer, facts) : absence(answer.reason, condition, lastValues(target, facts))}
-    ${answer.kind === 'part' ? freshness(target, facts.nowMs) : undefined}`,
+    ${
+      answer.kind === 'part'
+        ? [treeForm(query, given), partOf(answer, facts), freshness(target, facts.unixMs())]
+        : absence(answer.reason, condition, lastValues(target, facts))
+    }`,
     isEcho: true,
     refreshMs: given.isLive ? LIVE_MS : undefined,
   };
@@ -185,7 +294,7 @@ function absence(reason: string, condition: TargetCondition, more: Html | undefi
 }
 
 /** A command that shows the last values of a publisher, if its segment still exists but is not served. */
-function lastValues(target: Target, { dumpCommand }: TreePageOptions): Html | undefined {
+function lastValues(target: Target, { dumpCommand }: TreePageFacts): Html | undefined {
   const { publisher, serverKey } = target.status();
   const isLeft = publisher.state === 'dead' || publisher.state === 'stalled';
   if (!isLeft || target.format.name !== 'native') return undefined;
@@ -207,18 +316,11 @@ function newestOf(target: Target): string {
     : `format ${target.format.name} has no notifications`;
 }
 
-/** The query without its scope, since the scope may select no metrics. */
-function targetOnly(query: URLSearchParams): URLSearchParams {
-  const own = new URLSearchParams(query);
-  own.delete('scope');
-  return own;
-}
-
-function partOf(answer: TreePart, facts: TreePageOptions): Html {
+function partOf(answer: TreePart, facts: TreePageFacts): Html {
   const { root, rows } = answer;
-  const { treePath, query, given, scope } = facts;
+  const { query, given, scope } = facts;
   const below = (object: string): string =>
-    address(treePath, query, writeParameters({ ...ALL, isLive: given.isLive, object }));
+    address(TREE_PATH, query, writeParameters({ ...ALL, isLive: given.isLive, object }));
   const object = given.object === '' ? undefined : markup` of ${breakable(nameText(given.object))}`;
   const table = tableOf({
     ...{ id: 'tree', name: 'Tree', className: 'tree', heads: TREE_HEADS },
@@ -240,14 +342,11 @@ const nothing = ({ next }: TreePart, given: TreeParameters): string =>
       : 'There is nothing from here on.';
 
 /** Links to the objects above the chosen one. */
-function ancestors(
-  { above }: TreePart,
-  { treePath, query, given }: TreePageOptions,
-): Html | undefined {
+function ancestors({ above }: TreePart, { query, given }: TreePageFacts): Html | undefined {
   if (given.object === '') return undefined;
   const link = (object: string, text: string | readonly Html[]): Html =>
     markup`<li>
-      <a href="${address(treePath, query, writeParameters({ ...given, object, trail: [0] }))}">${text}</a>
+      <a href="${address(TREE_PATH, query, writeParameters({ ...given, object, trail: [0] }))}">${text}</a>
     </li>`;
   return markup`<nav aria-label="Objects above" class="pager">
     <span class="muted">Above:</span>
@@ -257,12 +356,12 @@ function ancestors(
   </nav>`;
 }
 
-function pager(answer: TreePart, { treePath, query, given }: TreePageOptions, where = ''): Html {
+function pager(answer: TreePart, { query, given }: TreePageFacts, where = ''): Html {
   const { next, isLate, tracked, rows } = answer;
   const { trail } = given;
   const from = trail.at(-1) ?? 0;
   const to = (parameters: Partial<TreeParameters>): string =>
-    address(treePath, query, writeParameters({ ...given, ...parameters }));
+    address(TREE_PATH, query, writeParameters({ ...given, ...parameters }));
   const counts = `${countText(tracked.objects, 'object')} and ${countText(tracked.variables, 'variable')}`;
   const count = rows.filter((row) => row.kind === 'variable' || row.isMatch).length;
   const found = `${grouped(count)} ${isSearch(given) ? 'found' : 'shown'}`;

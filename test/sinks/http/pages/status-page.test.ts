@@ -14,7 +14,7 @@ import { textOf } from '../../../support/text-of-html.js';
 const NOW_MS = serviceFacts.startedMs + 3_600_000;
 const facts: StatusPageOptions = {
   path: '/metrics',
-  treePath: '/tree',
+  hasTrees: true,
   service: serviceFacts,
   scopesFor: () => [],
   nowMs: NOW_MS,
@@ -144,7 +144,7 @@ describe('the status page', () => {
       ];
       expect(rows(html([target]))[0]).to.contain('1,234 series');
       expect(html([target])).to.contain('href="./tree?server_key=82"');
-      expect(html([target], { treePath: undefined })).not.to.contain('/tree');
+      expect(html([target], { hasTrees: false })).not.to.contain('/tree');
     });
   });
 

@@ -6,7 +6,7 @@ import { compileScope } from '#app/exposition/page/scope.js';
 import { TREE_CHOICES, TREE_FIELDS } from '#app/model.js';
 import type { TreeObject, TreePart, TreeRow, TreeVariable } from '#app/model.js';
 import { readParameters, writeParameters } from '#app/sinks/http/pages/tree-page.js';
-import { treeResponder } from '#app/sinks/http/pages/tree.js';
+import { treeResponder } from '#app/sinks/http/pages/tree-page.js';
 import { FakeTarget } from '../../../support/fake-target.js';
 import { marbles } from '../../../support/marbles.js';
 import { freshServing } from '../../../support/serving-http.js';
@@ -145,7 +145,7 @@ describe('the tree page', () => {
     it(
       'with at most two queries at a time, each with a time limit',
       marbles(({ cold, expectObservable }) => {
-        const options = { path: '/metrics', treePath: '/tree', scope: () => undefined };
+        const options = { path: '/metrics', scope: () => undefined };
         const respond = treeResponder({
           ...options,
           showsUnreadTexts: () => true,

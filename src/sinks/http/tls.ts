@@ -1,6 +1,64 @@
-// The reasons why TLS handshakes fail, and why certificates of clients are refused.
+// The TLS server, and the reasons why handshakes fail and certificates of clients are refused.
+import type { ServerOptions } from 'node:http';
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
+
+/** The TLS settings of a listener and its check of client certificates. */
+export interface GuardTls {
+  /** Whether the server requests a client certificate, and whether it requires a valid one. */
+  readonly requestCert: boolean;
+  readonly rejectUnauthorized: boolean;
+  /** The secure context of the next connection. */
+  readonly context: () => SecureContext;
+  /** Why the server closes a connection after its handshake; undefined to keep it. */
+  readonly certificateRefusal: (socket: TLSSocket) => CertificateRefusal | undefined;
+}
+
+/** Makes an HTTPS server. @param onFailed called for each connection that ends before its first request */
+export function tlsServer(
+  tls: GuardTls,
+  options: ServerOptions,
+  onFailed: (handshake: FailedHandshake) => void,
+): Server {
+  const { requestCert, rejectUnauthorized } = tls;
+  const handshakeTimeout = options.headersTimeout;
+  const server = createServer({ ...options, requestCert, rejectUnauthorized, handshakeTimeout });
+  // Set the context before the server accepts a connection, so that the connection gets a renewed certificate.
+  server.prependListener('connection', (socket) => {
+    useContext(server, tls.context());
+    // Node.js reads the address at the first access, and then knows it also after the end of the connection.
+    Reflect.get(socket, 'remoteAddress');
+  });
+  server.prependListener('secureConnection', (socket) => {
+    const refusal = tls.certificateRefusal(socket);
+    if (refusal === undefined) return;
+    onFailed(refusedCertificate(socket, refusal));
+    socket.destroy();
+  });
+  // The default listener of Node.js would emit the error again, as `clientError`.
+  server.removeAllListeners('tlsClientError');
+  server.on('tlsClientError', (error, socket) => {
+    const handshake = failedHandshake(error, socket);
+    if (handshake?.error === 'plain_http') rawSocket(socket).end(NO_TLS);
+    if (handshake !== undefined) onFailed(handshake);
+    socket.destroy();
+  });
+  return server;
+}
+
+/** The response to a request without TLS, with the same text as Go's HTTP server. */
+const NO_TLS = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
+
+/**
+ * Sets the context of new connections. `setSecureContext` of Node.js 20 to 26 ignores `allowPartialTrustChain`, so this
+ * function sets the private field of the server instead. If a version of Node.js renames the field, every handshake
+ * fails.
+ */
+function useContext(server: Server, context: SecureContext): void {
+  Object.assign(server, { _sharedCreds: context });
+}
 
 /**
  * Why a handshake failed: for each reason a clause about the client. The keys are label values, so they must not
@@ -56,29 +114,26 @@ const firstMatch = (
 /**
  * The failure that an event `tlsClientError` reports; undefined for a client that sent nothing, such as a TCP probe.
  */
-export function failedHandshake(
+function failedHandshake(
   error: Error & { readonly code?: string; readonly reason?: string },
   socket: TLSSocket,
 ): FailedHandshake | undefined {
   const raw = rawSocket(socket);
-  if (raw?.bytesRead === 0) return undefined;
-  const address = plainAddress(raw ?? socket);
+  if (raw.bytesRead === 0) return undefined;
+  const address = plainAddress(raw);
   if (isVerified(socket)) return { ...certificateError(socket), address };
   const { code = '', reason = '' } = error;
   return { error: firstMatch(PATTERNS, code), detail: reason, address };
 }
 
 /** The failed handshake of a client whose certificate is missing or has no allowed name. */
-export const refusedCertificate = (
-  socket: TLSSocket,
-  refusal: CertificateRefusal,
-): FailedHandshake => ({
+const refusedCertificate = (socket: TLSSocket, refusal: CertificateRefusal): FailedHandshake => ({
   ...(refusal === 'not_verified' ? certificateError(socket) : { error: refusal, detail: '' }),
   address: plainAddress(socket),
 });
 
 /** Why the settings refuse the certificate of a client. */
-export type CertificateRefusal = 'no_certificate' | 'not_verified' | 'name_not_allowed';
+type CertificateRefusal = 'no_certificate' | 'not_verified' | 'name_not_allowed';
 
 const isVerified = ({ authorizationError }: TLSSocket): boolean => Boolean(authorizationError);
 
@@ -88,9 +143,12 @@ function certificateError(socket: TLSSocket): Pick<FailedHandshake, 'error' | 'd
   return { error: firstMatch(OF_CERTIFICATE, code), detail: code };
 }
 
-/** The TCP socket below a TLS socket, from a private field; undefined if a version of Node.js renames the field. */
-export const rawSocket = (socket: TLSSocket): Socket | undefined =>
-  (socket as unknown as { readonly _parent?: Socket })._parent;
+/**
+ * The TCP socket below a TLS socket, from a private field. If a version of Node.js renames the field, and for other
+ * sockets, returns the socket itself.
+ */
+export const rawSocket = (socket: Socket): Socket =>
+  (socket as { readonly _parent?: Socket })._parent ?? socket;
 
 /** The address of a client. An IPv4-mapped IPv6 address becomes an IPv4 address. */
 const plainAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | undefined =>
