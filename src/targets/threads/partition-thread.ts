@@ -4,28 +4,34 @@ import {
   Subject,
   catchError,
   defaultIfEmpty,
-  defer,
+  filter,
   finalize,
   map,
   merge,
   mergeMap,
   of,
-  switchMap,
   takeUntil,
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import type { Refresh, RefreshReport } from '../../streams/report.js';
+import type { TreeAnswer } from '../../model.js';
 import { pollerPools } from '../../streams/poller-pool.js';
 import { formatPollers } from '../formats.js';
 import { CatalogueCache } from '../../catalogue/builtin.js';
 import { LogicalPartition } from '../partitions/logical-partition.js';
 import type { HostedTarget, PartitionParts } from '../partitions/logical-partition.js';
-import type { FromThread, SentReport, ThreadSetup, ToThread } from './messages.js';
+import type {
+  FromThread,
+  SentReport,
+  TargetRequest,
+  ThreadRequest,
+  ThreadSetup,
+  ToThread,
+} from './messages.js';
 import { RemoteMemory } from './remote-memory.js';
 import type { FileMessage, OpenFile } from './remote-memory.js';
-import { SnapshotSender } from './snapshot-sender.js';
+import { SnapshotSender } from './snapshots.js';
 
 export interface ThreadParts extends Pick<
   PartitionParts,
@@ -38,20 +44,14 @@ export interface ThreadParts extends Pick<
   readonly nowNs?: (() => bigint) | undefined;
 }
 
-interface RunningTarget {
-  readonly hosted: HostedTarget;
-  readonly refresh$: Subject<Refresh>;
-  readonly end$: Subject<void>;
-}
-
 export class PartitionThread {
   readonly #fileMessage$ = new Subject<FileMessage>();
   readonly #memory: RemoteMemory;
   readonly #partition: LogicalPartition;
   readonly #sender = new SnapshotSender();
-  readonly #running = new Map<number, RunningTarget>();
-  /** A subject for each open query; its emission ends the query. */
-  readonly #queries = new Map<number, Subject<void>>();
+  /** The running targets, by the ids of the requests that host them. */
+  readonly #running = new Map<number, HostedTarget>();
+  readonly #cancelled$ = new Subject<number>();
 
   constructor({ setup, open, nowNs, ...parts }: ThreadParts) {
     this.#memory = new RemoteMemory((message) => {
@@ -70,78 +70,58 @@ export class PartitionThread {
 
   #handle(message: ToThread): Observable<FromThread> {
     switch (message.kind) {
-      case 'start':
-        return this.#start(message);
-      case 'query':
-        return this.#queryTree(message);
+      case 'host':
       case 'refresh':
-        // Release unheld snapshots before the render, so that the render can reuse their memory.
-        this.#sender.releaseUnheld();
-        this.#running.get(message.target)?.refresh$.next(message.refresh);
-        break;
-      case 'stop':
-        this.#running.get(message.target)?.end$.next();
-        break;
-      case 'end-query':
-        this.#queries.get(message.id)?.next();
-        break;
+      case 'query':
+        return this.#answers(message).pipe(
+          tap(() => {
+            this.#sender.releaseUnheld();
+          }),
+          catchError((error: unknown) =>
+            of<FromThread>({ kind: 'failed', id: message.id, reason: messageOf(error) }),
+          ),
+          takeUntil(this.#cancelled$.pipe(filter((id) => id === message.id))),
+        );
+      case 'cancel':
+        this.#cancelled$.next(message.id);
+        return EMPTY;
       default:
         this.#memory.handle(message);
+        return EMPTY;
     }
-    return EMPTY;
   }
 
-  #start({
-    target,
-    definition,
-    formerRoot,
-  }: Extract<ToThread, { kind: 'start' }>): Observable<FromThread> {
-    const hosted = this.#partition.host(definition, formerRoot);
-    const end$ = new Subject<void>();
-    const refresh$ = new Subject<Refresh>();
-    this.#running.set(target, { hosted, refresh$, end$ });
-    const reports$ = hosted.report$.pipe(
-      map((report): FromThread => ({ kind: 'report', target, report })),
-    );
-    const refreshed$ = refresh$.pipe(
-      switchMap((refresh) => hosted.refresh(refresh)),
-      map((report): FromThread => {
-        return { kind: 'refreshed', target, report: this.#sent(target, report) };
-      }),
-    );
-    return merge(refreshed$, reports$).pipe(
-      tap(() => {
-        this.#sender.releaseUnheld();
-      }),
-      catchError((error: unknown) =>
-        of<FromThread>({ kind: 'failed', target, reason: messageOf(error) }),
-      ),
-      takeUntil(end$),
-      finalize(() => {
-        this.#running.delete(target);
-        this.#sender.forget(target);
-      }),
-    );
-  }
-
-  /** Emits one answer; the answer is undefined if the target does not run here or the query fails. */
-  #queryTree({ target, id, query }: Extract<ToThread, { kind: 'query' }>): Observable<FromThread> {
-    return defer(() => {
-      const end$ = new Subject<void>();
-      this.#queries.set(id, end$);
-      const answer$ = this.#running.get(target)?.hosted.queryTree(query) ?? EMPTY;
-      return answer$.pipe(
-        catchError(() => EMPTY),
-        defaultIfEmpty(undefined),
-        map((answer): FromThread => ({ kind: 'answered', id, answer })),
-        takeUntil(end$),
-        finalize(() => this.#queries.delete(id)),
+  #answers(request: ThreadRequest): Observable<FromThread> {
+    const { id } = request;
+    if (request.kind === 'host') {
+      const hosted = this.#partition.host(request.definition, request.formerRoot);
+      this.#running.set(id, hosted);
+      return hosted.report$.pipe(
+        map((report): FromThread => ({ kind: 'report', id, report })),
+        finalize(() => {
+          this.#running.delete(id);
+          this.#sender.forget(id);
+        }),
       );
-    });
+    }
+    return this.#answer(request).pipe(
+      defaultIfEmpty(undefined),
+      map((answer): FromThread => ({ kind: 'answer', id, answer })),
+    );
   }
 
-  #sent(target: number, report: RefreshReport): SentReport {
-    const { snapshot } = report;
-    return { ...report, snapshot: snapshot && this.#sender.send(target, snapshot) };
+  #answer(request: TargetRequest): Observable<SentReport | TreeAnswer> {
+    const { target } = request;
+    const hosted = this.#running.get(target);
+    if (hosted === undefined) return EMPTY;
+    if (request.kind === 'query') return hosted.queryTree(request.query);
+    // Release unheld snapshots before the render, so that the render can reuse their memory.
+    this.#sender.releaseUnheld();
+    return hosted.refresh(request.refresh).pipe(
+      map((report) => {
+        const { snapshot } = report;
+        return { ...report, snapshot: snapshot && this.#sender.send(target, snapshot) };
+      }),
+    );
   }
 }

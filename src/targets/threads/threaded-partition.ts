@@ -8,6 +8,7 @@ import {
   defer,
   delay,
   endWith,
+  finalize,
   ignoreElements,
   map,
   merge,
@@ -18,16 +19,21 @@ import {
 } from 'rxjs';
 import type { MonoTypeOperatorFunction, SchedulerLike, Subscriber } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
+import type { FoundRoot, TreeAnswer } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
-import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
+import type { RefreshReport, Report } from '../../streams/report.js';
 import { threadOf } from '../../thread-code.js';
 import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from '../partitions/logical-partition.js';
 import { FileProxy } from './remote-memory.js';
-import type { FromThread, ThreadSetup, ToThread } from './messages.js';
-import { SnapshotReceiver, release } from './snapshot-receiver.js';
-import type { ThreadMemory } from './snapshot-receiver.js';
+import type {
+  FromThread,
+  TargetRequest,
+  ThreadRequest,
+  ThreadSetup,
+  ToThread,
+} from './messages.js';
+import { SnapshotReceiver } from './snapshots.js';
 
 /** The longest time between two reports of a target. A ready target without changes reports every four seconds. */
 export const MAX_SILENCE_MS = 30_000;
@@ -52,15 +58,6 @@ export const watchdog = <T>(
     ),
   );
 
-type RefreshedMessage = Extract<FromThread, { kind: 'refreshed' }>;
-
-interface RemoteTarget {
-  readonly subscriber: Subscriber<Report>;
-  readonly receiver: SnapshotReceiver;
-  /** The subscriber to the report on the open refresh. */
-  refresh: Subscriber<RefreshReport> | undefined;
-}
-
 /** The part of a `Worker` that a partition uses. */
 export interface ThreadWorker {
   on(event: 'message', listener: (message: FromThread) => void): unknown;
@@ -73,11 +70,10 @@ export interface ThreadWorker {
 interface Thread {
   readonly worker: ThreadWorker;
   readonly files: FileProxy;
-  readonly memory: ThreadMemory;
-  readonly targets: Map<number, RemoteTarget>;
-  /** The subscribers to answers, by the number of the query. */
-  readonly queries: Map<number, Subscriber<TreeAnswer>>;
-  /** Ends the thread, and fails its targets with the reason. */
+  readonly snapshots: SnapshotReceiver;
+  /** The subscribers to the open requests, by their ids. */
+  readonly requests: Map<number, Subscriber<unknown>>;
+  /** Ends the thread, and fails its requests with the reason. */
   readonly end: (reason: string) => void;
 }
 
@@ -88,8 +84,7 @@ export class ThreadedPartition implements Partition {
   readonly #startWorker: (setup: ThreadSetup) => ThreadWorker;
   readonly #scheduler: SchedulerLike;
   #thread: Thread | undefined;
-  #lastTarget = 0;
-  #lastQuery = 0;
+  #lastId = 0;
 
   /** @param memory calls foreign functions in the main thread, to check locks and to wait for notifications */
   constructor(
@@ -106,55 +101,33 @@ export class ThreadedPartition implements Partition {
   }
 
   host(definition: TargetDefinition, formerRoot?: FoundRoot): HostedTarget {
-    const target = ++this.#lastTarget;
+    const target = ++this.#lastId;
     const report$ = defer(() => {
       const thread = (this.#thread ??= this.#start());
-      const report$ = new Observable<Report>((subscriber) => {
-        const receiver = new SnapshotReceiver(thread.memory);
-        thread.targets.set(target, { subscriber, receiver, refresh: undefined });
-        thread.worker.postMessage({ kind: 'start', target, definition, formerRoot });
-        return () => {
-          thread.targets.delete(target);
-          thread.worker.postMessage({ kind: 'stop', target });
-        };
-      });
       const silent = () => {
         thread.end(`its thread was silent for ${MAX_SILENCE_MS / 1000} seconds`);
       };
-      return report$.pipe(watchdog(silent, this.#scheduler));
+      return request<Report>(thread, { kind: 'host', id: target, definition, formerRoot }).pipe(
+        watchdog(silent, this.#scheduler),
+        finalize(() => {
+          thread.snapshots.forget(target);
+        }),
+      );
     });
     return {
       report$,
-      refresh: (refresh) => this.#refresh(target, refresh),
-      queryTree: (query) => this.#queryTree(target, query),
+      refresh: (refresh) => this.#ask<RefreshReport>({ kind: 'refresh', target, refresh }),
+      queryTree: (query) => this.#ask<TreeAnswer>({ kind: 'query', target, query }),
     };
   }
 
-  /** Never emits if the target does not run in a thread. */
-  #refresh(target: number, refresh: Refresh): Observable<RefreshReport> {
-    return new Observable((subscriber) => {
-      const running = this.#thread?.targets.get(target);
-      if (running === undefined) return;
-      running.refresh = subscriber;
-      this.#thread?.worker.postMessage({ kind: 'refresh', target, refresh });
-    });
-  }
-
-  /** Completes without an answer if the target does not run in a thread. */
-  #queryTree(target: number, query: TreeQuery): Observable<TreeAnswer> {
-    return defer(() => {
-      const thread = this.#thread;
-      if (thread?.targets.has(target) !== true) return EMPTY;
-      const { worker, queries } = thread;
-      return new Observable<TreeAnswer>((subscriber) => {
-        const id = ++this.#lastQuery;
-        queries.set(id, subscriber);
-        worker.postMessage({ kind: 'query', target, id, query });
-        return () => {
-          if (queries.delete(id)) worker.postMessage({ kind: 'end-query', id });
-        };
-      });
-    });
+  /** Emits an answer of a target. Completes without an answer if the target does not run in the thread. */
+  #ask<T>(about: TargetRequest): Observable<T> {
+    return defer(() =>
+      this.#thread?.requests.has(about.target) === true
+        ? request<T>(this.#thread, { ...about, id: ++this.#lastId })
+        : EMPTY,
+    );
   }
 
   /** Ends the thread; its targets must have ended before. */
@@ -170,26 +143,26 @@ export class ThreadedPartition implements Partition {
     const files = new FileProxy(this.#memory, (reply) => {
       worker.postMessage(reply);
     });
-    const memory = { buffer: new SharedArrayBuffer(0) };
+    const requests = new Map<number, Subscriber<unknown>>();
     const ended = (reason: string) => {
       if (this.#thread === thread) this.#thread = undefined;
       files.close();
-      for (const target of [...thread.targets.values()]) fail(target, reason);
-      for (const subscriber of [...thread.queries.values()]) subscriber.complete();
+      const open = [...requests.values()];
+      requests.clear();
+      for (const subscriber of open) subscriber.error(new Error(reason));
     };
     const thread: Thread = {
-      ...{ worker, files, memory, targets: new Map(), queries: new Map() },
+      ...{ worker, files, requests, snapshots: new SnapshotReceiver() },
       end: (reason) => {
         ended(reason);
         void worker.terminate();
       },
     };
     worker.on('message', (message: FromThread) => {
-      if (message.kind === 'report')
-        thread.targets.get(message.target)?.subscriber.next(message.report);
-      else if (message.kind === 'refreshed') receive(thread, message);
-      else if (message.kind === 'answered') answer(thread, message);
-      else if (message.kind === 'failed') fail(thread.targets.get(message.target), message.reason);
+      if (message.kind === 'report') requests.get(message.id)?.next(message.report);
+      else if (message.kind === 'answer') answer(thread, message);
+      else if (message.kind === 'failed')
+        requests.get(message.id)?.error(new Error(message.reason));
       else files.handle(message);
     });
     worker.on('error', (error) => {
@@ -208,31 +181,29 @@ export function partitionThreads(): (setup: ThreadSetup) => Worker {
   return (setup) => start({ workerData: setup, name: `partition ${setup.number}` });
 }
 
+/** Sends a request to the thread, and emits the answers. Unsubscribing cancels the request. */
+const request = <T>({ worker, requests }: Thread, message: ThreadRequest): Observable<T> =>
+  new Observable<T>((subscriber) => {
+    requests.set(message.id, subscriber);
+    worker.postMessage(message);
+    return () => {
+      if (requests.delete(message.id)) worker.postMessage({ kind: 'cancel', id: message.id });
+    };
+  });
+
 function answer(
-  { queries }: Thread,
-  { id, answer }: Extract<FromThread, { kind: 'answered' }>,
+  { requests, snapshots }: Thread,
+  { id, answer }: Extract<FromThread, { kind: 'answer' }>,
 ): void {
-  const subscriber = queries.get(id);
-  queries.delete(id);
-  if (answer !== undefined) subscriber?.next(answer);
+  const subscriber = requests.get(id);
+  requests.delete(id);
+  const sent = answer?.kind === 'refreshed' ? answer.snapshot : undefined;
+  if (sent === undefined) {
+    if (answer !== undefined) subscriber?.next(answer);
+  } else {
+    // Even if the request was cancelled, the next snapshot of the target may refer to this one.
+    snapshots.receive(sent, (snapshot) => subscriber?.next({ ...answer, snapshot }));
+    if (!requests.has(sent.target)) snapshots.forget(sent.target);
+  }
   subscriber?.complete();
-}
-
-const fail = (target: RemoteTarget | undefined, reason: string): void =>
-  target?.subscriber.error(new Error(reason));
-
-/**
- * Emits the report on a refresh, with a snapshot that this thread can read. If the target has ended, releases the
- * snapshot.
- */
-function receive({ memory, targets }: Thread, { report, ...message }: RefreshedMessage): void {
-  const target = targets.get(message.target);
-  const { snapshot: sent } = report;
-  // All targets of the thread render in this memory.
-  if (sent?.memory !== undefined) memory.buffer = sent.memory;
-  if (target !== undefined)
-    target.receiver.receive(sent, (snapshot) => {
-      target.refresh?.next({ ...report, snapshot });
-    });
-  else if (sent !== undefined) release(sent);
 }

@@ -56,7 +56,11 @@ describe('the next thread of a partition', () => {
     const report = (index: number, target: number): void => {
       const counted = { tasksMs: [], counts: newCounters() };
       const state = unknownState('82');
-      worker(index).send({ kind: 'report', target, report: { kind: 'state', state, ...counted } });
+      worker(index).send({
+        kind: 'report',
+        id: target,
+        report: { kind: 'state', state, ...counted },
+      });
     };
     return { workers, worker, clock, partition, host, report, files, answers };
   };
@@ -99,8 +103,8 @@ describe('the next thread of a partition', () => {
       // The former thread's messages, the error of `terminate()` and the event `exit` arrive late.
       report(0, 1);
       report(0, 3);
-      worker(0).send({ kind: 'failed', target: 3, reason: 'late' });
-      worker(0).send({ kind: 'answered', id: 1, answer: { kind: 'no-object' } });
+      worker(0).send({ kind: 'failed', id: 3, reason: 'late' });
+      worker(0).send({ kind: 'answer', id: 4, answer: { kind: 'no-object' } });
       worker(0).send(OPENED);
       worker(0).emit('error', new Error('late'));
       worker(0).emit('exit', 1);
@@ -108,11 +112,11 @@ describe('the next thread of a partition', () => {
       follow(next.hosted.refresh(REFRESH));
       const target = 3;
       expect(worker(1).received.slice(1)).to.deep.equal([
-        { kind: 'query', target, id: 1, query: treeQuery() },
-        { kind: 'refresh', target, refresh: REFRESH },
+        { kind: 'query', target, id: 4, query: treeQuery() },
+        { kind: 'refresh', target, id: 5, refresh: REFRESH },
       ]);
       report(1, target);
-      worker(1).send({ kind: 'answered', id: 1, answer: { kind: 'no-object' } });
+      worker(1).send({ kind: 'answer', id: 4, answer: { kind: 'no-object' } });
       expect([next.seen, seen]).to.deep.equal([['state'], [{ kind: 'no-object' }]]);
       expect([next.subscription.closed, worker(1).isTerminated]).to.deep.equal([false, false]);
       const third = host();
@@ -134,7 +138,7 @@ describe('the next thread of a partition', () => {
     expect(files.open).to.equal(1);
     // The answer to the former thread's question must not reach the new thread.
     answers[0]?.(true);
-    expect(worker(1).received.map(({ kind }) => kind)).to.deep.equal(['start']);
+    expect(worker(1).received.map(({ kind }) => kind)).to.deep.equal(['host']);
     worker(1).send({ kind: 'ask-lock', file: 1 });
     answers[1]?.(false);
     expect(worker(1).received.slice(1)).to.deep.equal([{ kind: 'lock', file: 1, isLocked: false }]);

@@ -4,24 +4,30 @@ import { map } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { unknownState } from '#app/streams/report.js';
-import type { SentSnapshot } from '#app/targets/threads/messages.js';
+import type { SentSnapshot } from '#app/targets/threads/snapshots.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { FakeWorker } from '../../support/fake-thread.js';
 import { follow } from '../../support/follow.js';
 
 /** Sends the answer to a refresh. */
-function answer(worker: FakeWorker, target: number, snapshot: SentSnapshot): void {
+function answer(worker: FakeWorker, id: number, snapshot: SentSnapshot): void {
   const counted = { tasksMs: [], counts: newCounters() };
   const shown = { state: unknownState('82'), hasRendered: true, isDirty: false };
   const report = { kind: 'refreshed', snapshot, ...shown, ...counted } as const;
-  worker.send({ kind: 'refreshed', target, report });
+  worker.send({ kind: 'answer', id, answer: report });
 }
 
 const METADATA = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
 
 /** Returns a snapshot with one family. Its lines are one piece of this length. */
-const sent = (at: number, length: number, memory?: SharedArrayBuffer): SentSnapshot => ({
+const sent = (
+  target: number,
+  at: number,
+  length: number,
+  memory?: SharedArrayBuffer,
+): SentSnapshot => ({
+  target,
   holders: new Int32Array(new SharedArrayBuffer(4)).fill(1),
   layout: {
     metadata: [METADATA],
@@ -53,8 +59,8 @@ describe('a text that a thread sends to a stopped target', () => {
   it('is released, so that the thread can reuse its memory', () => {
     const { worker, host } = setUp();
     host().subscription.unsubscribe();
-    const snapshot = sent(0, 5, new SharedArrayBuffer(64));
-    answer(worker, 1, snapshot);
+    const snapshot = sent(1, 0, 5, new SharedArrayBuffer(64));
+    answer(worker, 2, snapshot);
     expect([...snapshot.holders]).to.deep.equal([0]);
   });
 
@@ -65,8 +71,8 @@ describe('a text that a thread sends to a stopped target', () => {
     ended.subscription.unsubscribe();
     const memory = new SharedArrayBuffer(128);
     Buffer.from(memory).write('hello', 50);
-    answer(worker, 1, sent(0, 5, memory));
-    answer(worker, 2, sent(50, 5));
+    answer(worker, 2, sent(1, 0, 5, memory));
+    answer(worker, 4, sent(3, 50, 5));
     expect(texts).to.deep.equal([['hello']]);
     subscription.unsubscribe();
   });

@@ -21,11 +21,11 @@ describe('a tree query to a worker thread', () => {
     );
     const hosted = partition.host(definitionOf());
     const run = () => follow(hosted.report$.pipe(catchError(() => EMPTY)));
-    const ask = () => follow(hosted.queryTree(treeQuery()));
+    const ask = () => follow(hosted.queryTree(treeQuery()).pipe(catchError(() => EMPTY)));
     const received = (kind: ToThread['kind']) =>
       worker.received.filter((each) => each.kind === kind);
     const answer = (id: number, answer: TreeAnswer | undefined) =>
-      worker.send({ kind: 'answered', id, answer });
+      worker.send({ kind: 'answer', id, answer });
     return { worker, partition, run, ask, received, answer };
   };
 
@@ -34,13 +34,13 @@ describe('a tree query to a worker thread', () => {
     const { subscription } = run();
     const [first, second] = [ask(), ask()];
     expect(received('query')).to.deep.equal(
-      [1, 2].map((number) => ({ kind: 'query', target: 1, id: number, query: treeQuery() })),
+      [2, 3].map((id) => ({ kind: 'query', target: 1, id, query: treeQuery() })),
     );
-    answer(2, NONE);
+    answer(3, NONE);
     expect(first.seen).to.deep.equal([]);
     expect(second.seen).to.deep.equal([NONE]);
     expect(second.subscription.closed).to.equal(true);
-    answer(2, NONE);
+    answer(3, NONE);
     expect(second.seen).to.have.lengthOf(1);
     first.subscription.unsubscribe();
     subscription.unsubscribe();
@@ -50,12 +50,12 @@ describe('a tree query to a worker thread', () => {
     const { run, ask, received, answer } = setUp();
     const { subscription } = run();
     const [first, second] = [ask(), ask()];
-    answer(1, undefined);
+    answer(2, undefined);
     expect(first.seen).to.deep.equal([]);
     expect(first.subscription.closed).to.equal(true);
     second.subscription.unsubscribe();
-    expect(received('end-query')).to.deep.equal([{ kind: 'end-query', id: 2 }]);
-    answer(2, NONE);
+    expect(received('cancel')).to.deep.equal([{ kind: 'cancel', id: 3 }]);
+    answer(3, NONE);
     expect(second.seen).to.deep.equal([]);
     subscription.unsubscribe();
   });
