@@ -9,7 +9,7 @@ import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { RESTART_MS, hostingPipeline, servingPipeline } from '#app/pipeline.js';
 import type { HostingUpdate } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/throttle-renders.js';
-import { TaskQueue } from '#app/streams/task-queue.js';
+import { TaskQueue } from '#app/streams/scheduler.js';
 import { unknownState } from '#app/streams/report.js';
 import type { Refresh, RefreshReport } from '#app/streams/report.js';
 import { PollerPool } from '#app/streams/poller-pool.js';

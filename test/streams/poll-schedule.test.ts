@@ -7,7 +7,7 @@ import {
   IDLE_POLL_MS,
   isSamePollResult,
   isSameStructure,
-} from '#app/streams/poll.js';
+} from '#app/streams/poller-pool.js';
 import type { PollResult } from '#app/streams/poller.js';
 import { marbles } from '../support/marbles.js';
 import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';

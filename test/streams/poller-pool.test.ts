@@ -15,8 +15,12 @@ import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { canWaitOnFutexes } from '#app/native/os/libc.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { segmentPollers } from '#app/native/segment/segment-poller.js';
-import { ACTIVE_POLL_MS, IDLE_AFTER_MS, IDLE_POLL_MS } from '#app/streams/poll.js';
-import { PollerPool } from '#app/streams/poller-pool.js';
+import {
+  ACTIVE_POLL_MS,
+  IDLE_AFTER_MS,
+  IDLE_POLL_MS,
+  PollerPool,
+} from '#app/streams/poller-pool.js';
 import type { PolledKey } from '#app/streams/poller-pool.js';
 import type { PollResult, Poller } from '#app/streams/poller.js';
 import { CountingMemory } from '../support/counting-memory.js';

@@ -1,8 +1,7 @@
 // Tests TaskQueue: it runs one task at a time, and measures tasks. Spec 2.5.
 import { expect } from 'chai';
 import { Subject, asyncScheduler, map, of } from 'rxjs';
-import { TaskQueue } from '#app/streams/task-queue.js';
-import { Scheduler } from '#app/streams/scheduler.js';
+import { TaskQueue, Scheduler } from '#app/streams/scheduler.js';
 import { follow } from '../support/follow.js';
 import { firstTwo, marbles } from '../support/marbles.js';
 

@@ -6,7 +6,7 @@ import { TEXT } from '#app/exposition/page/text-page.js';
 import type { DemandAnswer, LineForm, Scope, TargetEvent } from '#app/model.js';
 import type { SharedMemory } from '#app/native/os/shared-memory.js';
 import { segmentPollers } from '#app/native/segment/segment-poller.js';
-import { TaskQueue } from '#app/streams/task-queue.js';
+import { TaskQueue } from '#app/streams/scheduler.js';
 import type { Scheduler } from '#app/streams/scheduler.js';
 import { PollerPool } from '#app/streams/poller-pool.js';
 import type { TargetDefinition } from '#app/targets/formats.js';

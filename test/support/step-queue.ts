@@ -1,6 +1,5 @@
 // A refresh queue whose event-loop iterations a test starts one by one.
-import { TaskQueue } from '#app/streams/task-queue.js';
-import { Scheduler } from '#app/streams/scheduler.js';
+import { TaskQueue, Scheduler } from '#app/streams/scheduler.js';
 import type { VirtualClock } from './virtual-clock.js';
 
 export class StepQueue extends TaskQueue {

@@ -1,8 +1,7 @@
 // Tests that a new format needs only its own Poller and one entry in the list of formats.
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
-import { Scheduler } from '#app/streams/scheduler.js';
-import { TaskQueue } from '#app/streams/task-queue.js';
+import { Scheduler, TaskQueue } from '#app/streams/scheduler.js';
 import { pollerPools } from '#app/streams/poller-pool.js';
 import type { Poller, PollerFactory } from '#app/streams/poller.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';

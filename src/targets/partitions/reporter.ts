@@ -11,7 +11,7 @@ import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
 import type { HostingUpdate } from '../../pipeline.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
-import type { TaskQueue } from '../../streams/task-queue.js';
+import type { TaskQueue } from '../../streams/scheduler.js';
 import { NO_PROGRESS } from '../../streams/report.js';
 import type {
   Notifications,

@@ -1,7 +1,6 @@
 // Targets whose partition fails or does not answer.
 import { expect } from 'chai';
-import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
-import { PARTITION_RETRY_MS } from '#app/targets/handover/hosting.js';
+import { MAX_STANDBY_MS, PARTITION_RETRY_MS } from '#app/targets/handover.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { FailingPartition } from '../../support/failing-partition.js';
 import { follow } from '../../support/follow.js';

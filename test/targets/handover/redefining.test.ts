@@ -1,7 +1,7 @@
 // Tests changes of a served target's definition, as a reload makes them.
 import { expect } from 'chai';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
+import { MAX_STANDBY_MS } from '#app/targets/handover.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
 import { observing } from '../../support/observing-catalogue.js';

@@ -5,7 +5,7 @@ import type { Observable } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { unknownState } from '#app/streams/report.js';
 import type { RefreshReport, Report } from '#app/streams/report.js';
-import { Handover } from '#app/targets/handover/handover.js';
+import { Handover } from '#app/targets/handover.js';
 import type { HostedTarget } from '#app/targets/partitions/logical-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';

@@ -9,7 +9,7 @@ import type { DemandAnswer, Page, TreeAnswer, TreeQuery } from '#app/model.js';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import { PARTITION_RETRY_MS } from '#app/targets/handover/hosting.js';
+import { PARTITION_RETRY_MS } from '#app/targets/handover.js';
 import { PartitionSet } from '#app/targets/partitions/partition-set.js';
 import type { Partition } from '#app/targets/partitions/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
