@@ -13,12 +13,6 @@ import {
 const POLYNOMIAL = 0xedb88320;
 /** The polynomial 1, which is x to the power 0, in reflected bit order. */
 const ONE = 0x80000000;
-/**
- * A CRC is shifted digit by digit: the number of bytes has up to 4 digits, in base 256 here and in base 16 in the
- * kernel. The tables have no entry for the digit 0, which needs no shift.
- */
-const DIGITS = 4;
-const MAX_DIGIT = 255;
 
 /**
  * Multiplies two polynomials modulo the polynomial of the CRC. The loop body avoids branches, since the processor
@@ -36,40 +30,25 @@ function product(a: number, b: number): number {
 /** The product of a polynomial and x. */
 const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
 
-/** x to the power 8 · digit · 256^position, for each position and each digit from 1 to 255. */
-let powers: readonly number[] | undefined;
-
-/** Computes `powers`. This takes 2 ms, so it is done only at the first use. */
-function computePowers(): readonly number[] {
-  const all: number[] = [];
-  // x^8: in reflected order, x^0 is the highest bit and x^n is n bits below it.
-  let base = ONE >>> 8;
-  for (let position = 0; position < DIGITS; position++) {
-    let power = ONE;
-    for (let digit = 1; digit <= MAX_DIGIT; digit++) all.push((power = product(power, base)));
-    base = product(power, base);
-  }
-  return all;
-}
+/** x to the power 8 · 2^i, for each bit i of a number of bytes. In reflected order, x^n is n bits below x^0. */
+const POWERS = Array.from({ length: 32 }, () => ONE >>> 8);
+for (let i = 1; i < POWERS.length; i++) POWERS[i] = product(POWERS[i - 1] ?? 0, POWERS[i - 1] ?? 0);
 
 /** Returns the raw CRC of a text followed by `bytes` zero bytes; `crc` is the raw CRC of the text alone. */
 export function shiftedCrc(crc: number, bytes: number): number {
-  const all = (powers ??= computePowers());
-  let [shifted, rest] = [crc, bytes];
-  for (let position = 0; rest > 0 && position < DIGITS; position++) {
-    const digit = rest % 256;
-    rest = (rest - digit) / 256;
-    if (digit > 0) shifted = product(shifted, all[position * MAX_DIGIT + digit - 1] ?? 0);
-  }
+  let shifted = crc;
+  POWERS.forEach((power, i) => {
+    if ((bytes >>> i) & 1) shifted = product(shifted, power);
+  });
   return shifted;
 }
 
-/** Converts the raw CRC of a text of `bytes` bytes to its CRC-32, as gzip and zlib write it. */
+/**
+ * Converts the raw CRC of a text of `bytes` bytes to its CRC-32, as gzip and zlib write it. Also converts a CRC-32 back,
+ * since a second inversion undoes the first.
+ */
 export const finalCrc = (crc: number, bytes: number): number =>
   (crc ^ shiftedCrc(0xffffffff, bytes) ^ 0xffffffff) >>> 0;
-
-/** Converts a CRC-32 to the raw CRC. The function is `finalCrc`, since a second inversion undoes the first. */
-export const rawCrc = finalCrc;
 
 let cachedTables: Uint32Array | undefined;
 

@@ -2,7 +2,7 @@
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { joinSmall } from '../../bytes.js';
 import type { Piece } from '../../model.js';
-import { finalCrc, rawCrc, shiftedCrc } from './crc.js';
+import { finalCrc, shiftedCrc } from './crc.js';
 
 /** An empty last block with fixed codes: it has only its end-of-block symbol. */
 const END_OF_STREAM = Buffer.from([3, 0]);
@@ -36,7 +36,7 @@ const HEADER_OPTIONS = {
 /** Compresses a short text, such as a header. */
 export function deflateBlockOf(text: Uint8Array): DeflateBlock {
   const data = deflateRawSync(text, HEADER_OPTIONS);
-  return { data, crc: rawCrc(crc32(text), text.length), bytes: text.length };
+  return { data, crc: finalCrc(crc32(text), text.length), bytes: text.length };
 }
 
 const LINE_FEED = Buffer.from('\n');

@@ -1,23 +1,109 @@
 // Compresses the lines of a block to a deflate block, without producing their text.
-import { SYMBOLS } from './deflate-code.js';
-import type { DeflateCode } from './deflate-code.js';
-import type { DeflateContext } from './deflate-context.js';
+import { crcTables } from './crc.js';
+import { SYMBOLS, deflateTable } from './deflate-code.js';
 import type { Kernel } from '../wasm/kernel.js';
 import {
+  BLOCK_DEFLATE_DIRTY,
   BLOCK_GROUPS,
   BLOCK_LINE_DISTANCE,
   BLOCK_RECORDS,
   BLOCK_TOTALS,
+  CODE_BYTES,
+  DEFLATE_RESULT_AT,
   DEFLATE_TOTALS_SIZE,
   GROUP_BITS,
+  LINES_CHANGED,
   RECORD_BYTES,
 } from '../wasm/layout.js';
+import { Scratch } from '../wasm/memory.js';
 import { RenderBuffer } from '../text/text-snapshot.js';
 
+/**
+ * To choose a code, this many evenly spaced lines are picked, and the symbols of the blocks that contain them are
+ * counted.
+ */
+const LINES_A_CHOICE = 8;
+/** The code is chosen again when the deflate blocks have grown by this share. */
+const MAX_GROWTH = 0.1;
+/** A block chooses its line distance (assembly/deflate.ts) again when its number of lines has changed by this share. */
+const MAX_LINE_GROWTH = 0.25;
 const GROUP_LINES = 1 << GROUP_BITS;
 
-/** The line distance (assembly/deflate.ts) is chosen again when the number of lines has changed by this share. */
-const MAX_GROWTH = 0.25;
+/** The kernel compresses lines only if blocks have at least this many lines on average. */
+const MIN_LINES_PER_BLOCK = 256;
+
+/**
+ * Whether the kernel, not zlib, compresses the lines. The kernel keeps the bits of unchanged lines, but finds matches
+ * only in the same block. With short families, zlib makes pages a third smaller, since it finds matches in other
+ * families.
+ */
+export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: number }): boolean =>
+  lines >= MIN_LINES_PER_BLOCK * blocks;
+
+/** Counts the symbols of each block that contains an `every`-th line, one block per step, and adds them to `counts`. */
+export type CountSymbols = (counts: number[], every: number) => Generator<void, void>;
+
+/** The Huffman code of the deflate blocks of one target, and the scratch memory that its blocks share. */
+export class DeflateContext {
+  readonly #kernel: Kernel;
+  readonly #scratch: Scratch;
+  /** The address of the code's table for the kernel. */
+  readonly table: number;
+  /** Increases when another code is chosen. */
+  codeNumber = 0;
+  /** The size of all deflate blocks after the last render. */
+  #bytes = 0;
+  /** The size of all deflate blocks when the current code was chosen; undefined before the first render. */
+  #bytesAtChoice: number | undefined;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#scratch = new Scratch(kernel);
+    kernel.installCrcTables(crcTables());
+    this.table = kernel.arena.allocate(CODE_BYTES);
+    this.#chooseCode(Array.from({ length: SYMBOLS }, () => 0));
+  }
+
+  /** Call it after each render, with the size of all deflate blocks. */
+  rendered(bytes: number): void {
+    this.#bytesAtChoice ??= bytes;
+    this.#bytes = bytes;
+  }
+
+  /**
+   * Call it before a render of `lines` lines. At the first render, and after growth, it chooses the Huffman code, in
+   * small steps. All blocks must then be written again.
+   */
+  *updatingCode(lines: number, countSymbols: CountSymbols): Generator<void, void> {
+    const last = this.#bytesAtChoice;
+    if (last !== undefined && this.#bytes <= last * (1 + MAX_GROWTH)) return;
+    const counts = Array.from({ length: SYMBOLS }, () => 0);
+    yield* countSymbols(counts, Math.ceil(lines / LINES_A_CHOICE));
+    this.#chooseCode(counts);
+    // The next choice happens only when the blocks exceed their size before this choice, even if the new code makes
+    // them smaller. This bounds the number of choices.
+    if (last !== undefined) this.#bytesAtChoice = this.#bytes;
+  }
+
+  /**
+   * Returns the address of scratch memory for the deflate block of `textBytes` bytes of text, valid until the next
+   * call. A byte of text takes at most two bytes there, since a literal has at most 15 bits. `CODE_BYTES` more bytes
+   * hold the header, and what the last write stores beyond the end of the block.
+   */
+  scratchFor(textBytes: number): number {
+    return this.#scratch.reserve(textBytes * 2 + CODE_BYTES);
+  }
+
+  close(): void {
+    this.#scratch.close();
+    this.#kernel.arena.free(this.table, CODE_BYTES);
+  }
+
+  #chooseCode(counts: readonly number[]): void {
+    this.#kernel.bytes.set(deflateTable(counts), this.table);
+    this.codeNumber++;
+  }
+}
 
 /** A deflate block in the kernel's memory, and the CRC and size of its text. */
 export interface DeflateBuffer {
@@ -36,7 +122,6 @@ interface BlockLines {
   readonly capacity: number;
   /** The maximum number of bytes that the lines may take as text. */
   readonly maxBytes: number;
-  readonly isDeflateDirty: boolean;
 }
 
 export class DeflatedLines {
@@ -44,13 +129,11 @@ export class DeflatedLines {
   readonly #block: BlockLines;
   #records = 0;
   #capacity = 0;
-  /** Whether lines were added or removed since the kernel's records of the lines were prepared. */
-  #haveLinesChanged = true;
   /** The number of lines when the line distance was chosen. */
   #countAtChoice = 0;
   #last: DeflateBuffer | undefined;
-  /** The Huffman code of the last block; undefined before the first block, and after lines were added or removed. */
-  #code: DeflateCode | undefined;
+  /** The `codeNumber` of the last deflate block. */
+  #codeNumber = 0;
 
   constructor(kernel: Kernel, block: BlockLines) {
     this.#kernel = kernel;
@@ -61,42 +144,37 @@ export class DeflatedLines {
     return this.#last;
   }
 
-  /** Call it after lines were added or removed, or after a failed write. */
-  invalidate(): void {
-    this.#haveLinesChanged = true;
-    this.#code = undefined;
-  }
-
   /** Whether the last deflate block has the current code and the current values. */
-  isCurrent({ code }: DeflateContext): boolean {
-    return this.#code === code && !this.#block.isDeflateDirty;
+  isCurrent({ codeNumber }: DeflateContext): boolean {
+    return this.#codeNumber === codeNumber && this.#dirtyFlags === 0;
   }
 
   /** Writes a deflate block of the lines, with their current values. */
   write(context: DeflateContext): void {
-    const { code, table } = context;
-    const last = this.#code === code ? this.#last : undefined;
-    if (this.#haveLinesChanged) this.#prepareRecords(context);
+    const { codeNumber, table } = context;
+    const haveLinesChanged = (this.#dirtyFlags & LINES_CHANGED) !== 0;
+    const last =
+      haveLinesChanged || this.#codeNumber !== codeNumber ? undefined : this.#last?.buffer;
+    if (haveLinesChanged) this.#prepareRecords(context);
     const to = context.scratchFor(this.#block.maxBytes);
     // The kernel updates the records as it writes, so they are valid only if the whole write succeeds.
-    this.invalidate();
+    this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
     const { address } = this.#block;
-    const { run, deflateResult } = this.#kernel;
-    const bits =
+    const { run, u32 } = this.#kernel;
+    const length =
       last === undefined
         ? run.deflateAll(address, table, to)
-        : run.deflateChanged(address, table, last.buffer.address, to);
-    const [crc = 0, bytes = 0] = deflateResult;
+        : run.deflateChanged(address, table, last.address, to);
+    const [crc = 0, bytes = 0] = u32.subarray(DEFLATE_RESULT_AT >>> 2);
     // The buffer needs some bytes more: when the kernel copies bits from it, it reads whole words, beyond the last
     // bit.
-    const length = code.blockBytes(bits);
     const buffer = new RenderBuffer(this.#kernel, length + 16);
     buffer.data = buffer.data.subarray(0, length);
     this.#kernel.bytes.copyWithin(buffer.address, to, to + length);
     this.#last?.buffer.release();
     this.#last = { buffer, crc, bytes };
-    this.#code = code;
-    this.#haveLinesChanged = false;
+    this.#codeNumber = codeNumber;
+    this.#setHeader(BLOCK_DEFLATE_DIRTY, 0);
   }
 
   /**
@@ -104,12 +182,12 @@ export class DeflatedLines {
    * lines.
    */
   countSymbols(context: DeflateContext, counts: number[]): void {
-    if (this.#haveLinesChanged) this.#prepareRecords(context);
+    this.#prepareRecords(context);
     const to = context.scratchFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
+    this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
     this.#kernel.run.countSymbols(this.#block.address, context.table, to);
-    this.#code = undefined;
     const { u32 } = this.#kernel;
     for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);
   }
@@ -117,7 +195,6 @@ export class DeflatedLines {
   close(): void {
     this.#last?.buffer.release();
     this.#last = undefined;
-    this.#code = undefined;
     this.#freeRecords();
   }
 
@@ -127,13 +204,10 @@ export class DeflatedLines {
     const { address, count, maxBytes } = this.#block;
     this.#allocateRecords();
     run.prepareRecords(address);
-    if (Math.abs(count - this.#countAtChoice) > count * MAX_GROWTH) {
-      // If the allocation fails, the next render prepares the records again.
-      const scratch = context.scratchFor(maxBytes);
-      this.#setHeader(BLOCK_LINE_DISTANCE, run.bestLineDistance(address, context.table, scratch));
-      this.#countAtChoice = count;
-    }
-    this.#haveLinesChanged = false;
+    if (Math.abs(count - this.#countAtChoice) <= count * MAX_LINE_GROWTH) return;
+    const scratch = context.scratchFor(maxBytes);
+    this.#setHeader(BLOCK_LINE_DISTANCE, run.bestLineDistance(address, context.table, scratch));
+    this.#countAtChoice = count;
   }
 
   /** Allocates a record for each line that the block has room for. */
@@ -155,6 +229,10 @@ export class DeflatedLines {
   #freeRecords(): void {
     if (this.#capacity > 0) this.#kernel.arena.free(this.#records, recordBytes(this.#capacity));
     this.#capacity = 0;
+  }
+
+  get #dirtyFlags(): number {
+    return this.#kernel.u32[(this.#block.address + BLOCK_DEFLATE_DIRTY) >>> 2] ?? 0;
   }
 
   #setHeader(field: number, value: number): void {

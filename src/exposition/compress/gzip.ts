@@ -18,11 +18,6 @@ const MAX_WAIT_MS = 600_000;
 /** Options for a few kilobytes: with a larger window, zlib spends most of the time on allocation. */
 const SHORT_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
-/** The internal metrics are not compressed if the compressed text before them is this many times as long. */
-const STORED_SHARE = 128;
-/** The maximum number of bytes of a stored block, which has 16 bits for its length. */
-const MAX_STORED = 0xffff;
-
 const limited = limitConcurrency(MAX_TASKS, { maxWaitMs: MAX_WAIT_MS });
 const NOTHING = new Uint8Array();
 const TOO_LATE = throwError(() => new Error('too many pages are being compressed at once'));
@@ -77,30 +72,6 @@ function* tasksOf(buffers: readonly Uint8Array[]): Generator<Uint8Array, void> {
         yield buffer.subarray(at, at + TASK_BYTES);
   }
   if (bytes > 0) yield Buffer.concat(run);
-}
-
-/**
- * The last deflate block and the trailer of a gzip member. The block is compressed synchronously, or stored without
- * compression if the text before it is so long that compression would save next to nothing.
- */
-function deflateLast({ buffers, crc, bytes }: DeflateStream, internal: Uint8Array): Uint8Array {
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(crc32(internal, crc), 0);
-  trailer.writeUInt32LE((bytes + internal.length) % 2 ** 32, 4);
-  const isStored =
-    internal.length * STORED_SHARE <= bytesOf(buffers) && internal.length <= MAX_STORED;
-  const last = isStored
-    ? [storedHeader(internal.length), internal]
-    : [deflateRawSync(internal, SHORT_OPTIONS)];
-  return Buffer.concat([...last, trailer]);
-}
-
-/** The header of a stored block that is the last one: RFC 1951, 3.2.4. It begins at a byte boundary. */
-function storedHeader(length: number): Uint8Array {
-  const header = Buffer.alloc(5, 1);
-  header.writeUInt16LE(length, 1);
-  header.writeUInt16LE(MAX_STORED - length, 3);
-  return header;
 }
 
 /** The header of a gzip member: RFC 1952, with no name, no time, the fastest method, and no particular system. */
@@ -159,8 +130,15 @@ export class GzipText {
   }
 }
 
-/** A gzip member. RFC 1952. */
-function member(text: DeflateStream, internal: Uint8Array, release = (): void => undefined): Body {
-  const buffers = [HEADER, ...text.buffers, deflateLast(text, internal)];
-  return { buffers, bytes: bytesOf(buffers), release };
+/** A gzip member. The internal metrics are its last deflate block. RFC 1952. */
+function member(
+  { buffers, crc, bytes }: DeflateStream,
+  internal: Uint8Array,
+  release = (): void => undefined,
+): Body {
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc32(internal, crc), 0);
+  trailer.writeUInt32LE((bytes + internal.length) % 2 ** 32, 4);
+  const all = [HEADER, ...buffers, deflateRawSync(internal, SHORT_OPTIONS), trailer];
+  return { buffers: all, bytes: bytesOf(all), release };
 }

@@ -2,8 +2,7 @@
 // kernel's memory, as layout.ts draws them.
 import type { FamilyMetadata } from '../../model.js';
 import { DeflatedLines } from '../compress/deflated-lines.js';
-import type { DeflateBuffer } from '../compress/deflated-lines.js';
-import type { DeflateContext } from '../compress/deflate-context.js';
+import type { DeflateBuffer, DeflateContext } from '../compress/deflated-lines.js';
 import type { Kernel } from '../wasm/kernel.js';
 import {
   BLOCK_BYTES,
@@ -122,11 +121,6 @@ export class Block {
     return this.#header(BLOCK_TEXT_DIRTY) !== 0;
   }
 
-  /** Whether values changed, or lines were added or removed, since the deflate block was written. */
-  get isDeflateDirty(): boolean {
-    return this.#header(BLOCK_DEFLATE_DIRTY) !== 0;
-  }
-
   /** The last deflate block, if any. */
   get deflateBlock(): DeflateBuffer | undefined {
     return this.#deflated.last;
@@ -182,7 +176,6 @@ export class Block {
 
   /** Inserts a line into a block with fewer than `MAX_LINES` lines; returns the bytes of its name and labels. */
   insert(index: number, key: LineKey, name: StoredText, line: Line, hash: number): number {
-    this.#deflated.invalidate();
     this.#reserve(this.#count + 1);
     const { run, texts } = this.#kernel;
     const { labels, constant, cell, opcode } = line;
@@ -322,7 +315,6 @@ export class Block {
   }
 
   #markLinesChanged(): void {
-    this.#deflated.invalidate();
     this.#setHeader(BLOCK_TEXT_DIRTY, LINES_CHANGED);
     this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
   }

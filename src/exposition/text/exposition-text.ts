@@ -1,7 +1,7 @@
 // The text of one target: its families with their lines, and the render of the current values.
 import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
 import { bytesOf } from '../../bytes.js';
-import { DeflateContext, usesKernelDeflate } from '../compress/deflate-context.js';
+import { DeflateContext, usesKernelDeflate } from '../compress/deflated-lines.js';
 import { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from './line.js';

@@ -1,6 +1,6 @@
 // One metric family: its metadata, and its lines in blocks, sorted by key.
 import type { FamilyMetadata } from '../../model.js';
-import type { DeflateContext } from '../compress/deflate-context.js';
+import type { DeflateContext } from '../compress/deflated-lines.js';
 import type { Cost } from '../../budget.js';
 import { OPCODE } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';

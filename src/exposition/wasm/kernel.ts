@@ -4,7 +4,6 @@ import { Fault, messageOf } from '../../errors.js';
 import { BlockTable, Scales } from './kernel-tables.js';
 import {
   CRC_TABLES_POINTER,
-  DEFLATE_RESULT_AT,
   FREE_AT,
   HIGHEST_EXPONENT,
   LOWEST_EXPONENT,
@@ -103,8 +102,6 @@ export class Kernel {
   readonly scales: Scales;
   readonly blocks: BlockTable;
   readonly texts: TextStore;
-  /** Raw CRC and length of the lines that were compressed last. */
-  readonly deflateResult: Uint32Array;
   readonly #memory: WebAssembly.Memory;
   readonly #maxPages: number;
   #bytes: Uint8Array;
@@ -118,7 +115,6 @@ export class Kernel {
     this.#memory = reserve(maxPages);
     new Uint8Array(this.#memory.buffer).set((cachedPowers ??= powersOfTen()), POWERS_AT);
     const instance = new WebAssembly.Instance(kernelCode(), { env: { memory: this.#memory } });
-    this.deflateResult = new Uint32Array(this.#memory.buffer, DEFLATE_RESULT_AT, 2);
     this.run = instance.exports as unknown as KernelExports;
     this.#bytes = new Uint8Array(this.#memory.buffer);
     this.#u32 = new Uint32Array(this.#memory.buffer);

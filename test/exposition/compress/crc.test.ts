@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
-import { finalCrc, rawCrc, shiftedCrc } from '#app/exposition/compress/crc.js';
+import { finalCrc, shiftedCrc } from '#app/exposition/compress/crc.js';
 
 describe('a CRC-32 combined from parts', () => {
   it('equals the CRC-32 of the whole text', () =>
@@ -10,7 +10,7 @@ describe('a CRC-32 combined from parts', () => {
       fc.property(fc.array(fc.uint8Array({ maxLength: 5000 })), (parts) => {
         let [crc, bytes] = [0, 0];
         for (const part of parts) {
-          crc = shiftedCrc(crc, part.length) ^ rawCrc(crc32(part), part.length);
+          crc = shiftedCrc(crc, part.length) ^ finalCrc(crc32(part), part.length);
           bytes += part.length;
         }
         expect(finalCrc(crc, bytes)).to.equal(crc32(Buffer.concat(parts)));

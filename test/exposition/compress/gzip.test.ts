@@ -92,32 +92,6 @@ describe('a gzip page', () => {
       }
     });
 
-  /** Twelve megabytes of almost incompressible data. */
-  const long = () => Buffer.from(Uint32Array.from({ length: 3_000_000 }, (_, i) => i * i).buffer);
-  const short = () => text('a 1', 100);
-  for (const [title, start, bytes, isStored] of [
-    ['compresses its internal metrics if the page is short', short, 600, false],
-    [
-      'stores its internal metrics uncompressed if they are a small part of the page',
-      long,
-      600,
-      true,
-    ],
-    [
-      'stores internal metrics uncompressed if they fit the largest stored block',
-      long,
-      65_535,
-      true,
-    ],
-    ['compresses internal metrics if they exceed the largest stored block', long, 65_536, false],
-  ] as const)
-    it(title, async () => {
-      const end = Buffer.alloc(bytes, 'own 2\n');
-      const whole = await gzipOf([start()], end);
-      expect(whole.subarray(-bytes - 8, -8).equals(end)).to.equal(isStored);
-      expect(gunzipSync(whole).equals(Buffer.concat([start(), end]))).to.equal(true);
-    });
-
   it('shares one compression of the text with later pages, during and after the compression', async () => {
     const start = [text('a 1', 100)];
     const { gzip, made, finish } = counting(start);

@@ -204,7 +204,6 @@ describe('the deflate stream of random lines', () => {
   ] as const;
   for (const [name, tested, numRuns] of tables)
     it(`inflates to the lines of ${name} after each change of values and lines`, () => {
-      borders.clear();
       fc.assert(
         fc.property(tested, fc.array(round, { minLength: 1, maxLength: 8 }), (families, rounds) => {
           const lines = new Lines(families);

@@ -102,7 +102,6 @@ describe('a line block', () => {
     expect(block.hash(0)).to.equal(7);
     expect(text()).to.match(/^shop_x\{i="1"\} 7\nshop_x\{i="2"\} 0\n/);
     expect(block.isTextDirty).to.equal(false);
-    expect(block.isDeflateDirty, 'the stream is still dirty').to.equal(true);
     cells.setBits(1, 8n);
     expect(block.isTextDirty).to.equal(true);
   });

@@ -151,12 +151,6 @@ export function textWritten(block: usize): void {
   store<u32>(block, 0, BLOCK_TEXT_DIRTY);
 }
 
-/** Marks the deflate block as up to date. */
-export function deflateWritten(block: usize): void {
-  memory.fill(block + BLOCK_DEFLATE_CHANGES, 0, CHANGES_BYTES);
-  store<u32>(block, 0, BLOCK_DEFLATE_DIRTY);
-}
-
 function headerOf(number: u32): usize {
   return <usize>load<u32>(<usize>load<u32>(BLOCKS_POINTER) + ((<usize>number) << 2));
 }
@@ -172,7 +166,7 @@ export function markDirty(cell: usize): void {
     store<u32>(at, load<u32>(at, BLOCK_TEXT_CHANGES) | bit, BLOCK_TEXT_CHANGES);
     store<u32>(at, load<u32>(at, BLOCK_DEFLATE_CHANGES) | bit, BLOCK_DEFLATE_CHANGES);
     store<u32>(block, load<u32>(block, BLOCK_TEXT_DIRTY) | VALUES_CHANGED, BLOCK_TEXT_DIRTY);
-    store<u32>(block, VALUES_CHANGED, BLOCK_DEFLATE_DIRTY);
+    store<u32>(block, load<u32>(block, BLOCK_DEFLATE_DIRTY) | VALUES_CHANGED, BLOCK_DEFLATE_DIRTY);
     if ((line & HAS_NEXT) == 0) return;
     line = load<u32>(entriesOf(block) + <usize>entry * ENTRY_BYTES, ENTRY_NEXT);
   }

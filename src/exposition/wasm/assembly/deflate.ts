@@ -11,7 +11,6 @@ import {
   opcodeOf,
   prefetch,
   entryAt,
-  deflateWritten,
 } from './block';
 import { copyBits } from './bits';
 import { shiftCrc, updateCrc } from './crc';
@@ -22,6 +21,7 @@ import {
   BLOCK_LINE_DISTANCE,
   BLOCK_RECORDS,
   BLOCK_TOTALS,
+  CHANGES_BYTES,
   CODE_COUNTS,
   DEFLATE_RESULT_AT,
   DEFLATE_TOTALS_SIZE,
@@ -56,14 +56,12 @@ import { writeValue } from './values';
 // `bytes` is the length of the line with its line feed. `bits` is the number of compressed bits of the line and of the
 // line feed before it. `text bits` is the number of these bits that precede the value; 0 if that number does not fit in
 // 24 bits. CRCs are raw CRCs. ./line-diff records the matches. A group of 32 lines has a total as well.
-const RECORDED_MATCHES: usize = 8;
-const TEXT_BITS: u64 = 0xffffff;
+const RECORD_LENGTHS: usize = 4;
+const RECORD_MATCHES: usize = 8;
+const TOTAL_LENGTH: usize = 4;
+const TOTAL_BITS: usize = 8;
+const MAX_TEXT_BITS: u64 = 0xffffff;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
-/**
- * If at most this many lines of a group changed, each of them corrects the total of the group. Otherwise the total is
- * computed again.
- */
-const MAX_CORRECTED: u32 = 6;
 
 const LINE_FEED: u32 = 0x0a;
 
@@ -132,7 +130,7 @@ function writeRecordedText(
 ): u64 {
   beginMatches(at);
   at = writeText(at, code, block, index, lines, back);
-  v128.store(recordAt(block, index) + RECORDED_MATCHES, v128.load(MATCHES_AT));
+  v128.store(recordAt(block, index) + RECORD_MATCHES, v128.load(MATCHES_AT));
   return at;
 }
 
@@ -141,7 +139,7 @@ function writeRecordedText(
  * distance cannot be changed.
  */
 function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
-  for (let at = record + RECORDED_MATCHES; at < record + RECORD_BYTES; at += 4) {
+  for (let at = record + RECORD_MATCHES; at < record + RECORD_BYTES; at += 4) {
     const recorded = load<u32>(at);
     if (recorded == OVERFLOW) return false;
     if (recorded == 0) return true;
@@ -182,11 +180,11 @@ function putValue(start: u64, at: u64, code: usize, record: usize, total: usize,
   at = writeLiterals(at, code, VALUE_AT, end);
   store<u8>(end, LINE_FEED);
   store<u32>(total, updateCrc(load<u32>(record), VALUE_AT, end + 1));
-  const known = textBits > TEXT_BITS ? 0 : <u32>textBits;
-  const former = <u32>load<u8>(record, 4);
-  store<u32>(record, bytes | (known << 8), 4);
-  store<u32>(total, load<u32>(total, 4) + bytes - former, 4);
-  store<u32>(total, <u32>(at - start), 8);
+  const known = textBits > MAX_TEXT_BITS ? 0 : <u32>textBits;
+  const former = <u32>load<u8>(record, RECORD_LENGTHS);
+  store<u32>(record, bytes | (known << 8), RECORD_LENGTHS);
+  store<u32>(total, load<u32>(total, TOTAL_LENGTH) + bytes - former, TOTAL_LENGTH);
+  store<u32>(total, <u32>(at - start), TOTAL_BITS);
   return at;
 }
 
@@ -201,8 +199,8 @@ export function prepareRecords(block: usize): void {
     const length = lengthOf(entry);
     const record = recordAt(block, i);
     store<u32>(record, updateCrc(nameCrc, labels, labels + length - nameLength(entry)));
-    store<u32>(record, 0, 4);
-    store<u32>(totalAt(block, i), length + 1, 4);
+    store<u32>(record, 0, RECORD_LENGTHS);
+    store<u32>(totalAt(block, i), length + 1, TOTAL_LENGTH);
   }
 }
 
@@ -243,7 +241,7 @@ export function countSymbols(block: usize, code: usize, to: usize): void {
   store<u32>(code, 0, CODE_COUNTS);
 }
 
-/** Writes all lines to `to` as a deflate block; returns the bits of the lines. */
+/** Writes all lines to `to` as a deflate block; returns the bytes of the block. */
 export function deflateAll(block: usize, code: usize, to: usize): u32 {
   const isCounted = countsOf(code) != 0;
   const start = isCounted ? (<u64>to) << 3 : beginBlock(code, to);
@@ -262,16 +260,20 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     const text = writeRecordedText(at, code, block, i, lines, offset - matchLine);
     const total = totalAt(block, i);
     at = putValue(at, text, code, record, total, value);
-    offset += load<u32>(total, 4);
+    offset += load<u32>(total, TOTAL_LENGTH);
   }
   if (count > 0) at = writeLineFeed(at, code);
-  if (!isCounted) {
-    for (let group: u32 = 0; group << GROUP_BITS < count; group++) combineGroup(block, group);
-    combineAll(block);
-    deflateWritten(block);
-    endBlock(at, code);
-  }
-  return <u32>(at - start);
+  if (isCounted) return 0;
+  for (let group: u32 = 0; group << GROUP_BITS < count; group++) combineGroup(block, group);
+  return finishBlock(block, code, at, to);
+}
+
+/** Ends a deflate block, and stores the total of its lines in DEFLATE_RESULT_AT. Returns the bytes of the block. */
+function finishBlock(block: usize, code: usize, at: u64, to: usize): u32 {
+  const groups = (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS;
+  combineTotals(groupAt(block, 0), groups, DEFLATE_RESULT_AT);
+  memory.fill(block + BLOCK_DEFLATE_CHANGES, 0, CHANGES_BYTES);
+  return <u32>(endBlock(at, code) - to);
 }
 
 /** The offset of the line that the matches of line `i` refer to; `previous` is the result for the line before `i`. */
@@ -282,85 +284,71 @@ function matchLineOffset(previous: u32, offset: u32, block: usize, i: u32, lineD
 }
 
 function lineBytesAt(block: usize, index: u32): u32 {
-  return load<u32>(totalAt(block, index), 4);
+  return load<u32>(totalAt(block, index), TOTAL_LENGTH);
 }
 
 /**
- * Writes the changed lines, and copies the bits of all other lines from the block at `from`. Stores the total of all
- * lines in DEFLATE_RESULT_AT.
+ * Writes the changed lines as a deflate block to `to`, and copies the bits of all other lines from the block at `from`.
+ * Returns the bytes of the block.
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
   prefetch(block, BLOCK_DEFLATE_CHANGES, recordsOf(block), RECORD_BYTES);
-  const start = beginBlock(code, to);
   const count = countOf(block);
   const lineDistance = load<u32>(block, BLOCK_LINE_DISTANCE);
-  let at = start;
-  // The bits from `copyStart` to `read`, where the next line begins, still have to be copied.
+  let at = beginBlock(code, to);
+  // The bits from `copyStart` to `copyEnd`, where the next line begins, still have to be copied.
   let copyStart = ((<u64>from) << 3) + headerBits(code);
-  let read = copyStart;
-  // Matches of lines before `affectedEnd` may reach back over values whose length has changed. Then `shift` is added
-  // to their distance.
+  let copyEnd = copyStart;
+  // Matches of lines before `affectedEnd` may reach back over values whose length has changed. Then `growth`, the
+  // change in length of all lines that a match reaches back over, is added to the distances.
   let affectedEnd: u32 = 0;
-  let shift: i32 = 0;
+  let growth: i32 = 0;
   memory.fill(LENGTH_DELTAS_AT, 0, MAX_LINES);
   for (let first: u32 = 0; first < count; first += GROUP_LINES) {
-    const group = groupAt(block, first >> GROUP_BITS);
-    const changed = load<u32>(
-      block + BLOCK_DEFLATE_CHANGES + ((<usize>(first >> GROUP_BITS)) << 2),
-    );
+    const group = first >> GROUP_BITS;
+    const changed = load<u32>(block + BLOCK_DEFLATE_CHANGES + ((<usize>group) << 2));
     if (changed == 0 && affectedEnd <= first) {
-      read += load<u32>(group, 8);
-      shift = 0;
+      copyEnd += load<u32>(groupAt(block, group), TOTAL_BITS);
+      growth = 0;
       continue;
     }
     const end = min(count, first + GROUP_LINES);
-    let isCorrected = <u32>popcnt<u32>(changed) <= MAX_CORRECTED;
-    for (let i = first; i < end; shift += lengthDelta(i) - lengthDelta(i - lineDistance), i++) {
+    for (let i = first; i < end; i++) {
+      growth += lengthDelta(i - 1) - lengthDelta(i - 1 - lineDistance);
       const total = totalAt(block, i);
-      const bits = load<u32>(total, 8);
+      const bits = load<u32>(total, TOTAL_BITS);
       const isChanged = ((changed >> (i - first)) & 1) != 0;
-      const lines = linesBack(i, lineDistance);
-      const by = i >= lineDistance ? shift : lengthDelta(i - 1);
-      if (!isChanged && by == 0) {
-        read += bits;
-        continue;
-      }
+      const distanceGrowth = i >= lineDistance ? growth : lengthDelta(i - 1);
+      copyEnd += bits;
+      if (!isChanged && distanceGrowth == 0) continue;
       const entry = entryAt(block, i);
       const record = recordAt(block, i);
-      const sizes = load<u32>(record, 4);
-      const crc = load<u32>(total);
-      const kept = isChanged ? sizes >> 8 : bits;
-      let value = isChanged ? writeLineValue(entry) : VALUE_AT;
-      at = copyBits(at, copyStart, read + kept);
-      read += bits;
-      copyStart = read;
+      const lengths = load<u32>(record, RECORD_LENGTHS);
+      // Keep the bits of the text, or all bits of an unchanged line.
+      const kept = isChanged ? lengths >> 8 : bits;
+      const valueEnd = writeLineValue(entry);
+      at = copyBits(at, copyStart, copyEnd - bits + kept);
+      copyStart = copyEnd;
       const lineStart = at - kept;
-      const isKept = kept != 0 && (by == 0 || shiftMatches(lineStart, code, record, by));
+      const isKept =
+        kept != 0 && (distanceGrowth == 0 || shiftMatches(lineStart, code, record, distanceGrowth));
       if (isKept && !isChanged) continue;
-      if (!isChanged) value = writeLineValue(entry);
-      if (!isKept)
-        at = writeRecordedText(lineStart, code, block, i, lines, bytesBetween(block, i - lines, i));
-      at = putValue(lineStart, at, code, record, total, value);
-      const delta = (load<u32>(record, 4) & 0xff) - (sizes & 0xff);
-      if (delta != 0) {
-        store<i8>(<usize>i, <i8>delta, LENGTH_DELTAS_AT);
-        affectedEnd = i + lineDistance + 1;
-        isCorrected = false;
+      if (!isKept) {
+        const lines = linesBack(i, lineDistance);
+        const back = bytesBetween(block, i - lines, i);
+        at = writeRecordedText(lineStart, code, block, i, lines, back);
       }
-      if (isCorrected) {
-        const behind = bytesBetween(block, i + 1, end);
-        store<u32>(group, load<u32>(group) ^ shiftCrc(crc ^ load<u32>(total), behind));
-        store<u32>(group, load<u32>(group, 8) + load<u32>(total, 8) - bits, 8);
-      }
+      at = putValue(lineStart, at, code, record, total, valueEnd);
+      const delta = (load<u32>(record, RECORD_LENGTHS) & 0xff) - (lengths & 0xff);
+      if (delta == 0) continue;
+      store<i8>(<usize>i, <i8>delta, LENGTH_DELTAS_AT);
+      affectedEnd = i + lineDistance + 1;
     }
-    if (!isCorrected) combineGroup(block, first >> GROUP_BITS);
+    combineGroup(block, group);
   }
-  at = copyBits(at, copyStart, read);
+  at = copyBits(at, copyStart, copyEnd);
   if (count > 0) at = writeLineFeed(at, code);
-  combineAll(block);
-  deflateWritten(block);
-  endBlock(at, code);
-  return <u32>(at - start);
+  return finishBlock(block, code, at, to);
 }
 
 /** The change in length of a line's value; 0 for an index without a line. */
@@ -372,7 +360,7 @@ function lengthDelta(index: u32): i32 {
 function bytesBetween(block: usize, index: u32, end: u32): u32 {
   let bytes: u32 = 0;
   for (let at = totalAt(block, index); index < end; index++, at += DEFLATE_TOTALS_SIZE)
-    bytes += load<u32>(at, 4);
+    bytes += load<u32>(at, TOTAL_LENGTH);
   return bytes;
 }
 
@@ -387,15 +375,6 @@ function combineGroup(block: usize, group: u32): void {
   combineTotals(totalAt(block, first), lines, groupAt(block, group));
 }
 
-/** Stores the total of all lines in DEFLATE_RESULT_AT. */
-function combineAll(block: usize): void {
-  combineTotals(
-    groupAt(block, 0),
-    (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS,
-    DEFLATE_RESULT_AT,
-  );
-}
-
 /** Combines consecutive totals into one. */
 function combineTotals(from: usize, count: u32, to: usize): void {
   let crc: u32 = 0;
@@ -403,12 +382,12 @@ function combineTotals(from: usize, count: u32, to: usize): void {
   let bits: u32 = 0;
   const end = from + <usize>count * DEFLATE_TOTALS_SIZE;
   for (let at = from; at < end; at += DEFLATE_TOTALS_SIZE) {
-    const length = load<u32>(at, 4);
+    const length = load<u32>(at, TOTAL_LENGTH);
     crc = shiftCrc(crc, length) ^ load<u32>(at);
     bytes += length;
-    bits += load<u32>(at, 8);
+    bits += load<u32>(at, TOTAL_BITS);
   }
   store<u32>(to, crc);
-  store<u32>(to, bytes, 4);
-  store<u32>(to, bits, 8);
+  store<u32>(to, bytes, TOTAL_LENGTH);
+  store<u32>(to, bits, TOTAL_BITS);
 }

@@ -122,12 +122,13 @@ export function beginBlock(code: usize, to: usize): u64 {
   return copyBits((<u64>to) << 3, header, header + load<u32>(code, CODE_HEADER_BITS));
 }
 
-/** Writes the end of a block, and an empty stored block that aligns the stream to a byte. */
-export function endBlock(at: u64, code: usize): void {
+/** Writes the end of a block, and an empty stored block that aligns the stream to a byte. Returns the address after. */
+export function endBlock(at: u64, code: usize): usize {
   const symbol = load<u32>(code, CODE_END);
   at = put(at, symbol & 0xffffff, symbol >> 24);
   at = (put(at, 0, 3) + 7) & ~7;
   store<u32>(<usize>(at >> 3), 0xffff0000);
+  return <usize>(at >> 3) + 4;
 }
 
 /** The length of the header in bits. */
