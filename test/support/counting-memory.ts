@@ -34,7 +34,7 @@ export class CountingMemory implements SharedMemory {
         return file.read(into, length, position);
       },
       size: () => file.size(),
-      nameHolder: () => file.nameHolder(),
+      nameState: () => file.nameState(),
       askLock: (answer) => file.askLock(answer),
       wait: (position, expected, moved) => file.wait(position, expected, moved),
       close: () => {

@@ -78,10 +78,10 @@ export class HeapMemory implements SharedMemory {
       ownership: segment.ownership,
       read: (into, length, position) => (isOpen ? segment.read(into, length, position) : 0),
       size: () => (isOpen ? segment.bytes.length : 0),
-      nameHolder: () => {
+      nameState: () => {
         const holder = this.#segments.get(name);
-        if (!isOpen || holder === undefined) return 'none';
-        return holder === segment ? 'this' : 'another';
+        if (!isOpen || holder === undefined) return 'removed';
+        return holder === segment ? 'kept' : 'replaced';
       },
       askLock: (answer) => {
         if (isOpen) segment.askLock(answer);

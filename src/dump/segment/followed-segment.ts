@@ -81,13 +81,13 @@ class OpenSegment {
     });
     const nowNs = hrtime.bigint();
     const heartbeatNs = this.#lastBeat.at(words.heartbeatNs, nowNs);
-    const nameHolder = this.#file.nameHolder();
-    const evidence = { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs };
+    const nameState = this.#file.nameState();
+    const facts = { state, nameState, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs };
     const heartbeatAge = Number(nowNs - heartbeatNs) / 1e9;
     return {
       name: this.#name,
       generation: this.#source.generation,
-      publisher: judge(evidence).publisher,
+      publisher: judge(facts).publisher,
       process: processOf(this.#header, this.#file, isLocked),
       heartbeatAge: heartbeatPeriodNs === 0n ? undefined : heartbeatAge,
       drops: { objects: objectsDropped, variables: variablesDropped },

@@ -24,7 +24,7 @@ function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): Segme
     ownership: file.ownership,
     read: (into, length, position) => file.read(into, length, position),
     size: () => file.size(),
-    nameHolder: () => file.nameHolder(),
+    nameState: () => file.nameState(),
     askLock(answer) {
       if (file.isOpen) answer(isLocked(file.fd));
     },

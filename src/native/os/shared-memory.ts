@@ -12,8 +12,8 @@ import {
 import type { Stats } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 
-/** Whether a name still refers to the file that was opened under it, to another file, or to no file. */
-export type NameHolder = 'this' | 'another' | 'none';
+/** Whether a name still refers to the file that was opened under it, now to another file, or to none. */
+export type NameState = 'kept' | 'replaced' | 'removed';
 
 /** The owner of a file, and whether all users may write to it. */
 export interface Ownership {
@@ -34,8 +34,8 @@ export interface SegmentFile {
   read(into: Uint8Array, length: number, position: number): number;
   /** The current size in bytes. */
   size(): number;
-  /** Which file has the name now; `none` once this file is closed. */
-  nameHolder(): NameHolder;
+  /** The state of the name now; `removed` once this file is closed. */
+  nameState(): NameState;
   /**
    * Checks whether a publisher holds the lock, without taking it. The answer may arrive later; it never arrives after
    * `close()`.
@@ -63,7 +63,7 @@ export const SHM_FOLDER = '/dev/shm';
 
 export interface ReadableFile extends Pick<
   SegmentFile,
-  'identity' | 'ownership' | 'read' | 'size' | 'nameHolder' | 'close'
+  'identity' | 'ownership' | 'read' | 'size' | 'nameState' | 'close'
 > {
   readonly isOpen: boolean;
   readonly fd: number;
@@ -93,11 +93,11 @@ export function openReadable(name: string): ReadableFile | undefined {
     },
     read: (into, length, position) => (isOpen ? readSync(fd, into, 0, length, position) : 0),
     size: () => (isOpen ? fstatSync(fd).size : 0),
-    nameHolder() {
+    nameState() {
       const named = isOpen ? statSync(path, { throwIfNoEntry: false }) : undefined;
-      if (named === undefined) return 'none';
+      if (named === undefined) return 'removed';
       // While the file is open, no other file gets its inode number.
-      return named.ino === ino && named.dev === dev ? 'this' : 'another';
+      return named.ino === ino && named.dev === dev ? 'kept' : 'replaced';
     },
     close() {
       // Closes on another thread, since the last close of a removed file blocks until the system has freed the file.

@@ -9,14 +9,14 @@ import {
   textOf,
 } from '../../foreign/processes.js';
 import type { PublisherProcess, Verdict } from '../../model.js';
-import type { NameHolder, SegmentFile } from '../os/shared-memory.js';
+import type { NameState, SegmentFile } from '../os/shared-memory.js';
 import { SEGMENT_STATE } from './layout.js';
 import type { SegmentHeader } from './segment-header.js';
 
-/** The facts behind a verdict. Times are CLOCK_MONOTONIC in ns. */
-export interface Evidence {
+/** What a reader knows about a segment. Times are CLOCK_MONOTONIC in ns. */
+export interface SegmentFacts {
   readonly state: number;
-  readonly nameHolder: NameHolder;
+  readonly nameState: NameState;
   readonly isLocked: boolean;
   /** Time of the last heartbeat by the reader's clock. */
   readonly heartbeatNs: bigint;
@@ -26,11 +26,9 @@ export interface Evidence {
 
 interface Judgement {
   readonly publisher: Verdict;
-  /** True if the exporter serves the publisher's values. */
+  /** Whether the exporter serves the publisher's values. */
   readonly isServed: boolean;
 }
-
-const IS_LIVE = 'publisher is live';
 
 const MISSED_PERIODS = 5n;
 const MIN_TIMEOUT_NS = 3_000_000_000n;
@@ -58,39 +56,28 @@ export class HeartbeatClock {
 }
 
 /** @param stalledForNs how long the values of a stalled publisher are served; 0 for no limit */
-export function judge(evidence: Evidence, stalledForNs = 0n): Judgement {
-  const publisher = verdictOnFile(evidence);
-  return publisher === undefined
-    ? judgeHeartbeat(evidence, stalledForNs)
-    : { publisher, isServed: false };
-}
-
-/** The verdict if it does not depend on the heartbeat; undefined while a publisher holds a live segment. */
-function verdictOnFile({ state, nameHolder, isLocked }: Evidence): Verdict | undefined {
-  if (state === SEGMENT_STATE.closed)
-    return { state: 'closed', reason: 'publisher closed its segment' };
-  if (state === SEGMENT_STATE.superseded || nameHolder === 'another')
-    return { state: 'superseded', reason: 'segment was replaced by a newer one' };
-  if (nameHolder === 'none')
-    return { state: 'absent', reason: 'segment was removed from shared memory' };
-  if (!isLocked) return { state: 'dead', reason: 'publisher died without closing' };
+export function judge(facts: SegmentFacts, stalledForNs = 0n): Judgement {
+  const { state, nameState, isLocked, heartbeatPeriodNs, heartbeatNs, nowNs } = facts;
+  const unserved = (verdict: Verdict['state'], reason: string): Judgement => ({
+    publisher: { state: verdict, reason },
+    isServed: false,
+  });
+  if (state === SEGMENT_STATE.closed) return unserved('closed', 'publisher closed its segment');
+  if (state === SEGMENT_STATE.superseded || nameState === 'replaced')
+    return unserved('superseded', 'segment was replaced by a newer one');
+  if (nameState === 'removed') return unserved('absent', 'segment was removed from shared memory');
+  if (!isLocked) return unserved('dead', 'publisher died without closing');
   if (state === SEGMENT_STATE.building)
-    return { state: 'building', reason: 'publisher is still building its segment' };
+    return unserved('building', 'publisher is still building its segment');
   if (state !== SEGMENT_STATE.live)
-    return { state: 'corrupt', reason: `segment is corrupt: its state is ${state}` };
-  return undefined;
-}
-
-function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
-  const { heartbeatPeriodNs, heartbeatNs, nowNs } = evidence;
-  if (heartbeatPeriodNs === 0n)
-    return { publisher: { state: 'live', reason: IS_LIVE }, isServed: true };
+    return unserved('corrupt', `segment is corrupt: its state is ${state}`);
+  const live = { state: 'live', reason: 'publisher is live' } as const;
+  if (heartbeatPeriodNs === 0n) return { publisher: live, isServed: true };
   const ageNs = nowNs > heartbeatNs ? nowNs - heartbeatNs : 0n;
   const heartbeatAgeSeconds = Number(ageNs) / 1e9;
   const stated = heartbeatPeriodNs * MISSED_PERIODS;
   const timeout = stated > MIN_TIMEOUT_NS ? stated : MIN_TIMEOUT_NS;
-  if (ageNs <= timeout)
-    return { publisher: { state: 'live', reason: IS_LIVE, heartbeatAgeSeconds }, isServed: true };
+  if (ageNs <= timeout) return { publisher: { ...live, heartbeatAgeSeconds }, isServed: true };
   const isServed = stalledForNs === 0n || ageNs <= timeout + stalledForNs;
   // If the publisher's values are not served, operators see this reason, so its text should not change with each
   // poll.

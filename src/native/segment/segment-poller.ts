@@ -10,7 +10,7 @@ import { HeartbeatClock, judge, processOf } from './liveness.js';
 import { checkSize, readHeader, readMutableFields, segmentNames } from './segment-header.js';
 import type { SegmentHeader, MutableFields } from './segment-header.js';
 import { CHANGE_STEPS, SegmentSource } from './segment-source.js';
-import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
+import type { NameState, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
 const { hrtime } = process;
 
@@ -41,7 +41,7 @@ interface OpenedSegment {
   checkedAtNs: bigint;
   /** Undefined until the first answer of `askLock`. */
   isLocked: boolean | undefined;
-  nameHolder: NameHolder;
+  nameState: NameState;
   readonly heartbeatClock: HeartbeatClock;
 }
 
@@ -150,12 +150,12 @@ export class SegmentPoller implements Poller {
     this.#check(opened, nowNs, fields);
     if (opened.isLocked === undefined)
       return this.#withoutSource(this.#failure ?? this.#ended ?? LOCK_UNKNOWN);
-    const { isLocked, nameHolder } = opened;
+    const { isLocked, nameState } = opened;
     const { heartbeatPeriodNs } = opened.header;
     const { state, notifications } = fields;
     const heartbeatNs = opened.heartbeatClock.at(fields.heartbeatNs, nowNs);
     const { publisher, isServed } = judge(
-      { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
+      { state, nameState, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
       BigInt(this.#options.stalledAfterSeconds ?? 0) * 1_000_000_000n,
     );
     const process = (opened.process ??= processOf(opened.header, opened.file, isLocked));
@@ -195,7 +195,7 @@ export class SegmentPoller implements Poller {
       const header = readHeader(file);
       const source = new SegmentSource(file, header, this.#options.segmentMaxItems);
       const heartbeatClock = new HeartbeatClock();
-      const unchecked = { checkedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
+      const unchecked = { checkedAtNs: 0n, isLocked: undefined, nameState: 'kept' } as const;
       return { file, header, source, process: undefined, ...unchecked, heartbeatClock };
     } catch (error) {
       file.close();
@@ -221,8 +221,8 @@ export class SegmentPoller implements Poller {
     opened.file.askLock((isLocked) => {
       opened.isLocked = isLocked;
     });
-    opened.nameHolder = opened.file.nameHolder();
-    if (opened.nameHolder === 'this') checkSize(opened.file, opened.header);
+    opened.nameState = opened.file.nameState();
+    if (opened.nameState === 'kept') checkSize(opened.file, opened.header);
   }
 
   #withoutSource(publisher: Verdict): PollResult {

@@ -136,7 +136,7 @@ export class SegmentSource implements Source {
     const batch = this.#directory.next(fields);
     if (batch?.firstIndex === 0) {
       this.#hasSwitched = this.#tree.size > 0;
-      this.#tree.beginDirectory(batch.epoch);
+      this.#tree.epoch = batch.epoch;
       this.#lastId = 0;
     }
     this.#at = 0;
@@ -177,11 +177,8 @@ export class SegmentSource implements Source {
     this.#lastId = id;
     if (id <= this.#tree.highestId) {
       // After a switch, the directory repeats known items.
-      const isKnown =
-        record.kind === 'object'
-          ? this.#tree.markObject(id)
-          : this.#tree.markVariable(id, record.objectId);
-      if (isKnown) return undefined;
+      const objectId = record.kind === 'variable' ? record.objectId : undefined;
+      if (this.#tree.mark(id, objectId)) return undefined;
       throw corrupt(`id ${id} is repeated, or out of order`);
     }
     if (this.#tree.size >= this.#itemLimit) throw this.#tooMany();

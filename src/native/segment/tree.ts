@@ -31,11 +31,12 @@ export type ObjectFields = Pick<
 >;
 
 class SegmentVariable extends DeclaredVariable {
+  declare readonly object: ObjectNode;
   readonly frame: FrameLocation | undefined;
   /** The epoch of the last directory that has listed the variable. */
   epoch: number;
 
-  constructor(object: ManagedObject, fields: VariableFields, epoch: number) {
+  constructor(object: ObjectNode, fields: VariableFields, epoch: number) {
     super(object, fields.id, fields.slot, fields.incarnation, fields.declaration);
     this.frame = fields.frame;
     this.epoch = epoch;
@@ -54,20 +55,16 @@ export interface ObjectNode extends ManagedObject {
   isRemoved: boolean;
 }
 
+type Item = ObjectNode | SegmentVariable;
+
 export class Tree {
   readonly roots = new ById<ObjectNode>();
-  /** All objects, including subtrees of removed ones until `reclaim` frees them. */
-  readonly #objects = new ById<ObjectNode>();
-  /**
-   * The objects of all variables, to find a variable by its id: the ids from a start to the next start are variables
-   * of one object. Each new directory begins these lists anew, without the variables that it does not list.
-   */
-  #startIds: number[] = [];
-  #objectIds: number[] = [];
+  /** All objects and variables, including subtrees of removed objects until `reclaim` frees them. */
+  readonly #items = new ById<Item>();
   /** One generator per removed object whose subtree is not freed yet. */
   readonly #removals: Generator<void, void>[] = [];
-  #variables = 0;
-  #epoch = 0;
+  /** The epoch of the directory that is being read. `sweep` removes all items that this directory has not listed. */
+  epoch = 0;
   #highestId = 0;
 
   /** The highest id ever added. */
@@ -77,56 +74,40 @@ export class Tree {
 
   /** Number of objects and variables, including removed ones that are not freed yet. */
   get size(): number {
-    return this.#objects.size + this.#variables;
+    return this.#items.size;
   }
 
   object(id: number): ObjectNode | undefined {
-    const object = this.#objects.get(id);
-    for (let at = object; at !== undefined; at = at.parent) if (at.isRemoved) return undefined;
-    return object;
+    const item = this.#item(id);
+    return item instanceof SegmentVariable ? undefined : item;
   }
 
   /** The frame of a variable; undefined for a scalar, and if the variable was removed. */
-  frame({ id, object }: Variable): FrameLocation | undefined {
-    return this.object(object.id)?.variables.get(id)?.frame;
-  }
-
-  /** Begins to read another directory. `sweep` then removes all items that it has not listed. */
-  beginDirectory(epoch: number): void {
-    this.#epoch = epoch;
-    this.#startIds = [];
-    this.#objectIds = [];
-  }
-
-  /** Notes that the directory lists an object; false if the object does not exist. */
-  markObject(id: number): boolean {
-    const object = this.object(id);
-    if (object !== undefined) object.epoch = this.#epoch;
-    return object !== undefined;
-  }
-
-  /** Notes that the directory lists a variable; false if it does not exist. Call it in ascending order of ids. */
-  markVariable(id: number, objectId: number): boolean {
-    const variable = this.object(objectId)?.variables.get(id);
-    if (variable === undefined) return false;
-    variable.epoch = this.#epoch;
-    this.#noteObject(id, objectId);
-    return true;
+  frame({ id }: Variable): FrameLocation | undefined {
+    const item = this.#item(id);
+    return item instanceof SegmentVariable ? item.frame : undefined;
   }
 
   /**
-   * Removes items that the directory has not listed, children before parents, one per step. Add no items before the
-   * generator ends.
+   * Notes that the directory lists an item; false if there is no such item.
+   * @param objectId the object of a variable; undefined for an object
    */
+  mark(id: number, objectId: number | undefined): boolean {
+    const item = this.#item(id);
+    const owner = item instanceof SegmentVariable ? item.object.id : undefined;
+    if (item === undefined || owner !== objectId) return false;
+    item.epoch = this.epoch;
+    return true;
+  }
+
+  /** Removes items that the directory has not listed, one per step. Add no items before the generator ends. */
   *sweep(): Generator<StructureChange | undefined, void> {
     const missing: number[] = [];
-    for (const object of this.#objects) {
-      for (const { id, epoch } of object.variables)
-        yield epoch === this.#epoch ? undefined : this.#removeVariable(object, id);
-      if (object.epoch !== this.#epoch) missing.push(object.id);
+    for (const { id, epoch } of this.#items) {
+      if (epoch !== this.epoch) missing.push(id);
       yield undefined;
     }
-    // Children have higher ids than their parents.
+    // Children and variables have higher ids than their objects.
     for (let id = missing.pop(); id !== undefined; id = missing.pop()) yield this.remove(id);
   }
 
@@ -146,22 +127,20 @@ export class Tree {
       children: new ById(),
       variables: new ById(),
       depth: (parent?.depth ?? 0) + 1,
-      epoch: this.#epoch,
+      epoch: this.epoch,
       isRemoved: false,
     };
     this.#highestId = id;
-    this.#objects.add(object);
+    this.#items.add(object);
     (parent?.children ?? this.roots).add(object);
     return { kind: 'object-added', object };
   }
 
   /** Adds a variable. Its id must be the highest so far. */
   addVariable(fields: VariableFields, object: ObjectNode): StructureChange {
-    const { id } = fields;
-    const variable = new SegmentVariable(object, fields, this.#epoch);
-    this.#highestId = id;
-    this.#noteObject(id, object.id);
-    this.#variables++;
+    const variable = new SegmentVariable(object, fields, this.epoch);
+    this.#highestId = fields.id;
+    this.#items.add(variable);
     object.variables.add(variable);
     return { kind: 'variable-added', variable };
   }
@@ -171,12 +150,17 @@ export class Tree {
    * not exist.
    */
   remove(id: number): StructureChange | undefined {
-    const object = this.object(id);
-    if (object === undefined) return this.#removeVariable(this.#objectOfVariable(id), id);
-    object.isRemoved = true;
-    (object.parent?.children ?? this.roots).delete(id);
-    this.#removals.push(this.#removeFromIndex(object));
-    return { kind: 'object-removed', object };
+    const item = this.#item(id);
+    if (item === undefined) return undefined;
+    if (item instanceof SegmentVariable) {
+      item.object.variables.delete(id);
+      this.#items.delete(id);
+      return { kind: 'variable-removed', variable: item };
+    }
+    item.isRemoved = true;
+    (item.parent?.children ?? this.roots).delete(id);
+    this.#removals.push(this.#freeing(item));
+    return { kind: 'object-removed', object: item };
   }
 
   /** Whether some removed objects are not freed yet. */
@@ -194,37 +178,22 @@ export class Tree {
     return false;
   }
 
-  #removeVariable(object: ObjectNode | undefined, id: number): StructureChange | undefined {
-    const variable = object?.variables.get(id);
-    if (variable === undefined) return undefined;
-    object?.variables.delete(id);
-    this.#variables--;
-    return { kind: 'variable-removed', variable };
-  }
-
-  #noteObject(variableId: number, objectId: number): void {
-    if (this.#objectIds.at(-1) === objectId) return;
-    this.#startIds.push(variableId);
-    this.#objectIds.push(objectId);
-  }
-
-  /** The object that has the variable, if the variable exists. */
-  #objectOfVariable(id: number): ObjectNode | undefined {
-    let low = 0;
-    let high = this.#startIds.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#startIds[middle] ?? 0) <= id) low = middle + 1;
-      else high = middle;
+  /** Frees a subtree, one item per step. */
+  *#freeing(object: ObjectNode): Generator<void, void> {
+    for (const child of object.children) yield* this.#freeing(child);
+    for (const { id } of object.variables) {
+      this.#items.delete(id);
+      yield;
     }
-    return this.object(this.#objectIds[low - 1] ?? 0);
+    this.#items.delete(object.id);
+    yield;
   }
 
-  /** Removes a subtree from the index, one object per step. */
-  *#removeFromIndex(object: ObjectNode): Generator<void, void> {
-    this.#variables -= object.variables.size;
-    for (const child of object.children) yield* this.#removeFromIndex(child);
-    this.#objects.delete(object.id);
-    yield;
+  /** The object or variable with an id, unless it was removed. */
+  #item(id: number): Item | undefined {
+    const item = this.#items.get(id);
+    let at = item instanceof SegmentVariable ? item.object : item;
+    for (; at !== undefined; at = at.parent) if (at.isRemoved) return undefined;
+    return item;
   }
 }

@@ -74,8 +74,8 @@ class RemoteFile implements SegmentFile {
     return this.#file.size();
   }
 
-  nameHolder(): ReturnType<SegmentFile['nameHolder']> {
-    return this.#file.nameHolder();
+  nameState(): ReturnType<SegmentFile['nameState']> {
+    return this.#file.nameState();
   }
 
   askLock(answer: (isLocked: boolean) => void): void {

@@ -78,9 +78,9 @@ function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
     it('keeps a removed segment readable, and reports that the segment has no name', () => {
       fixture.put('82', Buffer.from('abc'));
       const file = open('82');
-      expect(file.nameHolder()).to.equal('this');
+      expect(file.nameState()).to.equal('kept');
       fixture.remove('82');
-      expect(file.nameHolder()).to.equal('none');
+      expect(file.nameState()).to.equal('removed');
       expect(file.read(Buffer.alloc(3), 3, 0)).to.equal(3);
       expect(fixture.memory.open(fixture.name('82'))).to.equal(undefined);
     });
@@ -91,10 +91,10 @@ function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
       fixture.put('82', Buffer.from('new'));
       const into = Buffer.alloc(3);
       old.read(into, 3, 0);
-      expect([into.toString(), old.nameHolder()]).to.deep.equal(['old', 'another']);
+      expect([into.toString(), old.nameState()]).to.deep.equal(['old', 'replaced']);
       const replaced = open('82');
       replaced.read(into, 3, 0);
-      expect([into.toString(), replaced.nameHolder()]).to.deep.equal(['new', 'this']);
+      expect([into.toString(), replaced.nameState()]).to.deep.equal(['new', 'kept']);
     });
 
     it('reads nothing from a closed segment, and closes it twice without an error', () => {
@@ -102,10 +102,10 @@ function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
       const file = open('82');
       file.close();
       file.close();
-      const answers = [file.read(Buffer.alloc(4), 4, 0), file.size(), file.nameHolder()];
+      const answers = [file.read(Buffer.alloc(4), 4, 0), file.size(), file.nameState()];
       const lockAnswers: boolean[] = [];
       file.askLock((isLocked) => lockAnswers.push(isLocked));
-      expect(answers).to.deep.equal([0, 0, 'none']);
+      expect(answers).to.deep.equal([0, 0, 'removed']);
       expect(lockAnswers, 'no answer').to.deep.equal([]);
     });
   });
@@ -146,13 +146,13 @@ describe('POSIX shared memory', () => {
     linkSync(segments.path('82'), segments.path('second'));
     const answers = ['82', 'free'].map((serverKey) => {
       const file = posixMemory().open(segments.name(serverKey));
-      const answer = [lockOf(file), file?.nameHolder()];
+      const answer = [lockOf(file), file?.nameState()];
       file?.close();
       return answer;
     });
     expect(answers).to.deep.equal([
-      [true, 'this'],
-      [false, 'this'],
+      [true, 'kept'],
+      [false, 'kept'],
     ]);
   });
 

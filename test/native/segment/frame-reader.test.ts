@@ -25,7 +25,7 @@ const readerOf = (frames: readonly (readonly number[])[]) => {
       return length;
     },
     size: () => UNITS * 8,
-    nameHolder: () => 'this' as const,
+    nameState: () => 'kept' as const,
     askLock: () => undefined,
     wait: () => () => undefined,
     close: () => undefined,

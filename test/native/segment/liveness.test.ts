@@ -2,15 +2,15 @@
 // 9).
 import { expect } from 'chai';
 import { judge } from '#app/native/segment/liveness.js';
-import type { Evidence } from '#app/native/segment/liveness.js';
+import type { SegmentFacts } from '#app/native/segment/liveness.js';
 
 const SECOND = 1_000_000_000n;
-const LIVE_EVIDENCE: Evidence = {
-  ...{ state: 1, nameHolder: 'this', isLocked: true },
+const LIVE_FACTS: SegmentFacts = {
+  ...{ state: 1, nameState: 'kept', isLocked: true },
   ...{ heartbeatNs: 100n * SECOND, heartbeatPeriodNs: SECOND, nowNs: 101n * SECOND },
 };
 
-const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, number?])[] = [
+const VERDICTS: readonly (readonly [string, Partial<SegmentFacts>, string, string, number?])[] = [
   ['its state, name, lock and heartbeat are normal', {}, 'live', 'publisher is live', 1],
   [
     'its heartbeat period is 0 (no heartbeat)',
@@ -45,38 +45,38 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
   ['the state is closed', { state: 2 }, 'closed', 'publisher closed its segment'],
   [
     'the state is closed, and the name and the lock are gone',
-    { state: 2, nameHolder: 'none', isLocked: false },
+    { state: 2, nameState: 'removed', isLocked: false },
     'closed',
     'publisher closed its segment',
   ],
   ['the state is superseded', { state: 3 }, 'superseded', 'segment was replaced by a newer one'],
   [
     'the name refers to another file',
-    { nameHolder: 'another' },
+    { nameState: 'replaced' },
     'superseded',
     'segment was replaced by a newer one',
   ],
   [
     'the name refers to another file and nobody holds the lock',
-    { nameHolder: 'another', isLocked: false },
+    { nameState: 'replaced', isLocked: false },
     'superseded',
     'segment was replaced by a newer one',
   ],
   [
     'the state is superseded, and no file has the name of the segment',
-    { state: 3, nameHolder: 'none', isLocked: false },
+    { state: 3, nameState: 'removed', isLocked: false },
     'superseded',
     'segment was replaced by a newer one',
   ],
   [
     'no file has the name of the segment',
-    { nameHolder: 'none' },
+    { nameState: 'removed' },
     'absent',
     'segment was removed from shared memory',
   ],
   [
     'no file has the name of the segment, and nobody holds the lock',
-    { nameHolder: 'none', isLocked: false },
+    { nameState: 'removed', isLocked: false },
     'absent',
     'segment was removed from shared memory',
   ],
@@ -93,7 +93,7 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
 describe('A publisher (segment format, section 9)', () => {
   for (const [when, evidence, state, reason, age] of VERDICTS)
     it(`is ${state} ("${reason}") when ${when}`, () =>
-      expect(judge({ ...LIVE_EVIDENCE, ...evidence }).publisher).to.deep.equal({
+      expect(judge({ ...LIVE_FACTS, ...evidence }).publisher).to.deep.equal({
         ...{ state, reason },
         ...(age !== undefined && { heartbeatAgeSeconds: age }),
       }));
@@ -101,13 +101,13 @@ describe('A publisher (segment format, section 9)', () => {
   const SERVED = new Set(['live', 'stalled']);
   for (const [when, evidence, state] of VERDICTS)
     it(`is ${SERVED.has(state) ? '' : 'not '}served when ${when}`, () =>
-      expect(judge({ ...LIVE_EVIDENCE, ...evidence }).isServed).to.equal(SERVED.has(state)));
+      expect(judge({ ...LIVE_FACTS, ...evidence }).isServed).to.equal(SERVED.has(state)));
 });
 
 /**
  * Each row: how many seconds a stalled publisher is served, the evidence, whether the publisher is served, and why.
  */
-const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[] = [
+const STALLED: readonly (readonly [bigint, Partial<SegmentFacts>, boolean, string])[] = [
   [2n, { nowNs: 105n * SECOND + 1n }, true, 'no heartbeat from the publisher for 5.0 s'],
   [2n, { nowNs: 107n * SECOND }, true, 'no heartbeat from the publisher for 7.0 s'],
   [2n, { nowNs: 107n * SECOND + 1n }, false, 'no heartbeat from the publisher for more than 7 s'],
@@ -121,14 +121,14 @@ const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[
 
 describe('A publisher with an old heartbeat (segment format, section 9)', () => {
   for (const [seconds, evidence, isServed, reason] of STALLED)
-    it(`is ${isServed ? '' : 'not '}served ${(evidence.nowNs ?? 0n) - LIVE_EVIDENCE.heartbeatNs} ns after the heartbeat if the limit is ${seconds} s, with the reason "${reason}"`, () => {
-      const judged = judge({ ...LIVE_EVIDENCE, ...evidence }, seconds * SECOND);
+    it(`is ${isServed ? '' : 'not '}served ${(evidence.nowNs ?? 0n) - LIVE_FACTS.heartbeatNs} ns after the heartbeat if the limit is ${seconds} s, with the reason "${reason}"`, () => {
+      const judged = judge({ ...LIVE_FACTS, ...evidence }, seconds * SECOND);
       expect([judged.isServed, judged.publisher.state]).to.deep.equal([isServed, 'stalled']);
       expect(judged.publisher.reason).to.equal(reason);
     });
 
   it('stays live for ever if it has no heartbeat period', () => {
     const evidence = { heartbeatPeriodNs: 0n, nowNs: 10_000n * SECOND };
-    expect(judge({ ...LIVE_EVIDENCE, ...evidence }, SECOND).isServed).to.equal(true);
+    expect(judge({ ...LIVE_FACTS, ...evidence }, SECOND).isServed).to.equal(true);
   });
 });

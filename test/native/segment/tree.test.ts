@@ -23,7 +23,6 @@ class CheckedTree {
   readonly tree = new Tree();
   readonly objects = new Map<number, Variable[]>();
   #lastId = 0;
-  #epoch = 0;
 
   /** @param gap how many ids to skip, because other records of the directory may use them */
   addObject(gap: number): void {
@@ -67,14 +66,14 @@ class CheckedTree {
 
   /** Marks the items for which `names` returns true, and sweeps the others. */
   sweep(names: (id: number) => boolean): void {
-    this.tree.beginDirectory(++this.#epoch);
+    this.tree.epoch++;
     for (const id of this.objects.keys())
-      if (names(id)) expect(this.tree.markObject(id)).to.equal(true);
+      if (names(id)) expect(this.tree.mark(id, undefined)).to.equal(true);
     const all = [...this.objects].flatMap(([id, variables]) =>
       variables.map((variable) => [variable.id, id] as const),
     );
     for (const [id, object] of all.sort(([a], [b]) => a - b))
-      if (names(id)) expect(this.tree.markVariable(id, object)).to.equal(true);
+      if (names(id)) expect(this.tree.mark(id, object)).to.equal(true);
     Array.from(this.tree.sweep());
     for (const [id, variables] of this.objects)
       if (names(id))

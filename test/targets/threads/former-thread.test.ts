@@ -28,7 +28,7 @@ describe('the next thread of a partition', () => {
       ownership: { uid: 0, isWritableByAll: false },
       read: () => 0,
       size: () => 0,
-      nameHolder: () => 'this',
+      nameState: () => 'kept',
       askLock: (answer) => answers.push(answer),
       wait: () => () => undefined,
       close: () => files.open--,

@@ -16,7 +16,7 @@ describe('a file proxy', () => {
       ownership: { uid: 0, isWritableByAll: false },
       read: () => 0,
       size: () => 0,
-      nameHolder: () => 'this',
+      nameState: () => 'kept',
       askLock: (answer) => answer(true),
       wait: () => () => undefined,
       close: () => undefined,

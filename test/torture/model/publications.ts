@@ -180,10 +180,10 @@ export class Publications implements SharedMemory {
         return file.read(into, length, position);
       },
       size: () => file.size(),
-      nameHolder: () => {
+      nameState: () => {
         const holder = file.isOpen ? this.#named.get(key) : undefined;
-        if (holder === undefined) return 'none';
-        return holder === named ? 'this' : 'another';
+        if (holder === undefined) return 'removed';
+        return holder === named ? 'kept' : 'replaced';
       },
       askLock: (answer) => {
         if (file.isOpen) answer(named.isAlive);
