@@ -69,7 +69,7 @@ export const hostingPipeline = (parts: HostingParts): Observable<HostingUpdate> 
   );
 };
 
-export interface ServingParts<R extends RefreshReport> {
+export interface ServingParts {
   readonly demand$: Observable<Demand>;
   readonly report$: Observable<Report>;
   /** The present definition. A reload replaces it. */
@@ -78,15 +78,13 @@ export interface ServingParts<R extends RefreshReport> {
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
   /** Refreshes the target for all demands so far. Emits at most one report. */
-  readonly refresh: (mayRender: boolean) => Observable<R>;
+  readonly refresh: (mayRender: boolean) => Observable<RefreshReport>;
   /** Takes a report, and answers the demands of a refresh; returns events for the log. */
-  readonly receive: (report: Report | R) => readonly TargetEvent[];
+  readonly receive: (report: Report) => readonly TargetEvent[];
 }
 
 /** Turns demands into refreshes, and reports into answers. Runs in the main thread, in both execution modes. */
-export const servingPipeline = <R extends RefreshReport>(
-  parts: ServingParts<R>,
-): Observable<TargetEvent> => {
+export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> => {
   const { refresh, nowMs, scheduler } = parts;
   const intervalMs = () => parts.definition().renderMinIntervalMs;
   return merge(parts.demand$, parts.report$).pipe(

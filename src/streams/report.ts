@@ -20,26 +20,14 @@ export interface Notifications {
   readonly count: number;
 }
 
-/**
- * Whether a target has a root. `chosen` counts the roots that the hosting has chosen in its partition so far.
- *
- * | Event | Next state |
- * |---|---|
- * | a partition starts, starts again, or fails | `unknown` |
- * | the first search finds no root | `none`, with 0 chosen |
- * | a root is chosen, also in place of another one | `chosen`, with one more chosen |
- * | the root is lost, or the pipeline of the target fails | `none`, with as many chosen as before |
- */
-export type RootState =
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'none'; readonly chosen: number }
-  | { readonly kind: 'chosen'; readonly chosen: number; readonly id: string };
-
 /** The present state of a target in its partition. */
 export interface TargetState {
   /** The server key of the chosen root, or the first configured key if no root is chosen. */
   readonly serverKey: string;
-  readonly root: RootState;
+  /** The id of the chosen root; undefined if none is chosen. */
+  readonly root: string | undefined;
+  /** Whether a root was chosen since the hosting started, and none is chosen now. */
+  readonly isRootLost: boolean;
   /** Whether the first sync of the root is complete, and its publisher's values may be served. */
   readonly isReady: boolean;
   readonly publisher: Verdict;
@@ -80,7 +68,8 @@ const NO_DURATIONS: Durations = { count: 0, sum: 0, mean: 0, p50: 0, p95: 0, p99
 /** The state of a target that has not reported yet. */
 export const unknownState = (serverKey: string): TargetState => ({
   serverKey,
-  root: { kind: 'unknown' },
+  root: undefined,
+  isRootLost: false,
   isReady: false,
   progress: { ...NO_PROGRESS, reason: 'its worker partition, which is starting' },
   publisher: NOT_POLLED,
@@ -126,6 +115,7 @@ export interface RefreshReport extends Counted {
 export type Report =
   /** Root, readiness or publisher changed, or a second has passed. */
   | ({ readonly kind: 'state'; readonly state: TargetState } & Counted)
+  | RefreshReport
   /**
    * The publisher has notified of a change. Reported only if the minimum render interval is 0: then each change is
    * rendered.

@@ -19,8 +19,8 @@ export interface Demand {
 }
 
 /** What follows from a demand, a report, the end of a delay, or the end of a refresh. */
-interface ThrottleOutput<R> {
-  readonly report?: Report | R | undefined;
+interface ThrottleOutput {
+  readonly report?: Report | undefined;
   /** Present if a refresh is to start: whether that refresh may render. */
   readonly mayRender?: boolean;
   /** A render to start after a delay. */
@@ -40,21 +40,21 @@ interface DelayedRender {
  * @param nowMs milliseconds of a monotonic clock
  */
 export const throttleRenders =
-  <R extends RefreshReport>(
-    refresh: (mayRender: boolean) => Observable<R>,
+  (
+    refresh: (mayRender: boolean) => Observable<RefreshReport>,
     renderMinIntervalMs: () => number,
     nowMs: () => number,
     scheduler: SchedulerLike = asyncScheduler,
-  ): OperatorFunction<Demand | Report, Report | R> =>
+  ): OperatorFunction<Demand | Report, Report> =>
   (input$) =>
     defer(() => {
-      const throttle = new RenderThrottle<R>(renderMinIntervalMs, nowMs);
-      const refreshed = (mayRender: boolean): Observable<ThrottleOutput<R>> =>
+      const throttle = new RenderThrottle(renderMinIntervalMs, nowMs);
+      const refreshed = (mayRender: boolean): Observable<ThrottleOutput> =>
         refresh(mayRender).pipe(
           defaultIfEmpty(undefined),
           map((report) => throttle.endRefresh(report)),
         );
-      const ended = (delayed: DelayedRender): Observable<ThrottleOutput<R>> =>
+      const ended = (delayed: DelayedRender): Observable<ThrottleOutput> =>
         timer(delayed.ms, scheduler).pipe(map(() => throttle.endDelay(delayed)));
       return input$.pipe(
         map((input) => (input.kind === 'demand' ? throttle.demand() : throttle.report(input))),
@@ -69,7 +69,7 @@ export const throttleRenders =
       );
     });
 
-class RenderThrottle<R extends RefreshReport> {
+class RenderThrottle {
   readonly #renderMinIntervalMs: () => number;
   readonly #nowMs: () => number;
   #renderedAt = -Infinity;
@@ -85,20 +85,20 @@ class RenderThrottle<R extends RefreshReport> {
     this.#nowMs = nowMs;
   }
 
-  demand(): ThrottleOutput<R> {
+  demand(): ThrottleOutput {
     this.#isDemanded = true;
     return this.#next();
   }
 
   /** Starts the delayed render, unless another render has replaced it. */
-  endDelay(delayed: DelayedRender): ThrottleOutput<R> {
+  endDelay(delayed: DelayedRender): ThrottleOutput {
     if (delayed !== this.#delayed) return {};
     this.#delayed = undefined;
     this.#isRenderDue = true;
     return this.#next();
   }
 
-  report(report: Report): ThrottleOutput<R> {
+  report(report: Report): ThrottleOutput {
     if ('state' in report && !report.state.isReady) this.#reset();
     if (report.kind !== 'changed') return { report };
     this.#isRenderDue ||= this.#renderMinIntervalMs() === 0;
@@ -106,7 +106,7 @@ class RenderThrottle<R extends RefreshReport> {
   }
 
   /** Starts the next refresh, or delays a render. @param report undefined if the refresh failed */
-  endRefresh(report: R | undefined): ThrottleOutput<R> {
+  endRefresh(report: RefreshReport | undefined): ThrottleOutput {
     this.#isRefreshOpen = false;
     const isReady = report?.state.isReady === true;
     const isDirty = isReady && report.isDirty;
@@ -133,7 +133,7 @@ class RenderThrottle<R extends RefreshReport> {
     this.#isRenderDue = false;
   }
 
-  #next(): ThrottleOutput<R> {
+  #next(): ThrottleOutput {
     if (this.#isRefreshOpen || !(this.#isDemanded || this.#isRenderDue)) return {};
     const isAllowed = this.#nowMs() - this.#renderedAt >= this.#renderMinIntervalMs();
     const mayRender = this.#isRenderDue || isAllowed;

@@ -129,13 +129,13 @@ export class Hosting implements Assignment {
     );
   }
 
-  #update(report: Report | RefreshReport): void {
+  #update(report: Report): void {
     this.#failure$.next('');
     if (!('state' in report)) return;
-    const { root, serverKey } = report.state;
-    if (root.kind === 'chosen') this.#root = { serverKey, id: root.id };
+    const { root, serverKey, isRootLost } = report.state;
+    if (root !== undefined) this.#root = { serverKey, id: root };
     // Until this partition has chosen a root, it still looks for the root to choose again.
-    else if (root.kind === 'none' && root.chosen > 0) this.#root = undefined;
+    else if (isRootLost) this.#root = undefined;
     this.#state = report.state;
   }
 

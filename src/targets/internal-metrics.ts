@@ -50,181 +50,148 @@ interface Moment {
   readonly unixMs: number;
 }
 
-/** Reads the value of a metric; undefined if it is unknown. */
-type ValueAt = (moment: Moment) => number | undefined;
-
-interface InternalMetricRow extends FamilyMetadata {
-  readonly type: InternalMetric['type'];
-  readonly valueAt: ValueAt;
-}
-
-const rowOf =
-  (type: InternalMetric['type']) =>
-  (name: string, help: string, valueAt: ValueAt): InternalMetricRow => {
-    return { name, type, help, unit: '', valueAt };
-  };
-const gauge = rowOf('gauge');
-const counter = rowOf('counter');
+/** The help text of a metric, and a function that reads its value; undefined if the value is unknown. */
+type Row = readonly [help: string, valueAt: (moment: Moment) => number | undefined];
 
 /** The rows for the median, the 95th and the 99th percentile of durations, in milliseconds. */
 const percentiles = (
   name: string,
   quantity: string,
   durationsAt: (moment: Moment) => Durations,
-): readonly InternalMetricRow[] => [
-  gauge(`${name}_p50_ms`, `Median sampled ${quantity}.`, (at) => durationsAt(at).p50),
-  gauge(`${name}_p95_ms`, `95th percentile sampled ${quantity}.`, (at) => durationsAt(at).p95),
-  gauge(`${name}_p99_ms`, `99th percentile sampled ${quantity}.`, (at) => durationsAt(at).p99),
-];
+): Readonly<Record<string, Row>> => ({
+  [`${name}_p50_ms`]: [`Median sampled ${quantity}.`, (at) => durationsAt(at).p50],
+  [`${name}_p95_ms`]: [`95th percentile sampled ${quantity}.`, (at) => durationsAt(at).p95],
+  [`${name}_p99_ms`]: [`99th percentile sampled ${quantity}.`, (at) => durationsAt(at).p99],
+});
 
-const PREFIX = 'shm_exporter_internal_';
-
-/** The metrics of the specification, in the order there, then all other metrics. */
-const ROWS: readonly InternalMetricRow[] = [
-  gauge(
-    `${PREFIX}target_ready`,
+/** The metrics of the specification, in the order there, then all other metrics. A name of a counter ends in `_total`. */
+const TABLE: Readonly<Record<string, Row>> = {
+  shm_exporter_internal_target_ready: [
     '1 when the target serves scrapes, 0 when it answers 503.',
     ({ state }) => Number(state.isReady),
-  ),
-  gauge(
-    `${PREFIX}target_initial_sync_complete`,
+  ],
+  shm_exporter_internal_target_initial_sync_complete: [
     '1 after the tracked subtree finished its initial full sync.',
     ({ state }) => Number(state.isReady),
-  ),
-  gauge(
-    `${PREFIX}target_pending_sync_items`,
+  ],
+  shm_exporter_internal_target_pending_sync_items: [
     'Objects and variables not yet synced for the first time.',
     pendingOf,
-  ),
-  counter(
-    `${PREFIX}scrape_render_cache_hits_total`,
+  ],
+  shm_exporter_internal_scrape_render_cache_hits_total: [
     'Scrapes served from the rendered-output cache.',
     ({ counts }) => counts.cacheHits,
-  ),
-  counter(
-    `${PREFIX}scrape_render_cache_misses_total`,
+  ],
+  shm_exporter_internal_scrape_render_cache_misses_total: [
     'Scrapes that needed refreshed rendered output.',
     ({ counts }) => counts.cacheMisses,
-  ),
-  counter(
-    `${PREFIX}scrape_scope_cache_hits_total`,
+  ],
+  shm_exporter_internal_scrape_scope_cache_hits_total: [
     'Scoped scrapes served from the scope cache.',
     ({ counts }) => counts.scopeHits,
-  ),
-  counter(
-    `${PREFIX}scrape_scope_cache_misses_total`,
+  ],
+  shm_exporter_internal_scrape_scope_cache_misses_total: [
     'Scoped scrapes that the scope cache could not serve.',
     ({ counts }) => counts.scopeMisses,
-  ),
-  gauge(
-    'shm_exporter_worker_busy_idle_ratio',
+  ],
+  shm_exporter_worker_busy_idle_ratio: [
     'Busy time of the worker divided by its waiting time.',
     ({ state }) => state.queue.busyIdleRatio,
-  ),
-  gauge(
-    'shm_exporter_worker_dequeue_latency_avg_ms',
+  ],
+  shm_exporter_worker_dequeue_latency_avg_ms: [
     'Average worker queue wait.',
     ({ state }) => state.queue.waits.mean,
-  ),
+  ],
   ...percentiles(
     'shm_exporter_worker_dequeue_latency',
     'queue wait',
     ({ state }) => state.queue.waits,
   ),
-  counter(
-    'shm_exporter_worker_rebalance_total',
+  shm_exporter_worker_rebalance_total: [
     'Target moves done by runtime rebalancing.',
     ({ rebalances }) => rebalances.moves,
-  ),
-  gauge(
-    'shm_exporter_worker_rebalance_last_duration_ms',
+  ],
+  shm_exporter_worker_rebalance_last_duration_ms: [
     'Duration of the most recent rebalance pass.',
     ({ rebalances }) => rebalances.lastMs,
-  ),
-  counter(
-    'shm_exporter_target_refresh_total',
+  ],
+  shm_exporter_target_refresh_total: [
     'Refresh cycles executed for the target.',
     ({ refreshes }) => refreshes.count,
-  ),
+  ],
   ...percentiles(
     'shm_exporter_target_refresh_duration',
     'refresh duration',
     ({ refreshes }) => refreshes,
   ),
-  gauge(
-    'shm_exporter_target_series',
+  shm_exporter_target_series: [
     'Application series of the target.',
     ({ state }) => state.view?.series,
+  ],
+  ...Object.fromEntries(
+    COUNTER_NAMES.map((name): [string, Row] => {
+      const { metric, help } = COUNTERS[name];
+      return [metric, [help, ({ counts }) => counts[name]]];
+    }),
   ),
-  ...COUNTER_NAMES.map((name) =>
-    counter(COUNTERS[name].metric, COUNTERS[name].help, ({ counts }) => counts[name]),
-  ),
-  gauge(
-    'shm_exporter_target_clashing_series',
+  shm_exporter_target_clashing_series: [
     'Series omitted now because another series has the same name and labels, or another metric the same name.',
     ({ state }) => state.view?.missing.clashingSeries,
-  ),
-  gauge(
-    'shm_exporter_target_omitted_series',
+  ],
+  shm_exporter_target_omitted_series: [
     'Series omitted now because the target has reached its limit.',
     ({ state }) => state.view?.missing.omittedSeries,
-  ),
-  gauge(
-    'shm_exporter_target_omitted_objects',
+  ],
+  shm_exporter_target_omitted_objects: [
     'Objects omitted now because the target has reached its limit.',
     ({ state }) => state.view?.missing.omittedObjects,
-  ),
-  gauge(
-    'shm_exporter_target_omitted_variables',
+  ],
+  shm_exporter_target_omitted_variables: [
     'Variables omitted now because the target has reached its limit.',
     ({ state }) => state.view?.missing.omittedVariables,
-  ),
-  gauge(
-    'shm_exporter_target_dropped_objects',
+  ],
+  shm_exporter_target_dropped_objects: [
     'Objects without room in the segment.',
     ({ state }) => state.view?.droppedObjects,
-  ),
-  gauge(
-    'shm_exporter_target_dropped_variables',
+  ],
+  shm_exporter_target_dropped_variables: [
     'Variables without room in the segment.',
     ({ state }) => state.view?.droppedVariables,
-  ),
-  gauge(
-    'shm_exporter_target_catalogue_rows_unmatched',
+  ],
+  shm_exporter_target_catalogue_rows_unmatched: [
     'Catalogue rows whose variable is missing in all objects of their class. Until the first object of a catalogue class appears, every row counts.',
     ({ state }) => state.view?.rowsWithoutVariable,
-  ),
-  gauge(
-    'shm_exporter_target_catalogue_rows_mistyped',
+  ],
+  shm_exporter_target_catalogue_rows_mistyped: [
     'Catalogue rows that cannot show the type of their variable.',
     ({ state }) => state.view?.rowsOfWrongType,
-  ),
-  gauge(
-    'shm_exporter_target_variables_without_row',
+  ],
+  shm_exporter_target_variables_without_row: [
     'Variables without a catalogue row, in objects of catalogue classes.',
     ({ state }) => state.view?.variablesWithoutRow,
-  ),
-  gauge(
-    'shm_exporter_target_filters_unmatched',
+  ],
+  shm_exporter_target_filters_unmatched: [
     'Entries of classes, seed_path_groups and seed_paths that have matched no object.',
     ({ state }) => state.view?.filtersUnmatched,
-  ),
-  gauge(
-    'shm_exporter_target_heartbeat_age_seconds',
+  ],
+  shm_exporter_target_heartbeat_age_seconds: [
     'Time since the last heartbeat of the publisher.',
     ({ state }) => state.publisher.heartbeatAgeSeconds,
-  ),
-  gauge(
-    'shm_exporter_target_notification_age_seconds',
+  ],
+  shm_exporter_target_notification_age_seconds: [
     'Time since the last notification of the publisher.',
     ({ notificationAge }) => notificationAge,
-  ),
-  gauge(
-    'shm_exporter_target_as_of_age_seconds',
+  ],
+  shm_exporter_target_as_of_age_seconds: [
     'Age of the values, if the publisher states their time.',
     asOfAge,
-  ),
-];
+  ],
+};
+
+const ROWS = Object.entries(TABLE).map(([name, [help, valueAt]]) => {
+  const type: InternalMetric['type'] = name.endsWith('_total') ? 'counter' : 'gauge';
+  return { name, type, help, unit: '', valueAt };
+});
 
 const TARGET_INFO: FamilyMetadata = {
   name: 'shm_exporter_target_info',

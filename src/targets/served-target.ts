@@ -1,5 +1,5 @@
 // A target for sinks, with the state that outlives a hosting.
-import { EMPTY, Observable, Subject, catchError, defer, finalize, map } from 'rxjs';
+import { EMPTY, Observable, Subject, catchError, defer, finalize } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
 import { selected } from '../exposition/page/scope.js';
@@ -51,17 +51,14 @@ interface PendingDemand {
   readonly subscriber: Subscriber<DemandAnswer>;
 }
 
-/** A report, and the demands that it answers. */
-interface AnsweringReport extends RefreshReport {
-  readonly demands: Set<PendingDemand>;
-}
-
 export class ServedTarget implements Target {
   readonly #parts: ServedParts;
   readonly #handover: Handover;
   readonly #demand$ = new Subject<Demand>();
   /** The demands that the next refresh answers. */
   readonly #queued = new Set<PendingDemand>();
+  /** The demands that the open refresh answers. */
+  #asked = new Set<PendingDemand>();
   readonly #counts: TargetCounters = {
     ...newCounters(),
     ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
@@ -150,7 +147,7 @@ export class ServedTarget implements Target {
     return {
       app: this.app,
       serverKey,
-      root: root.kind === 'chosen' ? root.id : '',
+      root: root ?? '',
       isReady,
       progress,
       publisher,
@@ -182,14 +179,14 @@ export class ServedTarget implements Target {
   }
 
   /** Refreshes the target for all queued demands. Rejects demands that the report does not answer. */
-  #refresh(mayRender: boolean): Observable<AnsweringReport> {
+  #refresh(mayRender: boolean): Observable<RefreshReport> {
     const demands = new Set(this.#queued);
+    this.#asked = demands;
     this.#queued.clear();
     // Release the snapshot before the render, so that the partition can reuse its memory, which is in the CPU cache.
     if (mayRender) this.#keep(undefined);
     const forms = [...new Set([...demands].map(({ form }) => form))];
     return this.#handover.refresh({ kind: 'refresh', mayRender, forms }).pipe(
-      map((report) => ({ ...report, demands })),
       catchError(() => EMPTY), // the report of the failure has the reason
       finalize(() => {
         this.#reject(demands);
@@ -197,14 +194,14 @@ export class ServedTarget implements Target {
     );
   }
 
-  #receive(report: Report | AnsweringReport): readonly TargetEvent[] {
+  #receive(report: Report): readonly TargetEvent[] {
     if ('counts' in report) {
       addCounts(this.#counts, report.counts);
       for (const tookMs of report.tasksMs) this.#refreshes.add(tookMs);
     }
     if ('state' in report) {
       const { root, serverKey, isReady } = report.state;
-      if (root.kind === 'chosen') this.#lastRoot = { serverKey, id: root.id };
+      if (root !== undefined) this.#lastRoot = { serverKey, id: root };
       if (!isReady) this.#keep(undefined);
       this.#history.note(report.state, this.#parts.nowMs());
     }
@@ -226,12 +223,12 @@ export class ServedTarget implements Target {
     this.#release = release;
   }
 
-  #answer({ hasRendered, snapshot: own, demands }: AnsweringReport): readonly TargetEvent[] {
+  #answer({ hasRendered, snapshot: own }: RefreshReport): readonly TargetEvent[] {
     // Hold it before the report has been emitted: after that, the partition may reuse its memory.
     if (own !== undefined) this.#keep(own);
     const snapshot = this.#snapshot;
-    const waiting = [...demands].filter(({ subscriber }) => !subscriber.closed);
-    demands.clear();
+    const waiting = [...this.#asked].filter(({ subscriber }) => !subscriber.closed);
+    this.#asked.clear();
     // The target became ready during the refresh. `throttleRenders` repeats the refresh, which answers the demands.
     if (snapshot === undefined && this.status().isReady) {
       for (const each of waiting) this.#queued.add(each);

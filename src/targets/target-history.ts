@@ -45,7 +45,7 @@ export class TargetHistory {
   note({ isReady, notifications, root, view }: TargetState, nowMs: number): void {
     if (isReady !== this.#isReady) this.#sinceMs = nowMs;
     this.#isReady = isReady;
-    this.#hasRoot = root.kind === 'chosen';
+    this.#hasRoot = root !== undefined;
     if (notifications !== undefined) this.#noteNotifications(notifications, nowMs);
     this.#statedUnixMs = view?.asOfNs === undefined ? undefined : Number(view.asOfNs / 1_000_000n);
   }

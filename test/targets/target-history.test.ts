@@ -5,10 +5,9 @@ import type { TargetState } from '#app/streams/report.js';
 import { TargetHistory } from '#app/targets/target-history.js';
 
 describe('the history of a target', () => {
-  const chosen = (id: string) => ({ kind: 'chosen', chosen: 1, id }) as const;
   const unknown = unknownState('82');
   const notified = (count: number, generation = 'a') => ({ notifications: { generation, count } });
-  const syncing = { ...unknown, root: chosen('h.1.ads'), ...notified(7) };
+  const syncing = { ...unknown, root: 'h.1.ads', ...notified(7) };
   const ready = { ...syncing, isReady: true };
   const view: TargetState['view'] = {
     ...{ series: 0, asOfNs: undefined, droppedObjects: 0, droppedVariables: 0 },
@@ -113,7 +112,7 @@ describe('the history of a target', () => {
       [
         [ready, 3000],
         [{ ...ready, ...notified(8) }, 4000],
-        [{ ...ready, ...notified(8), root: chosen('h.2.ads') }, 5000],
+        [{ ...ready, ...notified(8), root: 'h.2.ads' }, 5000],
       ],
       { ageSeconds: 6, by: 'notified' },
     ],

@@ -13,13 +13,7 @@ import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import type { TaskQueue } from '../../streams/scheduler.js';
 import { NO_PROGRESS } from '../../streams/report.js';
-import type {
-  Notifications,
-  RefreshReport,
-  Report,
-  RootState,
-  TargetState,
-} from '../../streams/report.js';
+import type { Notifications, RefreshReport, Report, TargetState } from '../../streams/report.js';
 import type { PollerPool } from '../../streams/poller-pool.js';
 import type { ProcessedInput } from '../../streams/view-refresher.js';
 import type { PollResult } from '../../streams/poller.js';
@@ -51,7 +45,7 @@ export class Reporter {
   readonly #warnings = new Set<string>();
   #events: TargetEvent[] = [];
   #choice: RootChoice | undefined;
-  #root: RootState = { kind: 'unknown' };
+  #hasChosenRoot = false;
   #view: TargetView | undefined;
   #isReady = false;
   #publisherState: PublisherState | undefined;
@@ -139,18 +133,16 @@ export class Reporter {
     choice,
     view,
   }: Extract<HostingUpdate, { readonly kind: 'root' }>): readonly Report[] {
-    const isLoss = this.#root.kind === 'chosen';
-    const chosen = this.#root.kind === 'unknown' ? 0 : this.#root.chosen;
+    const isLoss = this.#choice?.kind === 'chosen';
     this.#choice = choice;
     this.#view = view;
     this.#isReady = false;
     this.#publisherState = undefined;
     if (choice.kind === 'none') {
-      this.#root = { kind: 'none', chosen };
       this.#log(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
     } else {
       const { root, serverKey, others } = choice;
-      this.#root = { kind: 'chosen', chosen: chosen + 1, id: root.name };
+      this.#hasChosenRoot = true;
       this.#log('info', `selects root ${root.name} of server key ${serverKey}`);
       if (others.length > 0) this.#log('warning', `roots not selected: ${shortened(others)}`);
     }
@@ -237,7 +229,8 @@ export class Reporter {
         : this.#pool.newest(serverKey).publisher;
     return {
       serverKey,
-      root: this.#root,
+      root: chosen?.root.name,
+      isRootLost: this.#hasChosenRoot && chosen === undefined,
       isReady: this.#isReady,
       publisher,
       process: this.#processOf(serverKey),
