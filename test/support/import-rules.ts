@@ -11,6 +11,7 @@ const HEADING = '| Folder | Holds | May import |';
 const SHARED = [
   'model',
   'published',
+  'source',
   'errors',
   'budget',
   'bytes',
