@@ -85,7 +85,7 @@ export class TextPair {
   constructor(labels = LABELS, families = FAMILIES) {
     this.labels = labels;
     this.families = families;
-    this.kernel = new Kernel({ maxPages: MAX_PAGES });
+    this.kernel = new Kernel(MAX_PAGES);
     this.values = new Cells(this.kernel, VALUES);
     // Install the CRC tables before `before` is measured: they stay allocated as long as the kernel exists.
     this.kernel.installCrcTables(crcTables());

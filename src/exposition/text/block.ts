@@ -13,20 +13,15 @@ import {
   BLOCK_IS_SORTED,
   BLOCK_ORDER,
   BLOCK_TEXT_DIRTY,
-  CELL_LINE,
   ENTRY_BITS,
   ENTRY_BYTES,
   ENTRY_CELL,
+  ENTRY_HASH,
   ENTRY_LABELS,
   ENTRY_NAME,
-  ENTRY_NEXT,
-  HAS_NEXT,
-  KEY_BYTES,
-  KEY_HASH,
+  ENTRY_SERIES_INDEX,
   LINES_CHANGED,
-  MAX_LINES,
   ORDER_BYTES,
-  SERIES_INDEX_BYTES,
   VALUE_LENGTH_BYTES,
   VALUE_OFFSET_BYTES,
 } from '../wasm/layout.js';
@@ -43,7 +38,7 @@ export const MAX_VALUE_BYTES = 26;
 export const BYTES_A_BLOCK = 128;
 
 /** The bytes for each line: those of the arrays before `order`, and those of all arrays. */
-const ORDER_OFFSET = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + VALUE_OFFSET_BYTES;
+const ORDER_OFFSET = ENTRY_BYTES + VALUE_OFFSET_BYTES;
 const LINE_BYTES = ORDER_OFFSET + ORDER_BYTES + VALUE_LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
 /** A block whose capacity is this many times its number of lines shrinks to twice that number. */
@@ -52,9 +47,6 @@ const SPARSE_RATIO = 8;
 /** Rounds up to a power of two. */
 const capacityFor = (lines: number): number =>
   Math.max(FIRST_CAPACITY, 2 ** Math.ceil(Math.log2(lines)));
-
-/** No node has this id. */
-const NO_NODE = -1;
 
 /** The lines are in the order of their keys. The block compresses them; its chunk writes their text. */
 export class Block {
@@ -67,9 +59,6 @@ export class Block {
   #at: number;
   #capacity: number;
   #count = 0;
-  /** The key of the last line, cached for appending lines in order; `NO_NODE` if it is not cached. */
-  #lastNodeId = NO_NODE;
-  #lastSeriesIndex = 0;
   /** The free entries, which belonged to removed lines. */
   #free: number[] = [];
   /** Bytes of all names and labels. */
@@ -146,7 +135,7 @@ export class Block {
   /** Returns a negative number if all lines are before `key`, a positive number if all are after it, else 0. */
   compare(key: LineKey): number {
     if (this.#count === 0) return 0;
-    if (this.#isBefore(key)) return -1;
+    if (this.#compareAt(this.#count - 1, key) < 0) return -1;
     return this.#compareAt(0, key) > 0 ? 1 : 0;
   }
 
@@ -155,7 +144,7 @@ export class Block {
     let low = 0;
     let high = this.#count;
     // Lines usually arrive in order.
-    if (high > 0 && this.#isBefore(key)) return -1 - high;
+    if (high > 0 && this.#compareAt(high - 1, key) < 0) return -1 - high;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.#compareAt(middle, key) < 0) low = middle + 1;
@@ -166,7 +155,7 @@ export class Block {
 
   /** See `seriesHash`. */
   hash(index: number): number {
-    return this.#kernel.f64[(this.#keyOf(this.#entry(index)) + KEY_HASH) >>> 3] ?? 0;
+    return this.#kernel.f64[(this.#entryOf(this.#entry(index)) + ENTRY_HASH) >>> 3] ?? 0;
   }
 
   /** Bytes of the name and labels of a line. */
@@ -197,10 +186,6 @@ export class Block {
       cell,
       opcode,
     );
-    if (index === this.#count) {
-      this.#lastNodeId = nodeId;
-      this.#lastSeriesIndex = seriesIndex;
-    }
     this.#count++;
     this.#textBytes += bytes;
     return bytes;
@@ -221,14 +206,14 @@ export class Block {
     for (let i = index; i < this.#count; i++) {
       const from = this.#entry(i);
       const to = other.#append();
-      this.#copyEntry(from, other, to);
+      const at = this.#entryOf(from);
+      this.#kernel.bytes.copyWithin(other.#entryOf(to), at, at + ENTRY_BYTES);
       const cell = this.#field(from, ENTRY_CELL);
-      if (cell !== 0) this.#relink(cell, this.#lineId(from), other.#lineId(to));
+      if (cell !== 0) this.#kernel.run.relink(cell, this.#lineId(from), other.#lineId(to));
       const bytes = this.#textBytesOf(from);
       this.#textBytes -= bytes;
       other.#textBytes += bytes;
     }
-    this.#lastNodeId = other.#lastNodeId = NO_NODE;
     // Push the lowest entry last, so that it is reused first and lines that are added later may be in order again.
     for (let i = this.#count; i-- > index;) this.#free.push(this.#entry(i));
     this.#setCount(index);
@@ -289,10 +274,9 @@ export class Block {
   #unlink(index: number): number {
     const entry = this.#entry(index);
     const cell = this.#field(entry, ENTRY_CELL);
-    if (cell !== 0) this.#relink(cell, this.#lineId(entry), 0);
+    if (cell !== 0) this.#kernel.run.relink(cell, this.#lineId(entry), 0);
     this.#moveOrder(index + 1, index);
     if (index !== this.#count - 1) this.#setHeader(BLOCK_IS_SORTED, 0);
-    else this.#lastNodeId = NO_NODE;
     this.#free.push(entry);
     this.#setCount(this.#count - 1);
     return entry;
@@ -336,23 +320,12 @@ export class Block {
   #resize(capacity: number): void {
     const { arena } = this.#kernel;
     const [former, was] = [this.#at, this.#capacity];
-    const [keys, entries, seriesIndexes] = [
-      this.#keyOf(0),
-      this.#entryOf(0),
-      this.#seriesIndexOf(0),
-    ];
     // Allocate first. Allocation can fail, and no state may change before it succeeds.
     this.#at = arena.allocate(capacity * LINE_BYTES);
     this.#capacity = capacity;
     const kept = Math.min(was, capacity);
     const { bytes } = this.#kernel;
-    bytes.copyWithin(this.#keyOf(0), keys, keys + kept * KEY_BYTES);
-    bytes.copyWithin(this.#entryOf(0), entries, entries + kept * ENTRY_BYTES);
-    bytes.copyWithin(
-      this.#seriesIndexOf(0),
-      seriesIndexes,
-      seriesIndexes + kept * SERIES_INDEX_BYTES,
-    );
+    bytes.copyWithin(this.#at, former, former + kept * ENTRY_BYTES);
     // Offsets and lengths are not copied, so the text must be written again.
     this.#markLinesChanged();
     const order = former + was * ORDER_OFFSET;
@@ -363,35 +336,14 @@ export class Block {
 
   /** Writes the addresses of the arrays into the header. */
   #writeAddresses(): void {
-    this.#setHeader(BLOCK_ENTRIES, this.#entryOf(0));
+    this.#setHeader(BLOCK_ENTRIES, this.#at);
     this.#setHeader(BLOCK_ORDER, this.#orderAt);
     this.#setHeader(BLOCK_CAPACITY, this.#capacity);
   }
 
-  /** Copies an entry, its key and its series index to an entry of another block. */
-  #copyEntry(from: number, other: Block, to: number): void {
-    const { bytes } = this.#kernel;
-    const [keys, entries, seriesIndexes] = [
-      this.#keyOf(from),
-      this.#entryOf(from),
-      this.#seriesIndexOf(from),
-    ];
-    bytes.copyWithin(other.#keyOf(to), keys, keys + KEY_BYTES);
-    bytes.copyWithin(other.#entryOf(to), entries, entries + ENTRY_BYTES);
-    bytes.copyWithin(other.#seriesIndexOf(to), seriesIndexes, seriesIndexes + SERIES_INDEX_BYTES);
-  }
-
-  /** The address of the key of an entry. Keys come first, for 8-byte alignment. */
-  #keyOf(entry: number): number {
-    return this.#at + entry * KEY_BYTES;
-  }
-
+  /** The address of an entry. */
   #entryOf(entry: number): number {
-    return this.#at + this.#capacity * KEY_BYTES + entry * ENTRY_BYTES;
-  }
-
-  #seriesIndexOf(entry: number): number {
-    return this.#at + this.#capacity * (KEY_BYTES + ENTRY_BYTES) + entry * SERIES_INDEX_BYTES;
+    return this.#at + entry * ENTRY_BYTES;
   }
 
   get #orderAt(): number {
@@ -431,56 +383,18 @@ export class Block {
     return this.#kernel.u32[(this.#entryOf(entry) + field) >>> 2] ?? 0;
   }
 
-  #isBefore({ nodeId, seriesIndex }: LineKey): boolean {
-    if (this.#lastNodeId === NO_NODE) {
-      const { f64, u32 } = this.#kernel;
-      const entry = this.#entry(this.#count - 1);
-      this.#lastNodeId = f64[this.#keyOf(entry) >>> 3] ?? 0;
-      this.#lastSeriesIndex = u32[this.#seriesIndexOf(entry) >>> 2] ?? 0;
-    }
-    return (
-      this.#lastNodeId < nodeId ||
-      (this.#lastNodeId === nodeId && this.#lastSeriesIndex < seriesIndex)
-    );
-  }
-
-  /**
-   * Returns a negative number if the line at an index is before `key`, a positive number if after, 0 if it has this
-   * key.
-   */
+  /** Returns a negative number if the line at an index is before `key`, a positive number if after, else 0. */
   #compareAt(index: number, { nodeId, seriesIndex }: LineKey): number {
     const entry = this.#entry(index);
-    const { f64, u32 } = this.#kernel;
+    const at = this.#entryOf(entry);
     return (
-      (f64[this.#keyOf(entry) >>> 3] ?? 0) - nodeId ||
-      (u32[this.#seriesIndexOf(entry) >>> 2] ?? 0) - seriesIndex
+      (this.#kernel.f64[at >>> 3] ?? 0) - nodeId ||
+      this.#field(entry, ENTRY_SERIES_INDEX) - seriesIndex
     );
   }
 
   /** The id by which cells refer to a line: its block number and entry number. */
   #lineId(entry: number): number {
     return this.#blockNumber * (1 << ENTRY_BITS) + entry;
-  }
-
-  /** Replaces a line id in the linked list of its cell; a `newId` of 0 removes it. */
-  #relink(cell: number, lineId: number, newId: number): void {
-    const { u32 } = this.#kernel;
-    let at = (cell + CELL_LINE) >>> 2;
-    let found = u32[at] ?? 0;
-    while (found % HAS_NEXT !== lineId) {
-      if (found < HAS_NEXT) return;
-      at = this.#nextAt(found);
-      found = u32[at] ?? 0;
-    }
-    if (newId !== 0) u32[at] = newId + (found < HAS_NEXT ? 0 : HAS_NEXT);
-    else u32[at] = found < HAS_NEXT ? 0 : (u32[this.#nextAt(found)] ?? 0);
-  }
-
-  /** The address of the link from a line to the next line of its cell, in 4-byte units. */
-  #nextAt(lineId: number): number {
-    const { u32, blocks } = this.#kernel;
-    const header = blocks.headerOf((lineId % HAS_NEXT) >>> ENTRY_BITS);
-    const entries = u32[(header + BLOCK_ENTRIES) >>> 2] ?? 0;
-    return (entries + (lineId & (MAX_LINES - 1)) * ENTRY_BYTES + ENTRY_NEXT) >>> 2;
   }
 }

@@ -1,7 +1,6 @@
 // The kernel's module and memory: the render code in WebAssembly, and views of the memory that it works on.
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
-import { BlockTable, Scales } from './kernel-tables.js';
 import {
   CRC_TABLES_POINTER,
   FREE_AT,
@@ -15,7 +14,7 @@ import {
   POWERS_AT,
   POWER_BYTES,
 } from './layout.js';
-import { Arena, TextStore } from './memory.js';
+import { Arena, BlockTable, Scales, TextStore } from './memory.js';
 
 /** How the kernel decodes the 8 bytes of a value. `Scales` adds the flags of a scaled value. */
 export const OPCODE = {
@@ -78,6 +77,7 @@ interface KernelExports {
     cell: number,
     opcode: number,
   ): number;
+  relink(cell: number, lineId: number, newId: number): void;
   sort(block: number, oldNumber: number, newNumber: number, from: number, to: number): void;
   storeChanged(cells: number, values: number, words: number, count: number, out: number): number;
   hasNegativeOrNaN(block: number, nameBytes: number): number;
@@ -90,11 +90,6 @@ interface KernelExports {
   writeValue(bits: bigint, opcode: number, at: number): number;
 }
 
-export interface KernelOptions {
-  /** The maximum size of the memory, in WebAssembly pages of 64 KiB. */
-  readonly maxPages?: number | undefined;
-}
-
 /** A kernel instance. Its memory holds the copied values, blocks and texts of one partition. */
 export class Kernel {
   readonly run: KernelExports;
@@ -104,22 +99,26 @@ export class Kernel {
   readonly texts: TextStore;
   readonly #memory: WebAssembly.Memory;
   readonly #maxPages: number;
-  #bytes: Uint8Array;
-  #u32: Uint32Array;
-  #u64: BigUint64Array;
-  #f64: Float64Array;
+  /** Views of the whole memory at its current size. Do not keep them across an allocation. */
+  bytes: Uint8Array;
+  u32: Uint32Array;
+  u64: BigUint64Array;
+  f64: Float64Array;
 
-  /** @throws Fault NATIVE_FAILED when the system reserves no more address space */
-  constructor({ maxPages = MAX_PAGES }: KernelOptions = {}) {
+  /**
+   * @param maxPages the maximum size of the memory, in WebAssembly pages of 64 KiB
+   * @throws Fault NATIVE_FAILED when the system reserves no more address space
+   */
+  constructor(maxPages = MAX_PAGES) {
     this.#maxPages = maxPages;
     this.#memory = reserve(maxPages);
     new Uint8Array(this.#memory.buffer).set((cachedPowers ??= powersOfTen()), POWERS_AT);
     const instance = new WebAssembly.Instance(kernelCode(), { env: { memory: this.#memory } });
     this.run = instance.exports as unknown as KernelExports;
-    this.#bytes = new Uint8Array(this.#memory.buffer);
-    this.#u32 = new Uint32Array(this.#memory.buffer);
-    this.#u64 = new BigUint64Array(this.#memory.buffer);
-    this.#f64 = new Float64Array(this.#memory.buffer);
+    this.bytes = new Uint8Array(this.#memory.buffer);
+    this.u32 = new Uint32Array(this.#memory.buffer);
+    this.u64 = new BigUint64Array(this.#memory.buffer);
+    this.f64 = new Float64Array(this.#memory.buffer);
     // Leave room at the end: reads of 16 bytes at a time may pass the end of the last allocation.
     const end = INITIAL_PAGES * WASM_PAGE - PADDING_BYTES;
     this.arena = new Arena(FREE_AT, end, (bytes) => this.#grow(bytes));
@@ -130,24 +129,10 @@ export class Kernel {
 
   /** Copies the CRC tables into the memory, once. */
   installCrcTables(tables: Uint32Array): void {
-    if (this.#u32[CRC_TABLES_POINTER >>> 2] !== 0) return;
+    if (this.u32[CRC_TABLES_POINTER >>> 2] !== 0) return;
     const at = this.arena.allocate(tables.byteLength);
-    this.#u32.set(tables, at >>> 2);
-    this.#u32[CRC_TABLES_POINTER >>> 2] = at;
-  }
-
-  /** Views of the whole memory at its current size. Do not keep them across an allocation. */
-  get bytes(): Uint8Array {
-    return this.#bytes;
-  }
-  get u32(): Uint32Array {
-    return this.#u32;
-  }
-  get u64(): BigUint64Array {
-    return this.#u64;
-  }
-  get f64(): Float64Array {
-    return this.#f64;
+    this.u32.set(tables, at >>> 2);
+    this.u32[CRC_TABLES_POINTER >>> 2] = at;
   }
 
   /** A view of the memory that stays valid when the memory grows. */
@@ -169,10 +154,10 @@ export class Kernel {
       );
     }
     this.#memory.grow(step);
-    this.#bytes = new Uint8Array(this.#memory.buffer);
-    this.#u32 = new Uint32Array(this.#memory.buffer);
-    this.#u64 = new BigUint64Array(this.#memory.buffer);
-    this.#f64 = new Float64Array(this.#memory.buffer);
+    this.bytes = new Uint8Array(this.#memory.buffer);
+    this.u32 = new Uint32Array(this.#memory.buffer);
+    this.u64 = new BigUint64Array(this.#memory.buffer);
+    this.f64 = new Float64Array(this.#memory.buffer);
     return step * WASM_PAGE;
   }
 }

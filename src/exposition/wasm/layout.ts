@@ -67,36 +67,35 @@ export const LINES_CHANGED = 2;
 
 // The arrays of a block, each with the capacity of the block:
 //
-//   +------------+--------------+-------------+---------------+----------+--------------+
-//   | keys of    | entries of   | series      | values'       | order    | values'      |
-//   | 16 bytes   | 20 bytes     | indexes u32 | offsets u32   | u16      | lengths u8   |
-//   +------------+--------------+-------------+---------------+----------+--------------+
+//   +--------------+---------------+----------+--------------+
+//   | entries of   | values'       | order    | values'      |
+//   | 40 bytes     | offsets u32   | u16      | lengths u8   |
+//   +--------------+---------------+----------+--------------+
 //
-// A key has the node id and the hash, f64 each. The offsets and lengths of values are in the order of the lines, and
-// describe the last text. The offsets are contiguous: when the length of a value changes, all later offsets change.
-export const KEY_BYTES = 16;
-export const KEY_HASH = 8;
-export const ENTRY_BYTES = 20;
-export const SERIES_INDEX_BYTES = 4;
+// The offsets and lengths of values are in the order of the lines, and describe the last text. The offsets are
+// contiguous: when the length of a value changes, all later offsets change.
+export const ENTRY_BYTES = 40;
 export const VALUE_OFFSET_BYTES = 4;
 export const ORDER_BYTES = 2;
 export const VALUE_LENGTH_BYTES = 1;
 
 // An entry:
 //
-//   0         4           8         12       16        20
-//   +---------+-----------+---------+--------+---------+
-//   | name at | labels at | cell at | opcode | next    |
-//   | u32     | u32       | u32     | u32    | line id |
-//   +---------+-----------+---------+--------+---------+
+//   0         8      16        20          24        28       32        36       40
+//   +---------+------+---------+-----------+---------+--------+---------+--------+
+//   | node id | hash | name at | labels at | cell at | opcode | next    | series |
+//   | f64     | f64  | u32     | u32       | u32     | u32    | line id | index  |
+//   +---------+------+---------+-----------+---------+--------+---------+--------+
 //
 // A line is its name, its labels with a space, the value of its cell, and a line feed. If a line has no cell, the text
 // of the labels includes a constant value and the line feed.
-export const ENTRY_NAME = 0;
-export const ENTRY_LABELS = 4;
-export const ENTRY_CELL = 8;
-export const ENTRY_OPCODE = 12;
-export const ENTRY_NEXT = 16;
+export const ENTRY_HASH = 8;
+export const ENTRY_NAME = 16;
+export const ENTRY_LABELS = 20;
+export const ENTRY_CELL = 24;
+export const ENTRY_OPCODE = 28;
+export const ENTRY_NEXT = 32;
+export const ENTRY_SERIES_INDEX = 36;
 
 // A text: its reference count u32, its length u32, its bytes.
 export const TEXT_LENGTH = 4;

@@ -1,5 +1,16 @@
-// The kernel's memory: an arena, a scratch buffer, and reference-counted texts.
-import { TEXT_CONTENT, TEXT_LENGTH } from './layout.js';
+// The kernel's memory: an arena, a scratch buffer, reference-counted texts, and the tables of blocks and scales.
+import type { Conversion } from '../../catalogue/row.js';
+import { Fault } from '../../errors.js';
+import {
+  BLOCKS_POINTER,
+  ENTRY_BITS,
+  SCALED,
+  SCALES_POINTER,
+  SCALE_BYTES,
+  SCALE_SHIFT,
+  TEXT_CONTENT,
+  TEXT_LENGTH,
+} from './layout.js';
 
 /**
  * Rounds a size up to a size class. There are four classes between two powers of two, so at most a fifth is wasted.
@@ -106,17 +117,19 @@ export class Scratch {
   }
 }
 
-interface TextMemory {
+interface Memory {
   readonly arena: Arena;
+  readonly bytes: Uint8Array;
   readonly u32: Uint32Array;
+  readonly f64: Float64Array;
   view(at: number, bytes: number): Buffer;
 }
 
 /** Reference-counted UTF-8 texts in the kernel's memory. */
 export class TextStore {
-  readonly #memory: TextMemory;
+  readonly #memory: Memory;
 
-  constructor(memory: TextMemory) {
+  constructor(memory: Memory) {
     this.#memory = memory;
   }
 
@@ -203,4 +216,111 @@ export function hashOf(text: string): TextHash {
     b ^= b >>> 15;
   }
   return { a: a | 0, b: b | 0 };
+}
+
+const FIRST_CAPACITY = 64;
+
+/** A growing table in the kernel's memory. The kernel finds it through a pointer at a fixed address. */
+class Table {
+  readonly #memory: Memory;
+  readonly #pointer: number;
+  readonly #itemBytes: number;
+  #capacity = 0;
+  at = 0;
+
+  constructor(memory: Memory, pointer: number, itemBytes: number) {
+    this.#memory = memory;
+    this.#pointer = pointer;
+    this.#itemBytes = itemBytes;
+  }
+
+  /** Ensures memory for this many items; changes nothing if memory runs out. */
+  reserve(items: number): void {
+    if (items <= this.#capacity) return;
+    const { arena } = this.#memory;
+    const [former, bytes] = [this.at, this.#capacity * this.#itemBytes];
+    const capacity = Math.max(FIRST_CAPACITY, this.#capacity * 2);
+    this.at = arena.allocate(capacity * this.#itemBytes);
+    this.#capacity = capacity;
+    this.#memory.bytes.copyWithin(this.at, former, former + bytes);
+    if (bytes > 0) arena.free(former, bytes);
+    this.#memory.u32[this.#pointer >>> 2] = this.at;
+  }
+
+  close(): void {
+    this.#memory.arena.free(this.at, this.#capacity * this.#itemBytes);
+    this.#capacity = 0;
+  }
+}
+
+/** A line id has 31 bits: the number of its block, then the number of its entry. */
+const MAX_BLOCKS = 2 ** (31 - ENTRY_BITS);
+
+/** The header addresses of all blocks, by block number. Line ids refer to blocks by number. */
+export class BlockTable {
+  readonly #memory: Memory;
+  readonly #table: Table;
+  readonly #free: number[] = [];
+  /** Number 0 is unused: a cell without lines holds 0. */
+  #next = 1;
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+    this.#table = new Table(memory, BLOCKS_POINTER, 4);
+  }
+
+  /** Assigns a number to the block with this header. @throws Fault NATIVE_FAILED when all numbers are in use */
+  assign(header: number): number {
+    const number = this.#free.pop() ?? this.#nextNumber();
+    this.#memory.u32[(this.#table.at >>> 2) + number] = header;
+    return number;
+  }
+
+  release(number: number): void {
+    this.#free.push(number);
+    if (this.#free.length < this.#next - 1) return;
+    this.#table.close();
+    this.#free.length = 0;
+    this.#next = 1;
+  }
+
+  #nextNumber(): number {
+    if (this.#next === MAX_BLOCKS)
+      throw new Fault('NATIVE_FAILED', 'The partition has too many series; raise target_workers');
+    this.#table.reserve(this.#next + 1);
+    return this.#next++;
+  }
+}
+
+/** The index of a scale takes 16 bits of an opcode. */
+const MAX_SCALES = 2 ** (32 - SCALE_SHIFT);
+
+/**
+ * The distinct scales of a partition. A scale has two doubles: the kernel multiplies a value by one, and divides it
+ * by the other. Scales come only from catalogues, and stay until the partition ends.
+ */
+export class Scales {
+  readonly #memory: Memory;
+  readonly #table: Table;
+  /** The index of each scale, by its multiplier and its divisor. */
+  readonly #indexes = new Map<string, number>();
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+    this.#table = new Table(memory, SCALES_POINTER, SCALE_BYTES);
+  }
+
+  /** Returns the opcode that reads and scales a value; undefined if the table of scales is full. */
+  scaledOpcode(opcode: number, { multiply, divide }: Conversion): number | undefined {
+    if (multiply === 1 && divide === 1) return opcode;
+    const key = `${multiply} ${divide}`;
+    const index = this.#indexes.get(key) ?? this.#indexes.size;
+    if (index === MAX_SCALES) return undefined;
+    if (index === this.#indexes.size) {
+      this.#table.reserve(index + 1);
+      this.#memory.f64.set([multiply, divide], (this.#table.at + index * SCALE_BYTES) / 8);
+      this.#indexes.set(key, index);
+    }
+    return (opcode | SCALED | (index << SCALE_SHIFT)) >>> 0;
+  }
 }

@@ -24,7 +24,7 @@ const metadataOf = (index: number): FamilyMetadata => {
 
 /** The memory of a thread, which writes pieces and sends snapshots to a receiver. */
 class Threads {
-  readonly #kernel = new Kernel({ maxPages: 2048 });
+  readonly #kernel = new Kernel(2048);
   readonly sender = new SnapshotSender();
   readonly receiver = new SnapshotReceiver();
   held = 0;

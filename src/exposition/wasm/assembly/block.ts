@@ -1,4 +1,4 @@
-// A block of lines, as ../layout.ts draws it.
+// Blocks of lines and the cells of their values, as ../layout.ts draws them.
 import {
   BLOCKS_POINTER,
   BLOCK_CAPACITY,
@@ -10,23 +10,25 @@ import {
   BLOCK_ORDER,
   BLOCK_TEXT_CHANGES,
   BLOCK_TEXT_DIRTY,
+  CELL_BYTES,
   CELL_LINE,
+  CELL_WORD,
+  CHANGED_WORDS_AT,
   CHANGES_BYTES,
   ENTRY_BITS,
   ENTRY_BYTES,
   ENTRY_CELL,
+  ENTRY_HASH,
   ENTRY_LABELS,
   ENTRY_NAME,
   ENTRY_NEXT,
   ENTRY_OPCODE,
+  ENTRY_SERIES_INDEX,
   HAS_NEXT,
-  KEY_BYTES,
-  KEY_HASH,
   LINES_CHANGED,
   MAX_LINES,
   ORDER_BYTES,
   PREFETCH_RESULT_AT,
-  SERIES_INDEX_BYTES,
   TEXT_CONTENT,
   TEXT_LENGTH,
   VALUES_CHANGED,
@@ -34,7 +36,6 @@ import {
 } from '../layout';
 
 const ENTRY_MASK: u32 = MAX_LINES - 1;
-const BLOCK_MASK: u32 = (1 << (31 - ENTRY_BITS)) - 1;
 
 export function entriesOf(block: usize): usize {
   return <usize>load<u32>(block, BLOCK_ENTRIES);
@@ -159,7 +160,7 @@ function headerOf(number: u32): usize {
 export function markDirty(cell: usize): void {
   let line = load<u32>(cell, CELL_LINE);
   while (line != 0) {
-    const block = headerOf((line >> ENTRY_BITS) & BLOCK_MASK);
+    const block = headerOf(blockNumberOf(line));
     const entry = line & ENTRY_MASK;
     const at = block + ((<usize>(entry >> 5)) << 2);
     const bit: u32 = 1 << (entry & 31);
@@ -168,7 +169,7 @@ export function markDirty(cell: usize): void {
     store<u32>(block, load<u32>(block, BLOCK_TEXT_DIRTY) | VALUES_CHANGED, BLOCK_TEXT_DIRTY);
     store<u32>(block, load<u32>(block, BLOCK_DEFLATE_DIRTY) | VALUES_CHANGED, BLOCK_DEFLATE_DIRTY);
     if ((line & HAS_NEXT) == 0) return;
-    line = load<u32>(entriesOf(block) + <usize>entry * ENTRY_BYTES, ENTRY_NEXT);
+    line = load<u32>(nextAt(entriesOf(block), line));
   }
 }
 
@@ -189,7 +190,6 @@ export function insert(
   cell: usize,
   opcode: u32,
 ): u32 {
-  const entries = entriesOf(block);
   const count = countOf(block);
   const place = orderOf(block) + <usize>index * ORDER_BYTES;
   if (index < count) memory.copy(place + ORDER_BYTES, place, <usize>(count - index) * ORDER_BYTES);
@@ -198,12 +198,10 @@ export function insert(
   store<u32>(block, count + 1, BLOCK_COUNT);
   store<u32>(block, LINES_CHANGED, BLOCK_TEXT_DIRTY);
   store<u32>(block, LINES_CHANGED, BLOCK_DEFLATE_DIRTY);
-  const capacity = capacityOf(block);
-  const key = entries - (capacity - <usize>entry) * KEY_BYTES;
-  store<f64>(key, nodeId);
-  store<f64>(key, hash, KEY_HASH);
-  store<u32>(entries + capacity * ENTRY_BYTES + <usize>entry * SERIES_INDEX_BYTES, seriesIndex);
-  const at = entries + <usize>entry * ENTRY_BYTES;
+  const at = entriesOf(block) + <usize>entry * ENTRY_BYTES;
+  store<f64>(at, nodeId);
+  store<f64>(at, hash, ENTRY_HASH);
+  store<u32>(at, seriesIndex, ENTRY_SERIES_INDEX);
   store<u32>(at, <u32>name, ENTRY_NAME);
   store<u32>(at, <u32>labels, ENTRY_LABELS);
   store<u32>(at, <u32>cell, ENTRY_CELL);
@@ -219,37 +217,98 @@ export function insert(
 }
 
 /**
- * Copies the entries of a block with their keys and series indexes from one address to another, in the order of the
- * lines. Updates the line ids in the lists of the cells. The caller updates the header.
+ * Copies the entries of a block from one address to another, in the order of the lines. Updates the line ids in the
+ * lists of the cells. The caller updates the header.
  */
 export function sort(block: usize, oldNumber: u32, newNumber: u32, from: usize, to: usize): void {
-  const keys = capacityOf(block) * KEY_BYTES;
-  const seriesIndexes = keys + capacityOf(block) * ENTRY_BYTES;
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
     const entry = entryNumberAt(block, i);
-    memory.copy(to + <usize>i * KEY_BYTES, from + <usize>entry * KEY_BYTES, KEY_BYTES);
-    const moved = to + keys + <usize>i * ENTRY_BYTES;
-    memory.copy(moved, from + keys + <usize>entry * ENTRY_BYTES, ENTRY_BYTES);
-    store<u32>(
-      to + seriesIndexes + <usize>i * SERIES_INDEX_BYTES,
-      load<u32>(from + seriesIndexes + <usize>entry * SERIES_INDEX_BYTES),
-    );
+    const moved = to + <usize>i * ENTRY_BYTES;
+    memory.copy(moved, from + <usize>entry * ENTRY_BYTES, ENTRY_BYTES);
     const cell = cellOf(moved);
     if (cell == 0) continue;
     let at = cell + CELL_LINE;
     let line = load<u32>(at);
     while ((line & ~HAS_NEXT) != ((oldNumber << ENTRY_BITS) | entry)) {
-      const number = (line >> ENTRY_BITS) & BLOCK_MASK;
-      const entries =
-        number == oldNumber
-          ? from + keys
-          : number == newNumber
-            ? to + keys
-            : entriesOf(headerOf(number));
-      at = entries + <usize>(line & ENTRY_MASK) * ENTRY_BYTES + ENTRY_NEXT;
+      const number = blockNumberOf(line);
+      at = nextAt(
+        number == oldNumber ? from : number == newNumber ? to : entriesOf(headerOf(number)),
+        line,
+      );
       line = load<u32>(at);
     }
     store<u32>(at, (line & HAS_NEXT) | (newNumber << ENTRY_BITS) | i);
   }
+}
+
+/** Replaces a line id in the list of a cell; a `newId` of 0 removes it. */
+export function relink(cell: usize, lineId: u32, newId: u32): void {
+  let at = cell + CELL_LINE;
+  let line = load<u32>(at);
+  while ((line & ~HAS_NEXT) != lineId) {
+    if ((line & HAS_NEXT) == 0) return;
+    at = nextAt(entriesOf(headerOf(blockNumberOf(line))), line);
+    line = load<u32>(at);
+  }
+  if (newId != 0) store<u32>(at, (line & HAS_NEXT) | newId);
+  else if ((line & HAS_NEXT) == 0) store<u32>(at, 0);
+  else store<u32>(at, load<u32>(nextAt(entriesOf(headerOf(blockNumberOf(line))), line)));
+}
+
+function blockNumberOf(lineId: u32): u32 {
+  return (lineId & ~HAS_NEXT) >> ENTRY_BITS;
+}
+
+/** The address of the link from a line to the next line of its cell. */
+function nextAt(entries: usize, lineId: u32): usize {
+  return entries + <usize>(lineId & ENTRY_MASK) * ENTRY_BYTES + ENTRY_NEXT;
+}
+
+/** A mask for the words of two cells, without the line ids. */
+const WORDS: v128 = i32x4(-1, 0, -1, 0);
+
+/**
+ * Stores the values and words that differ from their cells, and marks the lines of changed values. Returns the number
+ * of changed cells. `out` receives the indexes of changed words, u32 each; CHANGED_WORDS_AT holds their number.
+ */
+export function storeChanged(
+  cells: usize,
+  values: usize,
+  words: usize,
+  count: u32,
+  out: usize,
+): u32 {
+  let changed: u32 = 0;
+  store<u32>(CHANGED_WORDS_AT, 0);
+  let i: u32 = 0;
+  for (let cell = cells; i + 2 <= count; i += 2, cell += 2 * CELL_BYTES) {
+    const first = v128.load(cell);
+    const second = v128.load(cell, CELL_BYTES);
+    const held = v128.shuffle<u64>(first, second, 0, 2);
+    const heldWords = v128.shuffle<u64>(first, second, 1, 3);
+    const ofValues = v128.xor(held, v128.load(values + ((<usize>i) << 3)));
+    const ofWords = v128.xor(heldWords, v128.load_ext<u32>(words + ((<usize>i) << 2)));
+    if (!v128.any_true(v128.or(ofValues, v128.and(ofWords, WORDS)))) continue;
+    changed += storeOne(cells, values, words, i, out) + storeOne(cells, values, words, i + 1, out);
+  }
+  return i == count ? changed : changed + storeOne(cells, values, words, i, out);
+}
+
+/** Does the same as `storeChanged` for one cell; returns 1 if it differs, else 0. */
+function storeOne(cells: usize, values: usize, words: usize, index: u32, out: usize): u32 {
+  const cell = cells + <usize>index * CELL_BYTES;
+  const bits = load<u64>(values + ((<usize>index) << 3));
+  const word = load<u32>(words + ((<usize>index) << 2));
+  const isSame = bits == load<u64>(cell);
+  if (!isSame) {
+    store<u64>(cell, bits);
+    markDirty(cell);
+  }
+  if (word == load<u32>(cell, CELL_WORD)) return isSame ? 0 : 1;
+  store<u32>(cell, word, CELL_WORD);
+  const changedWords = load<u32>(CHANGED_WORDS_AT);
+  store<u32>(out + ((<usize>changedWords) << 2), index);
+  store<u32>(CHANGED_WORDS_AT, changedWords + 1);
+  return 1;
 }

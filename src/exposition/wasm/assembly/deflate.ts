@@ -12,7 +12,6 @@ import {
   prefetch,
   entryAt,
 } from './block';
-import { copyBits } from './bits';
 import { shiftCrc, updateCrc } from './crc';
 import { MAX_DISTANCE, OVERFLOW, beginMatches, writeDiff } from './line-diff';
 import {
@@ -36,6 +35,7 @@ import {
 import {
   beginBlock,
   changeDistance,
+  copyBits,
   countsOf,
   endBlock,
   headerBits,

@@ -1,7 +1,6 @@
 // The kernel: compares copied slots, and writes lines as text or as a deflate block. The code is AssemblyScript. It
 // allocates no memory and has no static data. Addresses come from ../layout.ts, tables from ../kernel-tables.ts.
-export { insert, sort, markDirty } from './block';
-export { storeChanged } from './scan';
+export { insert, markDirty, relink, sort, storeChanged } from './block';
 export { hasNegativeOrNaN, render } from './lines';
 export {
   bestLineDistance,
