@@ -23,19 +23,22 @@ export interface BudgetLimits {
   readonly stepsPerClockRead?: number;
 }
 
-/** Counts the steps of work done for one target. All parts of the target share one instance. */
-export class Cost {
-  steps = 0;
-}
+const UNLIMITED = {
+  steps: Infinity,
+  bytes: Infinity,
+  ms: Infinity,
+  leastSteps: 0,
+  stepsPerClockRead: 0,
+};
 
 /**
  * A budget is spent when it reaches one of its limits. If a check precedes each item, work exceeds a limit by one
  * item at most.
  */
 export class Budget {
-  readonly #limits: Required<BudgetLimits>;
   readonly #nowMs: () => number;
-  readonly #startMs: number;
+  #limits: Required<BudgetLimits> = UNLIMITED;
+  #startMs = 0;
   #steps = 0;
   #bytes = 0;
   /**
@@ -49,19 +52,16 @@ export class Budget {
    * A budget without limits is never spent.
    * @param nowMs milliseconds of a monotonic clock
    */
-  constructor(
-    {
-      steps = Infinity,
-      bytes = Infinity,
-      ms = Infinity,
-      leastSteps = 0,
-      stepsPerClockRead = 0,
-    }: BudgetLimits = {},
-    nowMs = monotonicMs,
-  ) {
-    this.#limits = { steps, bytes, ms, leastSteps, stepsPerClockRead };
+  constructor(limits: BudgetLimits = {}, nowMs = monotonicMs) {
     this.#nowMs = nowMs;
-    this.#startMs = ms === Infinity ? 0 : nowMs();
+    this.restart(limits);
+  }
+
+  /** Begins again with other limits. */
+  restart(limits: BudgetLimits): void {
+    this.#limits = { ...UNLIMITED, ...limits };
+    this.#startMs = this.#limits.ms === Infinity ? 0 : this.#nowMs();
+    this.#steps = this.#bytes = this.#passedMs = this.#nextRead = 0;
   }
 
   spend(steps: number, bytes = 0): void {
@@ -74,26 +74,12 @@ export class Budget {
     return this.#bytes;
   }
 
-  /** The number of steps left before the step limit. The time limit may be reached earlier. */
-  get stepsLeft(): number {
-    return this.#limits.steps - this.#steps;
-  }
-
   get isSpent(): boolean {
-    return this.#hasSpent(1);
-  }
-
-  /** Whether half of the budget is spent. A caller can reserve the first half for one kind of work. */
-  get isHalfSpent(): boolean {
-    return this.#hasSpent(0.5);
-  }
-
-  #hasSpent(share: number): boolean {
     const { steps, bytes, ms, leastSteps } = this.#limits;
     return (
-      this.#steps >= steps * share ||
-      this.#bytes >= bytes * share ||
-      (ms !== Infinity && this.#steps >= leastSteps * share && this.#hasLasted(ms * share))
+      this.#steps >= steps ||
+      this.#bytes >= bytes ||
+      (ms !== Infinity && this.#steps >= leastSteps && this.#hasLasted(ms))
     );
   }
 

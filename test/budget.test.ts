@@ -12,17 +12,12 @@ describe('a budget', () => {
     ] as const;
     for (const [limit, make, spend] of table) {
       const budget = make();
-      const seen: boolean[][] = [];
+      const seen: boolean[] = [];
       for (let i = 0; i < 4; i++) {
-        seen.push([budget.isHalfSpent, budget.isSpent]);
+        seen.push(budget.isSpent);
         spend(budget);
       }
-      const expected = [
-        [false, false],
-        [false, false],
-        [true, false],
-        [true, true],
-      ];
+      const expected = [false, false, false, true];
       expect(seen, limit).to.deep.equal(expected);
     }
   });
@@ -30,7 +25,7 @@ describe('a budget', () => {
   it('without limits is never spent, but counts copied bytes', () => {
     const budget = new Budget();
     budget.spend(1e9, 1e15);
-    expect([budget.isSpent, budget.isHalfSpent, budget.bytes]).to.deep.equal([false, false, 1e15]);
+    expect([budget.isSpent, budget.bytes]).to.deep.equal([false, 1e15]);
   });
 
   it('reads the clock once every few steps, but checks its other limits at each step', () => {
@@ -49,11 +44,10 @@ describe('a budget', () => {
     expect(spentAt(8)).to.deep.equal(new Array(8).fill(false));
     expect(reads).to.equal(2);
     nowMs = 6;
-    expect([budget.isHalfSpent, ...spentAt(4)]).to.deep.equal(new Array(5).fill(false));
-    expect(budget.isHalfSpent).to.equal(true);
+    expect(spentAt(4)).to.deep.equal(new Array(4).fill(false));
     nowMs = 10;
     expect(spentAt(4)).to.include(true);
-    expect([budget.isSpent, budget.isHalfSpent]).to.deep.equal([true, true]);
+    expect(budget.isSpent).to.equal(true);
     const short = new Budget({ steps: 2, ms: 10, stepsPerClockRead: 4 }, clock);
     short.spend(2);
     expect(short.isSpent).to.equal(true);
@@ -67,6 +61,15 @@ describe('a budget', () => {
       seen.push(budget.isSpent);
     }
     expect(seen).to.deep.equal([false, false, true]);
+  });
+
+  it('begins again with other limits', () => {
+    const budget = new Budget({ steps: 2 });
+    budget.spend(2, 5);
+    budget.restart({ steps: 1 });
+    expect([budget.isSpent, budget.bytes]).to.deep.equal([false, 0]);
+    budget.spend(1);
+    expect(budget.isSpent).to.equal(true);
   });
 
   it('with a limit of 0 is spent from the start', () => {

@@ -1,10 +1,11 @@
-// The state of one target: the nodes that it tracks below its root, their sync progress, and its text. The view works
-// on the tree in small steps: removed nodes, added nodes, and the rest of the initial tree.
-import { Budget, Cost } from '../budget.js';
+// The state of one target: the nodes that it tracks below its root, their sync progress, and its text.
+import { Budget } from '../budget.js';
+import type { BudgetLimits } from '../budget.js';
 import type { LineForm, Snapshot, StructureChange, SyncProgress } from '../model.js';
 import { newCounters } from './counters.js';
 import type { Counters } from './counters.js';
 import type { HighlightedValue } from './read/highlight.js';
+import { SlotCopies } from './read/node-values.js';
 import { SlotReader } from './read/slot-reader.js';
 import { PendingNodes, isVariable } from './read/tree-walk.js';
 import type { CatalogueCoverage } from './rows/catalogue-coverage.js';
@@ -12,17 +13,15 @@ import { MetricBuilder } from './rows/metric-builder.js';
 import { TargetUsage } from './target-limits.js';
 import type { Omissions } from './target-limits.js';
 import { ExpositionText } from './text/exposition-text.js';
-import { NODE_COST, TrackedTree } from './tracked-tree.js';
+import { TrackedTree } from './tracked-tree.js';
 import type { ViewContext, ViewSettings } from './view-context.js';
 
 /**
- * The budget of a call whose remaining work can wait. Adding, looking up or removing a line is one step, or more for a
- * long line.
+ * The steps of a call whose remaining work can wait. Visiting a node is one step; so is adding, looking up or removing
+ * a line, or more for a long line.
  */
 export const BIND_STEPS = 1024;
-const FEW_NODES = 8;
-/** Steps between two checks for lost values and for the end of the budget. */
-const FEW_STEPS = 16;
+const BIND_LIMITS: BudgetLimits = { steps: BIND_STEPS };
 /** The maximum number of queued changes. Further changes are applied before the caller continues. */
 const MAX_PENDING = 1 << 18;
 
@@ -34,21 +33,21 @@ export class TargetView {
   /** Whether the caller will call `bindMore` again, since work is left. */
   #isScheduled = true;
   #wake: (() => void) | undefined;
-  /** Whether `copyingValues` or `rendering` has begun and has not ended. */
-  #isBusy = false;
+  /** Whether the next step is for an added node rather than for the initial tree. */
+  #isForAdded = false;
 
   constructor(settings: ViewSettings) {
     const { kernel, source, root } = settings;
-    const cost = new Cost();
-    const text = new ExpositionText(kernel, cost);
+    const budget = new Budget();
+    const text = new ExpositionText(kernel, budget);
     const slotReader = new SlotReader(kernel, source, root);
     const { nodes } = slotReader;
     this.context = {
       counters: newCounters(),
       onOmitted: () => undefined,
-      newBudget: () => new Budget({ steps: BIND_STEPS }),
+      bindLimits: () => BIND_LIMITS,
       ...settings,
-      ...{ cost, text, slotReader, nodes },
+      ...{ budget, text, slotReader, nodes },
       pending: new PendingNodes(root),
       usage: new TargetUsage(text, nodes, settings.limits),
     };
@@ -96,8 +95,8 @@ export class TargetView {
   }
   /** The moment (Unix ns) that the root states now, which may be later than the moment of the copied values. */
   readAsOfNs(): bigint | undefined {
-    const { root, slotReader } = this.context;
-    return root.asOf === undefined ? undefined : slotReader.readBits(root.asOf);
+    const { root, source } = this.context;
+    return root.asOf === undefined ? undefined : new SlotCopies(source).bits(root.asOf);
   }
 
   /** The progress of the first sync; nodes not yet bound are not counted. */
@@ -146,15 +145,17 @@ export class TargetView {
     return this.#isClosed ? undefined : this.#tree.highlight?.read();
   }
 
-  /** Binds the next part of the subtree; false once everything is bound and no change is queued. */
+  /**
+   * Works on the tree until the budget of one call is spent: removes nodes from the text, shows nodes that got a value,
+   * and tracks nodes. Then copies the values of the new nodes, and shows them within the rest of the budget. Returns
+   * false once nothing is left to do.
+   */
   bindMore(): boolean {
-    if (this.#isClosed) return false;
-    this.#requireIdle();
-    const budget = this.context.newBudget();
-    this.#bindWithin(budget);
-    if (!this.hasMore && this.#hasManyNew) {
-      this.#readNew();
-      this.#bindWithin(budget);
+    const { slotReader } = this.context;
+    this.#bind();
+    if (slotReader.hasNew) {
+      if (slotReader.readNew()) this.builder.isDirty = true;
+      while (!this.context.budget.isSpent && this.#bindNext());
     }
     this.#isScheduled = this.hasMore;
     if (this.#isScheduled) this.#wake?.();
@@ -163,7 +164,7 @@ export class TargetView {
 
   /**
    * Calls `wake` whenever `bindMore` must be called again, but not before the first call of `bindMore`. The returned
-   * function removes the listener. Without a listener, changes are bound at once.
+   * function removes the listener.
    */
   onMoreToBind(wake: () => void): () => void {
     this.#wake = wake;
@@ -174,21 +175,12 @@ export class TargetView {
 
   /** Applies additions and removals, or leaves a part of them to `bindMore`. Applying a change twice is harmless. */
   applyChanges(changes: readonly StructureChange[]): void {
-    if (this.#isClosed) return;
-    this.#requireIdle();
-    const { pending, newBudget } = this.context;
+    const { pending } = this.context;
     if (changes.length > 0) this.builder.isDirty = true;
     for (const change of changes) pending.add(change);
-    this.#bindSlice();
-    while (pending.size > MAX_PENDING) this.#bindWithin(newBudget());
-  }
-
-  /** Copies only the slots that are tracked since the last copy, which is enough to follow a growing tree. */
-  copyNewValues(): void {
-    if (this.#isClosed) return;
-    this.#requireIdle();
-    this.#readNew();
-    this.#bindSlice();
+    do this.#bind();
+    while (pending.size > MAX_PENDING);
+    this.#schedule();
   }
 
   /**
@@ -196,7 +188,6 @@ export class TargetView {
    * a change. Returns whether the text would differ from the last render.
    */
   observe(): boolean {
-    this.#requireIdle();
     // A demand may have copied and shown a value before the notification arrived. Observing the value still changes
     // the text.
     if (this.builder.observations.observe()) this.builder.isDirty = true;
@@ -208,7 +199,14 @@ export class TargetView {
    * view. Returns whether a render would produce a different text.
    */
   *copyingValues(): Generator<void, boolean> {
-    return !this.#isClosed && (yield* this.#untilEnd(this.#copying()));
+    const { builder } = this;
+    // Track added nodes first: nodes that are tracked only after the copy would be missing from the page.
+    yield* this.#applyingChanges();
+    builder.frames.refresh();
+    if (yield* this.context.slotReader.reading(builder)) builder.isDirty = true;
+    yield* this.#applyingChanges();
+    this.#schedule();
+    return builder.isDirty;
   }
 
   /**
@@ -216,7 +214,9 @@ export class TargetView {
    * `ExpositionText.rendering`. Until the last step, no method may change the view.
    */
   *rendering(forms?: Iterable<LineForm>): Generator<void, Snapshot> {
-    return yield* this.#untilEnd(this.#rendering(forms));
+    while (this.#tree.removeNext()) yield;
+    this.builder.isDirty = false;
+    return yield* this.context.text.rendering(forms);
   }
 
   /** Frees everything, in small steps. The first step closes the view and removes its text. */
@@ -231,99 +231,37 @@ export class TargetView {
     slotReader.close();
   }
 
-  *#copying(): Generator<void, boolean> {
-    const { builder } = this;
-    // Track added nodes first: nodes that are tracked only after the copy would be missing from the page.
-    yield* this.#applyingChanges();
-    builder.frames.refresh();
-    if (yield* this.context.slotReader.reading(builder)) builder.isDirty = true;
-    yield* this.#applyingChanges();
-    this.#bindSlice();
-    return builder.isDirty;
-  }
-
-  *#rendering(forms: Iterable<LineForm> | undefined): Generator<void, Snapshot> {
-    while (this.#tree.removeNext()) yield;
-    this.builder.isDirty = false;
-    return yield* this.context.text.rendering(forms);
-  }
-
-  *#untilEnd<T>(steps: Generator<void, T>): Generator<void, T> {
-    this.#requireIdle();
-    this.#isBusy = true;
-    try {
-      return yield* steps;
-    } finally {
-      this.#isBusy = false;
-    }
-  }
-
-  #requireIdle(): void {
-    if (this.#isBusy) throw new Error('The view changed before a copy or render had ended');
-  }
-
-  #readNew(): void {
-    if (this.context.slotReader.readNew()) this.builder.isDirty = true;
-  }
-
-  /** Whether there are too many new nodes to show all of them right after the next copy. */
-  get #hasManyNew(): boolean {
-    return this.context.slotReader.newNodes > FEW_NODES;
-  }
-
-  /** Processes queued changes: within one budget if the caller handles the rest later, otherwise all changes. */
-  #bindSlice(): void {
-    if (!this.#isScheduled && this.#wake === undefined) {
-      this.#bindWithin(new Budget());
-      return;
-    }
-    this.#bindWithin(this.context.newBudget());
-    if (this.#isScheduled || !(this.hasMore || this.#hasManyNew)) return;
+  /** Asks for a call of `bindMore` if there is work for it. */
+  #schedule(): void {
+    if (this.#isScheduled || !(this.hasMore || this.context.slotReader.hasNew)) return;
     this.#isScheduled = true;
     this.#wake?.();
   }
 
   /** Processes queued changes, within one budget per step, but not the rest of the initial tree. */
   *#applyingChanges(): Generator<void, void> {
-    const { pending, slotReader, newBudget } = this.context;
+    const { pending, slotReader } = this.context;
     while (pending.size > 0 || slotReader.hasUnreported) {
-      this.#bindWithin(newBudget());
+      this.#bind();
       yield;
     }
   }
 
+  #bind(): void {
+    const { budget, bindLimits } = this.context;
+    budget.restart(bindLimits());
+    while (!budget.isSpent && this.#bindNext());
+  }
+
   /**
-   * Works until the budget is spent. The first half is reserved for changes, so that neither changes nor the initial
-   * tree starve.
+   * Works on one node; returns false if no work is left. Removals come first: the former node of a reused slot may be
+   * among them. Added nodes and the initial tree take turns, so that neither starves.
    */
-  #bindWithin(budget: Budget): void {
-    while (!budget.isHalfSpent && this.#stepWithin(budget, false));
-    while (!budget.isSpent && this.#stepWithin(budget, true));
-  }
-
-  /** Does one unit of work; returns false if no work is left. */
-  #stepWithin(budget: Budget, bindsTree: boolean): boolean {
-    const { cost } = this.context;
-    const before = cost.steps;
-    const isDone =
-      this.#tree.removeNext() || (bindsTree && this.#bindNext(budget)) || this.#tree.addNext();
-    budget.spend(cost.steps - before);
-    return isDone;
-  }
-
-  /** Shows a few nodes that got their values, then binds a few nodes of the tree. */
-  #bindNext(budget: Budget): boolean {
-    const { pending, slotReader, cost } = this.context;
-    const begin = cost.steps;
-    const end = begin + Math.min(FEW_STEPS, budget.stepsLeft);
-    // Removals first: the former node of a reused slot may be among them.
-    while (cost.steps < end && !pending.removesAny && slotReader.reportSynced(this.builder))
-      cost.steps += NODE_COST;
-    while (cost.steps < end && !pending.removesAny) {
-      const node = pending.nextExisting();
-      if (node === undefined) break;
-      this.#tree.add(node);
-    }
-    return cost.steps > begin;
+  #bindNext(): boolean {
+    const tree = this.#tree;
+    if (tree.removeNext()) return true;
+    this.#isForAdded = !this.#isForAdded;
+    if (this.#isForAdded && tree.addNext()) return true;
+    return tree.showNext() || tree.addExisting() || tree.addNext();
   }
 }

@@ -9,14 +9,8 @@ import type { MetricBuilder } from './rows/metric-builder.js';
 import { OmittedItems } from './target-limits.js';
 import type { ViewContext } from './view-context.js';
 
-/** The steps of visiting a node. Tracking it takes further steps. */
-export const NODE_COST = 1;
-/**
- * The costs, in steps of the budget, of an object to track, whose rows must be looked up, and of a variable to track.
- * Lines cost extra.
- */
-const OBJECT_COST = 4;
-const VARIABLE_COST = 1;
+/** The steps of an object to track, whose rows must be looked up. Other nodes are one step. Lines are extra steps. */
+const OBJECT_STEPS = 4;
 
 /** Tracks the nodes that the filters include, up to the limits of the target. */
 export class TrackedTree {
@@ -38,30 +32,38 @@ export class TrackedTree {
     this.omittedVariables = new OmittedItems(counters, 'omittedVariables');
   }
 
-  /** Tracks a node, if the filters include it and no limit is reached. */
-  add(node: TreeNode): void {
-    this.#context.cost.steps += isVariable(node) ? VARIABLE_COST : OBJECT_COST;
-    if (isVariable(node)) this.#addVariable(node);
-    else this.#addObject(node);
+  /** Tracks the next node of the initial tree; false if there is none. */
+  addExisting(): boolean {
+    const node = this.#context.pending.nextExisting();
+    if (node !== undefined) this.#add(node);
+    return node !== undefined;
   }
 
   /** Tracks the next added node, if it still exists; false if no added node is queued. */
   addNext(): boolean {
-    const { pending, cost } = this.#context;
+    const { pending, budget } = this.#context;
     const node = pending.nextAdded();
     if (node === undefined) return false;
-    cost.steps += NODE_COST;
+    budget.spend(1);
     const isInTree = isVariable(node) ? node.object.variables.has(node) : this.#isInTree(node);
-    if (isInTree) this.add(node);
+    if (isInTree) this.#add(node);
     return true;
+  }
+
+  /** Shows the next node that got its value; false if there is none. */
+  showNext(): boolean {
+    const { slotReader, budget } = this.#context;
+    const isDone = slotReader.reportSynced(this.#builder);
+    if (isDone) budget.spend(1);
+    return isDone;
   }
 
   /** Removes from the text the next node that was removed or lost its value; false if there is none. */
   removeNext(): boolean {
-    const { pending, slotReader, cost } = this.#context;
+    const { pending, slotReader, budget } = this.#context;
     const node = pending.nextRemoved();
     const isDone = node !== undefined || slotReader.reportUnsynced(this.#builder);
-    if (isDone) cost.steps += NODE_COST;
+    if (isDone) budget.spend(1);
     if (node === undefined) return isDone;
     if (isVariable(node)) this.#removeVariable(node);
     else {
@@ -71,6 +73,13 @@ export class TrackedTree {
       else this.#removeObject(node);
     }
     return true;
+  }
+
+  /** Tracks a node, if the filters include it and no limit is reached. */
+  #add(node: TreeNode): void {
+    this.#context.budget.spend(isVariable(node) ? 1 : OBJECT_STEPS);
+    if (isVariable(node)) this.#addVariable(node);
+    else this.#addObject(node);
   }
 
   /** Whether an object is the root or below it now. A removed object is in no set of children. */

@@ -1,5 +1,5 @@
 // The settings of a target's view, and the objects that all parts of the view share.
-import type { Budget, Cost } from '../budget.js';
+import type { Budget, BudgetLimits } from '../budget.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Filters, PathLabels } from '../catalogue/match/filters.js';
 import type { ManagedObject, Source } from '../model.js';
@@ -34,14 +34,14 @@ export interface ViewSettings {
   /** The limits of the target; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;
-  /** Returns the budget of one call whose remaining work can wait; by default, `BIND_STEPS` steps. */
-  readonly newBudget?: () => Budget;
+  /** Returns the limits of one call whose remaining work can wait; by default, `BIND_STEPS` steps. */
+  readonly bindLimits?: () => BudgetLimits;
 }
 
 export interface ViewContext extends ViewSettings {
   readonly counters: Counters;
   readonly onOmitted: OnOmitted;
-  readonly newBudget: () => Budget;
+  readonly bindLimits: () => BudgetLimits;
   /** The queued changes of the tree. */
   readonly pending: PendingNodes;
   readonly slotReader: SlotReader;
@@ -49,6 +49,6 @@ export interface ViewContext extends ViewSettings {
   readonly nodes: TrackedNodes;
   readonly text: ExpositionText;
   readonly usage: TargetUsage;
-  /** Counts the steps of work on nodes and lines. */
-  readonly cost: Cost;
+  /** The budget of the current call. All parts spend their steps of work on nodes and lines from it. */
+  readonly budget: Budget;
 }

@@ -35,7 +35,6 @@ export type RefreshableView = Pick<
   | 'bindMore'
   | 'applyChanges'
   | 'copyingValues'
-  | 'copyNewValues'
   | 'observe'
   | 'hasObserved'
   | 'hasMore'
@@ -203,8 +202,8 @@ export class ViewRefresher {
     const view = this.#view;
     const isTreeIncomplete = () => this.#hasMore || view.hasMore;
     const isForced = observes || (this.#isReady && input.kind === 'refresh');
-    // While the tree is incomplete, copy only new nodes. That may bind the last node, so the next line checks again.
-    if (!isForced && isTreeIncomplete()) view.copyNewValues();
+    // While the tree is incomplete, only go on with it. That may bind the last node, so the next line checks again.
+    if (!isForced && isTreeIncomplete()) view.bindMore();
     const copies = isForced || (!this.#isReady && !isTreeIncomplete());
     const isChanged = copies && (yield* view.copyingValues());
     return observes ? view.observe() : isChanged;

@@ -1,5 +1,4 @@
 // Trees that change while a target view binds them in small slices of work.
-import { Budget } from '#app/budget.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ManagedObject } from '#app/model.js';
@@ -11,7 +10,7 @@ import { testView } from './test-view.js';
 import { runToEnd } from '../support/run-to-end.js';
 
 type Step = readonly [
-  action: TreeStep[0] | 'absorb' | 'bind' | 'fresh' | 'refresh' | 'render',
+  action: TreeStep[0] | 'absorb' | 'bind' | 'refresh' | 'render',
   pick: number,
   isSynced: boolean,
 ];
@@ -21,7 +20,7 @@ const someSteps: fc.Arbitrary<Step[]> = fc.array(
     fc.constantFrom<Step[0]>(
       ...(['add', 'add', 'add', 'variable', 'variable', 'remove', 'remove', 'drop'] as const),
       ...(['store', 'store', 'absorb', 'absorb', 'bind', 'bind', 'bind'] as const),
-      ...(['fresh', 'refresh', 'render', 'render'] as const),
+      ...(['refresh', 'render', 'render'] as const),
     ),
     fc.nat(200),
     fc.boolean(),
@@ -50,8 +49,8 @@ describe('a view of a changing tree', () => {
             const tree = new RandomTree();
             steps.slice(0, start).forEach((step) => changeTree(tree, step));
             let number = 0;
-            const newBudget = () => new Budget({ steps: slices[number++ % slices.length] ?? 1 });
-            const options = { filters, variable: PATH, newBudget };
+            const bindLimits = () => ({ steps: slices[number++ % slices.length] ?? 1 });
+            const options = { filters, variable: PATH, bindLimits };
             const { view, linesOf, text } = testView(tree.source, tree.root, options);
             let goesOn = true;
             if (listens) view.onMoreToBind(() => (goesOn = true));
@@ -61,7 +60,6 @@ describe('a view of a changing tree', () => {
               const [action] = step;
               if (action === 'absorb') view.applyChanges(tree.source.readChanges().changes);
               if (action === 'bind' && goesOn) goesOn = view.bindMore();
-              if (action === 'fresh') view.copyNewValues();
               if (action === 'refresh') runToEnd(view.copyingValues());
               if (action !== 'render') continue;
               view.applyChanges(tree.source.readChanges().changes);
@@ -119,7 +117,7 @@ describe('a view of a changing tree', () => {
     for (let i = 0; i < 200; i++) source.addObject(`${ROOT}.o${i}`, 'Till', { parent: root });
     source.readChanges();
     let steps = 20;
-    const { view, linesOf } = testView(source, root, { newBudget: () => new Budget({ steps }) });
+    const { view, linesOf } = testView(source, root, { bindLimits: () => ({ steps }) });
     const shown = () => {
       runToEnd(view.copyingValues());
       return linesOf(runToEnd(view.rendering()));
@@ -145,7 +143,6 @@ describe('a view of a changing tree', () => {
     const { source, root, add } = wide(1);
     const { view } = testView(source, root);
     while (view.bindMore());
-    view.copyNewValues();
     source.readChanges();
     let [wakes, handled] = [0, 0];
     view.onMoreToBind(() => wakes++);
@@ -176,7 +173,7 @@ describe('a view of a changing tree', () => {
 
   it('queues at most 262,144 changes', () => {
     const { source, root, add } = wide(0);
-    const { view } = testView(source, root, { newBudget: () => new Budget({ steps: 100 }) });
+    const { view } = testView(source, root, { bindLimits: () => ({ steps: 100 }) });
     view.onMoreToBind(() => undefined);
     view.bindMore();
     source.readChanges();

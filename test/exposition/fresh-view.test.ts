@@ -2,7 +2,6 @@
 // source.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Budget } from '#app/budget.js';
 import { OBJECT_STATES } from '#app/model.js';
 import type { Frame, ObjectState, Variable } from '#app/model.js';
 import { FakeSource } from '../support/fake-source.js';
@@ -206,7 +205,6 @@ const ACTIONS = {
   unset: 1,
   absorb: 2,
   bind: 8,
-  'copy new': 2,
   refresh: 2,
   render: 2,
   rest: 3,
@@ -252,9 +250,9 @@ describe('a view of a changing source', () => {
             for (const { action, pick, value } of steps.slice(0, before))
               change(tree, action, pick, value);
             let number = 0;
-            const newBudget = () => new Budget({ steps: slices[number++ % slices.length] ?? 1 });
+            const bindLimits = () => ({ steps: slices[number++ % slices.length] ?? 1 });
             const options = { catalogue: CATALOGUE, showUncatalogued };
-            const { view, text } = testView(tree.source, tree.root, { ...options, newBudget });
+            const { view, text } = testView(tree.source, tree.root, { ...options, bindLimits });
             let hasMore = true;
             view.onMoreToBind(() => (hasMore = true));
             const absorb = () => {
@@ -276,8 +274,7 @@ describe('a view of a changing source', () => {
               else if (action === 'bind') {
                 absorb();
                 for (let left = pick % 20; left >= 0 && hasMore; left--) hasMore = view.bindMore();
-              } else if (action === 'copy new') view.copyNewValues();
-              else if (action === 'refresh') runToEnd(view.copyingValues());
+              } else if (action === 'refresh') runToEnd(view.copyingValues());
               else if (action === 'render') {
                 absorb();
                 runToEnd(view.copyingValues());

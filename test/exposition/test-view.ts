@@ -1,5 +1,5 @@
 // testView() returns a target view of a source in memory, and its text as a scrape would show it.
-import type { Budget } from '#app/budget.js';
+import type { BudgetLimits } from '#app/budget.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
 import { compileFilters, compilePathLabels } from '#app/catalogue/match/filters.js';
@@ -24,7 +24,7 @@ export interface TestViewOptions {
   readonly timeZone?: string;
   readonly showUncatalogued?: boolean;
   readonly pathLabels?: readonly string[];
-  readonly newBudget?: () => Budget;
+  readonly bindLimits?: () => BudgetLimits;
   readonly limits?: Partial<TargetLimits>;
 }
 
@@ -52,7 +52,7 @@ floors = ["floor"]`,
 export function testView(source: FakeSource, root: ManagedObject, options: TestViewOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
   const { variable = '', timeZone = '', showUncatalogued = false, pathLabels = [] } = options;
-  const { newBudget, limits } = options;
+  const { bindLimits, limits } = options;
   const clashes: string[] = [];
   const omitted: string[] = [];
   const view = new TargetView({
@@ -69,7 +69,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
     onClash: (series) => clashes.push(series),
     limits: { ...DEFAULT_LIMITS, ...limits },
     onOmitted: (limit, name) => omitted.push(`${limit}: ${name}`),
-    ...(newBudget !== undefined && { newBudget }),
+    ...(bindLimits !== undefined && { bindLimits }),
   });
   /** Applies all changes, copies all values and renders. */
   const render = (): Snapshot => {

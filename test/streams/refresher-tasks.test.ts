@@ -53,9 +53,6 @@ class RecordingView implements RefreshableView {
     for (let step = 1; step < this.steps; step++) yield;
     return true;
   }
-  copyNewValues(): void {
-    // Nothing is copied.
-  }
   observe(): boolean {
     return false;
   }

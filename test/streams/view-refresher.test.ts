@@ -14,7 +14,7 @@ const refresh = { kind: 'refresh', mayRender: true } as const;
 
 /**
  * Records the calls of its methods as letters: `a` and the number of changes for applyChanges, `b` for
- * bindMore, `r` for copyingValues, `f` for copyNewValues, `o` for observe.
+ * bindMore, `r` for copyingValues, `o` for observe.
  */
 class RecordingView implements RefreshableView {
   notes = '';
@@ -22,8 +22,6 @@ class RecordingView implements RefreshableView {
   steps = 0;
   isSynced = true;
   hasMore = false;
-  /** Whether `copyNewValues` binds all remaining objects. */
-  bindsWhenCopying = false;
   hasObserved = false;
   /** What each slice returns: whether more slices follow. */
   readonly slices: boolean[] = [];
@@ -41,10 +39,6 @@ class RecordingView implements RefreshableView {
     this.notes += 'r';
     for (let step = 0; step < this.steps; step++) yield;
     return true;
-  }
-  copyNewValues(): void {
-    this.notes += 'f';
-    this.hasMore &&= !this.bindsWhenCopying;
   }
   observe(): boolean {
     this.notes += 'o';
@@ -73,15 +67,15 @@ describe('a view refresher', () => {
   const table = [
     { title: 'copies the values at a refresh', inputs: 'cdd', notes: 'a0r r r' },
     {
-      title: 'copies only new values at a refresh of an incomplete tree before the first sync',
+      title: 'only binds at a refresh of an incomplete tree before the first sync',
       inputs: 'mdgdcbd',
       unsynced: true,
-      notes: 'a0f f bf f a0r br r',
+      notes: 'a0b b bb b a0r br r',
     },
     {
       title: 'copies all values at a refresh of an incomplete tree after the first sync',
       inputs: 'cgd',
-      notes: 'a0r bf r',
+      notes: 'a0r bb r',
     },
     {
       title: 'copies nothing at a change after the first sync',
@@ -97,7 +91,7 @@ describe('a view refresher', () => {
     {
       title: 'does not complete the first sync while the poll result has more changes',
       inputs: 'mmcc',
-      notes: 'a0f a0f a0r a0',
+      notes: 'a0b a0b a0r a0',
     },
     {
       title: 'does not complete the first sync while the directory has unread changes',
@@ -106,15 +100,15 @@ describe('a view refresher', () => {
       notes: 'a0r a0r a1r',
     },
     {
-      title: 'copies only new values while the tree grows',
+      title: 'only binds while the tree grows',
       inputs: 'bcb',
-      notes: 'bf a0r b',
+      notes: 'bb a0r b',
     },
     {
-      title: 'copies only new values while objects remain to be bound',
+      title: 'only binds while objects remain to be bound',
       inputs: 'cgb',
       unsynced: true,
-      notes: 'a0r bf br',
+      notes: 'a0r bb br',
     },
     {
       title: 'samples observed variables at a wake-up, not at a refresh',
@@ -139,7 +133,11 @@ describe('a view refresher', () => {
       const view = new RecordingView();
       view.isSynced = row.unsynced !== true;
       view.hasObserved = row.hasObserved === true;
-      view.slices.push(...Array.from(row.inputs.replace(/[^bg]/g, ''), (key) => key === 'g'));
+      view.slices.push(
+        ...Array.from(row.inputs.replace(/[^bg]/g, ''), (key) =>
+          key === 'g' ? [true, true] : [false],
+        ).flat(),
+      );
       const notes: string[] = [];
       const refresher = new ViewRefresher(
         view,
@@ -227,11 +225,11 @@ describe('a view refresher', () => {
     const view = new RecordingView();
     view.isSynced = false;
     const refresher = new ViewRefresher(view, FRESH, nowMs);
-    view.slices.push(true);
+    view.slices.push(true, true);
     for (const key of ['c', 'g'] as const) runToEnd(refresher.process(inputs[key]));
-    [view.bindsWhenCopying, view.isSynced] = [true, true];
+    view.isSynced = true;
     expect(runToEnd(refresher.process(inputs.d)).hasRendered).to.equal(true);
-    expect(view.notes).to.equal('a0rbffr');
+    expect(view.notes).to.equal('a0rbbbr');
   });
 
   it('yields between the steps of a copy', () => {

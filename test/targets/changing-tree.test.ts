@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { map } from 'rxjs';
-import { Budget } from '#app/budget.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -89,8 +88,8 @@ function serve(
   );
   const poller = new FakePoller(source, portion);
   const pool = new PollerPool({ makePoller: () => poller, scheduler: clock, tasks });
-  const budget = () => new Budget({ steps: slice });
-  const thread = { pools: () => pool, catalogues: new CatalogueCache(), tasks, nowMs, budget };
+  const bindLimits = () => ({ steps: slice });
+  const thread = { pools: () => pool, catalogues: new CatalogueCache(), tasks, nowMs, bindLimits };
   const target = new ServedTarget({
     definition: definitionOf({ app: 'shop', renderMinIntervalMs }),
     partition: new LogicalPartition(

@@ -3,12 +3,12 @@ import { Budget } from '../../budget.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { Frame, ManagedObject, SlotRef, Source, Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
-import { exactOf } from './slot-value.js';
-import { PAGE_SLOTS, syncedWord } from './slot-pages.js';
+import { SECTOR_SLOTS, exactOf, sectorOf, syncedWord } from './slots.js';
 
-const MAX_PAGES = 64;
+/** The maximum number of sectors whose copies are kept. */
+const MAX_COPIES = 64;
 
-interface SlotPage {
+interface SectorCopy {
   readonly values: Buffer;
   /**
    * The words before and after the copy of the values. A value is valid if both words say so (docs/segment-format.md,
@@ -18,11 +18,12 @@ interface SlotPage {
   readonly after: Buffer;
 }
 
+/** Copies of the slots that were read last, made at the first read of each sector. */
 export class SlotCopies {
   readonly #source: Pick<Source, 'readSlots' | 'readWords'>;
-  readonly #pages = new Map<number, SlotPage>();
-  /** Pages to reuse, since a query of a large tree would otherwise produce much garbage. */
-  readonly #free: SlotPage[] = [];
+  readonly #copies = new Map<number, SectorCopy>();
+  /** Copies to reuse, since a query of a large tree would otherwise produce much garbage. */
+  readonly #free: SectorCopy[] = [];
 
   constructor(source: Pick<Source, 'readSlots' | 'readWords'>) {
     this.#source = source;
@@ -30,8 +31,8 @@ export class SlotCopies {
 
   /** The bits of a slot; undefined while it is not synced. */
   bits({ slot, incarnation }: SlotRef): bigint | undefined {
-    const { values, before, after } = this.#page(Math.floor(slot / PAGE_SLOTS));
-    const at = slot % PAGE_SLOTS;
+    const { values, before, after } = this.#copyOf(sectorOf(slot));
+    const at = slot % SECTOR_SLOTS;
     const word = syncedWord(incarnation);
     const isValid = before.readUInt32LE(at * 4) === word && after.readUInt32LE(at * 4) === word;
     return isValid ? values.readBigUInt64LE(at * 8) : undefined;
@@ -39,29 +40,29 @@ export class SlotCopies {
 
   /** Drops all copies, so that later reads copy the current values. */
   clear(): void {
-    this.#free.push(...this.#pages.values());
-    this.#pages.clear();
+    this.#free.push(...this.#copies.values());
+    this.#copies.clear();
   }
 
-  #page(number: number): SlotPage {
-    const known = this.#pages.get(number);
+  #copyOf(sector: number): SectorCopy {
+    const known = this.#copies.get(sector);
     if (known !== undefined) return known;
-    if (this.#pages.size >= MAX_PAGES) this.clear();
-    const page = this.#free.pop() ?? newPage();
-    const first = number * PAGE_SLOTS;
-    for (const words of [page.before, page.after]) words.fill(0);
-    this.#source.readWords(first, PAGE_SLOTS, page.before);
-    this.#source.readSlots(first, PAGE_SLOTS, page.values);
-    this.#source.readWords(first, PAGE_SLOTS, page.after);
-    this.#pages.set(number, page);
-    return page;
+    if (this.#copies.size >= MAX_COPIES) this.clear();
+    const copy = this.#free.pop() ?? newCopy();
+    const first = sector * SECTOR_SLOTS;
+    for (const words of [copy.before, copy.after]) words.fill(0);
+    this.#source.readWords(first, SECTOR_SLOTS, copy.before);
+    this.#source.readSlots(first, SECTOR_SLOTS, copy.values);
+    this.#source.readWords(first, SECTOR_SLOTS, copy.after);
+    this.#copies.set(sector, copy);
+    return copy;
   }
 }
 
-const newPage = (): SlotPage => ({
-  values: Buffer.alloc(PAGE_SLOTS * 8),
-  before: Buffer.alloc(PAGE_SLOTS * 4),
-  after: Buffer.alloc(PAGE_SLOTS * 4),
+const newCopy = (): SectorCopy => ({
+  values: Buffer.alloc(SECTOR_SLOTS * 8),
+  before: Buffer.alloc(SECTOR_SLOTS * 4),
+  after: Buffer.alloc(SECTOR_SLOTS * 4),
 });
 
 /** The maximum number of times that frames are copied again because they changed during a copy. */

@@ -1,13 +1,23 @@
-// Copies the values of one target into the kernel's memory, and reports nodes that gain or lose their value.
+// Copies the values of one target into cells in the kernel's memory, and reports nodes that gain or lose their value.
+//
+// A value counts if the word of its slot named the node before and after the value was copied
+// (docs/segment-format.md, 9). A copy reads the values of a sector, then its words. If a word differs from the last
+// copy, the value may be older than the word, so the sector is copied again. If the word changes once more, the slot
+// is unstable: it has no value until the next copy.
 import { FifoQueue } from '../../collections/by-id.js';
 import type { ManagedObject, SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { CellChangeDetector } from './change-detector.js';
-import { SlotPages, syncedWord } from './slot-pages.js';
-import type { PageRange } from './slot-pages.js';
-import { FLAG, NO_NODE, TrackedNodes } from './tracked-nodes.js';
+import { CELL_BYTES, CELL_WORD, CHANGED_WORDS_AT } from '../wasm/layout.js';
+import { Scratch } from '../wasm/memory.js';
+import { ChangeDetector } from './change-detector.js';
+import { SECTOR_SLOTS, rangesOf, sectorOf, syncedWord } from './slots.js';
+import type { SectorRange } from './slots.js';
+import { FLAG, TrackedNodes } from './tracked-nodes.js';
 import type { TreeNode } from './tree-walk.js';
 
+const SECTOR_BYTES = SECTOR_SLOTS * CELL_BYTES;
+/** For each slot of a copy: its value, its word, and its index if the word changed. */
+const SCRATCH_BYTES = 8 + 4 + 4;
 /** How many slots have their flags updated in one step. */
 const UPDATES_PER_STEP = 4096;
 
@@ -22,13 +32,15 @@ export interface SlotListener {
 
 export class SlotReader {
   readonly nodes = new TrackedNodes();
-  readonly #pages: SlotPages;
-  readonly #detector: CellChangeDetector<TreeNode>;
+  readonly #kernel: Kernel;
+  readonly #source: Source;
   readonly #root: Pick<ManagedObject, 'id'>;
-  /** Slots tracked since the last read. Their words may be in the kernel's memory already. */
+  readonly #detector: ChangeDetector;
+  readonly #scratch: Scratch;
+  /** The address of the cells of each sector to copy. */
+  readonly #cells = new Map<number, number>();
+  /** Slots to check after the next copy: those tracked since the last copy, and the unstable ones. */
   #newSlots: number[] = [];
-  #newNodes = 0;
-  /** Slots whose words changed during both copies of a read. Their values are not used before the next read. */
   readonly #unstable = new Set<number>();
   /** Slots of nodes that gained or lost their value. The gain or loss is not yet reported to the listener. */
   readonly #gained = new FifoQueue<number>();
@@ -36,35 +48,30 @@ export class SlotReader {
 
   /** @param root the reader awaits its value even if another node uses its slot */
   constructor(kernel: Kernel, source: Source, root: Pick<ManagedObject, 'id'>) {
+    this.#kernel = kernel;
+    this.#source = source;
     this.#root = root;
-    this.#pages = new SlotPages(kernel, source);
-    this.#detector = new CellChangeDetector(kernel);
-  }
-
-  /** Bytes of values and words that were copied so far. */
-  get bytesRead(): number {
-    return this.#pages.bytesRead;
+    this.#detector = new ChangeDetector(kernel);
+    this.#scratch = new Scratch(kernel);
   }
 
   /**
-   * Tracks a node. If it is the first node on its page of slots, copies the page at once.
-   * @returns whether the node has a value now. If so, `synced` is not called for it; otherwise a later read reports
-   *   the value.
+   * Tracks a node.
+   * @returns whether the node has a value now. If so, `synced` is not called for it; otherwise a later copy finds the
+   *   value.
    */
   track(node: TreeNode): boolean {
     const { slot, incarnation } = node;
-    if (!this.#pages.isRead(slot)) this.#readFirst(slot);
+    this.address(slot);
     const isSynced = this.#hasValue(slot, incarnation);
     this.nodes.set(node, isSynced ? FLAG.synced : 0);
-    if (isSynced) return true;
-    this.#newSlots.push(slot);
-    this.#newNodes++;
-    return false;
+    if (!isSynced) this.#newSlots.push(slot);
+    return isSynced;
   }
 
-  /** The number of nodes that were added since the last copy. */
-  get newNodes(): number {
-    return this.#newNodes;
+  /** Whether a node without a value was tracked since the last copy, or a slot was unstable in it. */
+  get hasNew(): boolean {
+    return this.#newSlots.length > 0;
   }
 
   /** Stops tracking a node, without a call of the listener. */
@@ -72,19 +79,17 @@ export class SlotReader {
     if (this.nodes.isTracked(node)) this.nodes.delete(node.slot);
   }
 
-  /** The address of the copy of a slot. Later reads include the slot's page. */
+  /** The address of a slot's cell. Copies the slot's sector for the first time, and later copies include it. */
   address(slot: number): number {
-    return this.#pages.address(slot);
+    const sector = sectorOf(slot);
+    const cells = this.#cells.get(sector) ?? this.#addSector(sector);
+    return cells + (slot % SECTOR_SLOTS) * CELL_BYTES;
   }
 
-  /** The copied bits of a slot, tracked or not; undefined if its page was not copied or the slot has no value. */
-  bits(ref: SlotRef): bigint | undefined {
-    return this.#isUnstable(ref.slot) ? undefined : this.#pages.bits(ref);
-  }
-
-  /** The bits that a slot has in the source now, if it has a value. Leaves the copy unchanged. */
-  readBits(ref: SlotRef): bigint | undefined {
-    return this.#pages.readBits(ref);
+  /** The copied bits of a slot, tracked or not; undefined if its sector is not copied or it has no value. */
+  bits({ slot, incarnation }: SlotRef): bigint | undefined {
+    const hasValue = this.#hasValue(slot, incarnation);
+    return hasValue ? this.#kernel.u64[this.address(slot) >>> 3] : undefined;
   }
 
   /** Reports every change of the node's slot from now on. */
@@ -107,51 +112,108 @@ export class SlotReader {
   }
 
   /**
-   * Copies the tracked slots, finds the nodes that gained or lost a value, and reports changes. A
-   * value is valid if its slot had the expected word before and after the copy (docs/segment-format.md, section 9).
-   * The work takes small steps; until the last step, no other method may be called.
+   * Copies all sectors with tracked slots, finds the nodes that gained or lost a value, and reports changes. The work
+   * takes small steps; until the last step, no other method may be called.
    * @returns whether any value differs from the last copy
    */
   *reading(listener: SlotListener): Generator<void, boolean> {
-    const isChanged = yield* this.#copying(this.#pages.ranges);
+    const isChanged = yield* this.#copying(this.#cells.keys());
     return (yield* this.#reportingChanges(listener)) || isChanged;
   }
 
-  /** Copies only the pages with slots tracked since the last copy; reports no changes. */
+  /** Copies only the sectors with slots tracked since the last copy; reports no changes. */
   readNew(): boolean {
-    return resultOf(this.#copying(this.#pages.rangesOf(this.#newSlots)));
+    const steps = this.#copying(this.#newSlots.map(sectorOf));
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
   }
 
   /** Reports the next node that got its value; false if there is none. */
   reportSynced(listener: SlotListener): boolean {
-    return this.#reportNext(listener, false);
+    return this.#reportNext(this.#gained, listener);
   }
 
   /** Reports the next node that lost its value; false if there is none. */
   reportUnsynced(listener: SlotListener): boolean {
-    return this.#reportNext(listener, true);
+    return this.#reportNext(this.#lost, listener);
   }
 
-  *#copying(ranges: readonly PageRange[]): Generator<void, boolean> {
+  close(): void {
+    for (const cells of this.#cells.values()) this.#kernel.arena.free(cells, SECTOR_BYTES);
+    this.#cells.clear();
+    this.#scratch.close();
+    this.#detector.close();
+    this.nodes.clear();
+    this.#gained.clear();
+    this.#lost.clear();
+  }
+
+  *#copying(sectors: Iterable<number>): Generator<void, boolean> {
     const newSlots = this.#newSlots;
-    this.#newNodes = 0;
-    // If the word of a slot changes once more, `#copyAgain` adds the slot to `#newSlots` and `#unstable` again, since
-    // its value may be older than its word.
     this.#newSlots = [];
     this.#unstable.clear();
-    let isChanged = newSlots.length > 0;
-    for (const range of ranges) {
+    let isChanged = false;
+    for (const range of rangesOf(sectors)) {
       const changed: number[] = [];
-      if (this.#pages.read(range, changed)) isChanged = true;
+      if (this.#copy(range, changed)) isChanged = true;
+      // Nodes lose the values of unstable slots at once, since a value may belong to another node now.
       const unstable = this.#copyAgain(changed);
-      // The second copy may find changed words of further slots. Their nodes lose their values at once, since a value
-      // may belong to another node now.
-      yield* this.#updatingFlags(changed);
-      yield* this.#updatingFlags(unstable);
+      for (const slots of [changed, unstable]) yield* this.#updatingFlags(slots);
       yield;
     }
     yield* this.#updatingFlags(newSlots);
     return isChanged;
+  }
+
+  /**
+   * Copies the values of these sectors, then their words. Appends the slots whose words differ to `changedSlots`.
+   * @returns whether any value or word differs from the last copy
+   */
+  #copy(range: SectorRange, changedSlots: number[]): boolean {
+    const first = range.first * SECTOR_SLOTS;
+    const slots = range.sectors * SECTOR_SLOTS;
+    const values = this.#scratch.reserve(slots * SCRATCH_BYTES);
+    const words = values + slots * 8;
+    const out = words + slots * 4;
+    const valuesRead = this.#source.readSlots(first, slots, this.#kernel.view(values, slots * 8));
+    const wordsRead = this.#source.readWords(first, slots, this.#kernel.view(words, slots * 4));
+    // Slots that the source no longer has keep their last values.
+    const end = Math.min(valuesRead, wordsRead);
+    let changed = 0;
+    const { run, u32 } = this.#kernel;
+    for (let at = 0; at < end; at += SECTOR_SLOTS) {
+      const cells = this.address(first + at);
+      const count = Math.min(SECTOR_SLOTS, end - at);
+      changed += run.storeChanged(cells, values + at * 8, words + at * 4, count, out);
+      const found = u32[CHANGED_WORDS_AT >>> 2] ?? 0;
+      for (let i = 0; i < found; i++) changedSlots.push(first + at + (u32[(out >>> 2) + i] ?? 0));
+    }
+    return changed > 0;
+  }
+
+  /** Copies the sectors of slots whose words changed. Returns the slots whose words changed once more. */
+  #copyAgain(changed: readonly number[]): readonly number[] {
+    const unstable: number[] = [];
+    for (const range of rangesOf(changed.map(sectorOf))) this.#copy(range, unstable);
+    for (const slot of unstable) {
+      this.#newSlots.push(slot);
+      this.#unstable.add(slot);
+    }
+    return unstable;
+  }
+
+  /** Copies a sector before any of its slots is tracked, so there are no flags to update. */
+  #addSector(sector: number): number {
+    const cells = this.#kernel.arena.allocateZeroed(SECTOR_BYTES, (from, to) => {
+      this.#kernel.bytes.fill(0, from, to);
+    });
+    this.#cells.set(sector, cells);
+    const changed: number[] = [];
+    this.#copy({ first: sector, sectors: 1 }, changed);
+    this.#copyAgain(changed);
+    return cells;
   }
 
   *#updatingFlags(slots: readonly number[]): Generator<void, void> {
@@ -162,68 +224,28 @@ export class SlotReader {
     }
   }
 
-  /** Copies a page before any of its slots is tracked, so there are no flags to update. */
-  #readFirst(slot: number): void {
-    const changed: number[] = [];
-    this.#pages.readFirst(slot, changed);
-    this.#copyAgain(changed);
-  }
-
-  /**
-   * Copies values again if their words changed, since the values may be older than the words. If the word of a slot
-   * changes once more, the slot has no value until the next read.
-   * @returns the slots whose words changed once more
-   */
-  #copyAgain(changed: readonly number[]): readonly number[] {
-    const unstable: number[] = [];
-    if (changed.length === 0) return unstable;
-    for (const range of this.#pages.rangesOf(changed)) this.#pages.read(range, unstable);
-    for (const slot of unstable) {
-      this.#newSlots.push(slot);
-      this.#unstable.add(slot);
-    }
-    return unstable;
-  }
-
-  close(): void {
-    this.#pages.close();
-    this.#detector.close();
-    this.nodes.clear();
-    this.#gained.clear();
-    this.#lost.clear();
-  }
-
   #updateFlags(slot: number): void {
     const flags = this.nodes.flags(slot);
-    if (flags === NO_NODE) return;
-    const isSynced = (flags & FLAG.synced) !== 0;
-    if (this.#hasValue(slot, this.nodes.incarnation(slot)) !== isSynced)
-      this.#queueReport(slot, isSynced);
+    if (flags === undefined) return;
+    const isSynced = this.#hasValue(slot, this.nodes.incarnation(slot));
+    const isQueued = isSynced !== ((flags & FLAG.synced) !== 0);
+    if (isQueued && (flags & FLAG.queued) === 0) (isSynced ? this.#gained : this.#lost).add(slot);
     // Without its root, a target has nothing to show, so it waits for the root even if the root was removed.
-    if (this.#isReused(slot) && this.nodes.id(slot) !== this.#root.id)
-      this.nodes.setFlags(slot, this.nodes.flags(slot) | FLAG.replaced);
+    const isReplaced = this.#isReused(slot) && this.nodes.id(slot) !== this.#root.id;
+    const added = (isQueued ? FLAG.queued : 0) | (isReplaced ? FLAG.replaced : 0);
+    if ((flags | added) !== flags) this.nodes.setFlags(slot, flags | added);
   }
 
-  /** Queues a report unless it is queued already. */
-  #queueReport(slot: number, isLost: boolean): void {
-    const flag = isLost ? FLAG.reportsLost : FLAG.reportsGained;
-    const flags = this.nodes.flags(slot);
-    if ((flags & flag) !== 0) return;
-    this.nodes.setFlags(slot, flags | flag);
-    (isLost ? this.#lost : this.#gained).add(slot);
-  }
-
-  #reportNext(listener: SlotListener, isLost: boolean): boolean {
-    const slot = (isLost ? this.#lost : this.#gained).next();
+  #reportNext(queue: FifoQueue<number>, listener: SlotListener): boolean {
+    const slot = queue.next();
     if (slot === undefined) return false;
     // Since the report was queued, the node may have been untracked, or the slot may have changed back.
-    const former = this.nodes.flags(slot);
-    if (former === NO_NODE) return true;
-    const flags = former & ~(isLost ? FLAG.reportsLost : FLAG.reportsGained);
-    const isSynced = this.#hasValue(slot, this.nodes.incarnation(slot));
-    this.nodes.setFlags(slot, isSynced ? flags | FLAG.synced : flags & ~FLAG.synced);
     const node = this.nodes.node(slot);
-    if (node === undefined || isSynced === ((flags & FLAG.synced) !== 0)) return true;
+    if (node === undefined) return true;
+    const flags = (this.nodes.flags(slot) ?? 0) & ~FLAG.queued;
+    const isSynced = this.#hasValue(slot, node.incarnation);
+    this.nodes.setFlags(slot, isSynced ? flags | FLAG.synced : flags & ~FLAG.synced);
+    if (isSynced === ((flags & FLAG.synced) !== 0)) return true;
     if (isSynced) listener.synced(node);
     else listener.unsynced(node);
     return true;
@@ -231,11 +253,7 @@ export class SlotReader {
 
   /** Whether the copy of a slot is a value of the node with this incarnation. */
   #hasValue(slot: number, incarnation: number): boolean {
-    return this.#pages.word(slot) === syncedWord(incarnation) && !this.#isUnstable(slot);
-  }
-
-  #isUnstable(slot: number): boolean {
-    return this.#unstable.size > 0 && this.#unstable.has(slot);
+    return this.#word(slot) === syncedWord(incarnation) && !this.#unstable.has(slot);
   }
 
   /**
@@ -243,8 +261,16 @@ export class SlotReader {
    * new node.
    */
   #isReused(slot: number): boolean {
-    const word = this.#pages.word(slot);
+    const word = this.#word(slot);
     return word > 1 && word >>> 1 !== this.nodes.incarnation(slot);
+  }
+
+  /** The copied word of a slot; 0 if its sector was not copied. */
+  #word(slot: number): number {
+    const cells = this.#cells.get(sectorOf(slot));
+    if (cells === undefined) return 0;
+    const cell = cells + (slot % SECTOR_SLOTS) * CELL_BYTES;
+    return this.#kernel.u32[(cell + CELL_WORD) >>> 2] ?? 0;
   }
 
   *#reportingChanges(listener: SlotListener): Generator<void, boolean> {
@@ -259,13 +285,5 @@ export class SlotReader {
       yield;
     }
     return changed.length > 0;
-  }
-}
-
-/** Runs all steps without a pause; returns their result. */
-function resultOf<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
   }
 }

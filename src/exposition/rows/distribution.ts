@@ -161,7 +161,7 @@ export class FrameCopies {
   copy(variable: Variable): boolean {
     const budget = new Budget();
     const isNew = this.#copyWithin(variable, budget);
-    this.#context.cost.steps += budget.bytes / BYTES_A_STEP;
+    this.#context.budget.spend(budget.bytes / BYTES_A_STEP);
     return isNew;
   }
 

@@ -13,7 +13,7 @@ import { OBJECT_STATES } from '../../model.js';
 import type { Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
 import type { SlotListener, SlotReader } from '../read/slot-reader.js';
-import { decimalOf, opcodeOf } from '../read/slot-value.js';
+import { decimalOf, opcodeOf } from '../read/slots.js';
 import { PointInTime } from '../read/time.js';
 import type { TrackedNodes } from '../read/tracked-nodes.js';
 import { isVariable } from '../read/tree-walk.js';

@@ -5,7 +5,7 @@ import { LargeMap } from '../../collections/large-map.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import type { SlotReader } from '../read/slot-reader.js';
-import { numberOf } from '../read/slot-value.js';
+import { numberOf } from '../read/slots.js';
 import type { ViewContext } from '../view-context.js';
 import { SampleWindow } from '../sample-window.js';
 import { Distribution } from './distribution.js';

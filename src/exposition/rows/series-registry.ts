@@ -95,7 +95,7 @@ const SAME_SERIES = 'another series has this name and these labels';
 
 type RegistryContext = Pick<
   ViewContext,
-  'text' | 'catalogue' | 'cost' | 'counters' | 'onClash' | 'usage' | 'onOmitted'
+  'text' | 'catalogue' | 'budget' | 'counters' | 'onClash' | 'usage' | 'onOmitted'
 >;
 
 /** The index of a row's family, and the series index of the row's first line. */
@@ -299,7 +299,7 @@ export class SeriesRegistry {
   #omitSeries(name: string, key: LineKey, line: Line, hash: number): void {
     this.#hashes.delete(hash);
     this.#omit(1, name, key);
-    this.#context.cost.steps += costOf(line);
+    this.#context.budget.spend(costOf(line));
   }
 
   /** Stops counting the series with this key as omitted. */
@@ -350,7 +350,7 @@ export class SeriesRegistry {
   #addClash(next: ClashingSeries): void {
     const { metadata, key, line, hash } = next;
     this.#uncountOmitted(metadata.name, key);
-    this.#context.cost.steps += costOf(line);
+    this.#context.budget.spend(costOf(line));
     if (this.#clashing.at(metadata.name, key)?.hash !== hash) {
       this.#context.counters.clashes++;
       this.#context.onClash(seriesOf(metadata.name, line), this.clashOf(metadata));

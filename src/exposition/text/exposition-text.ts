@@ -2,7 +2,7 @@
 import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
 import { bytesOf } from '../../bytes.js';
 import { DeflateContext, usesKernelDeflate } from '../compress/deflated-lines.js';
-import { Cost } from '../../budget.js';
+import { Budget } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from './line.js';
 import type { Line, LineKey } from './line.js';
@@ -28,14 +28,14 @@ export class ExpositionText {
   readonly #chunks: Chunks;
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
   #context: DeflateContext | undefined;
-  readonly #cost: Cost;
+  readonly #budget: Budget;
 
   /**
-   * @param cost counts lines that are put, removed or moved; a long line counts as several
+   * @param budget pays for lines that are put, removed or moved; a long line is several steps
    * @param usesKernel decides whether the kernel compresses lines
    */
-  constructor(kernel: Kernel, cost = new Cost(), usesKernel = usesKernelDeflate) {
-    this.#cost = cost;
+  constructor(kernel: Kernel, budget = new Budget(), usesKernel = usesKernelDeflate) {
+    this.#budget = budget;
     this.#kernel = kernel;
     this.#chunks = new Chunks(kernel);
     this.#usesKernelDeflate = usesKernel;
@@ -70,12 +70,12 @@ export class ExpositionText {
   ): void {
     let family = this.#families.get(metadata.name);
     if (family === undefined) {
-      family = new Family(this.#kernel, metadata, familyIndex, this.#size, this.#cost);
+      family = new Family(this.#kernel, metadata, familyIndex, this.#size, this.#budget);
       this.#families.set(metadata.name, family);
       this.#order.splice(this.#indexOf(family), 0, family);
       this.#metadata = undefined;
     }
-    this.#cost.steps += costOf(line);
+    this.#budget.spend(costOf(line));
     const { blocks } = this.#size;
     family.put(key, line, hash);
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
@@ -85,7 +85,7 @@ export class ExpositionText {
     const family = this.#families.get(name);
     if (family === undefined) return;
     const { blocks } = this.#size;
-    this.#cost.steps++;
+    this.#budget.spend(1);
     family.remove(key);
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
     if (family.lines > 0) return;

@@ -1,7 +1,7 @@
 // One metric family: its metadata, and its lines in blocks, sorted by key.
 import type { FamilyMetadata } from '../../model.js';
 import type { DeflateContext } from '../compress/deflated-lines.js';
-import type { Cost } from '../../budget.js';
+import type { Budget } from '../../budget.js';
 import { OPCODE } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { MAX_LINES } from '../wasm/layout.js';
@@ -55,7 +55,7 @@ export class Family {
   #mayViolate = false;
   #hasNegativeBound = false;
   readonly #size: TextSize;
-  readonly #cost: Cost;
+  readonly #budget: Budget;
   /**
    * The result of the last lookup: the next lookup is usually for the same line. Reset whenever positions may change.
    */
@@ -63,14 +63,20 @@ export class Family {
 
   /**
    * @param size the size of the whole text, which the family updates
-   * @param cost counts lines that move to another block
+   * @param budget pays for lines that move to another block
    */
-  constructor(kernel: Kernel, metadata: FamilyMetadata, index: number, size: TextSize, cost: Cost) {
+  constructor(
+    kernel: Kernel,
+    metadata: FamilyMetadata,
+    index: number,
+    size: TextSize,
+    budget: Budget,
+  ) {
     this.#kernel = kernel;
     this.metadata = metadata;
     this.index = index;
     this.#size = size;
-    this.#cost = cost;
+    this.#budget = budget;
   }
 
   get lines(): number {
@@ -249,7 +255,7 @@ export class Family {
 
   /** Moves the lines of a block, from an index on, to the end of another block. */
   #moveTail(from: Block, index: number, to: Block): void {
-    this.#cost.steps += (from.count - index) / MOVED_A_STEP;
+    this.#budget.spend((from.count - index) / MOVED_A_STEP);
     from.moveTail(index, to);
   }
 

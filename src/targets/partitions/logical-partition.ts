@@ -13,7 +13,7 @@ import {
   timer,
 } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
-import { Budget, SLICE_MS } from '../../budget.js';
+import { SLICE_MS } from '../../budget.js';
 import type { BudgetLimits } from '../../budget.js';
 import type { CatalogueCache } from '../../catalogue/builtin.js';
 import { compileFilters, compilePathLabels } from '../../catalogue/match/filters.js';
@@ -60,8 +60,8 @@ export interface PartitionParts {
   /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Makes the budget of one step of binding; by default, a budget that reads the clock of the process. */
-  readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
+  /** Returns the limits of one step of binding; by default `BIND_LIMITS`. */
+  readonly bindLimits?: (() => BudgetLimits) | undefined;
 }
 
 /** A refresh without an answer. */
@@ -69,8 +69,8 @@ interface OpenRefresh extends Refresh {
   readonly subscriber: Subscriber<RefreshReport>;
 }
 
-/** The budget of one step in which a view binds additions and removals. */
-const BIND_BUDGET = {
+/** The limits of one step in which a view binds additions and removals. */
+const BIND_LIMITS: BudgetLimits = {
   steps: BIND_STEPS,
   ms: SLICE_MS,
   leastSteps: BIND_STEPS / 32,
@@ -170,7 +170,7 @@ export class LogicalPartition implements Partition {
     const catalogue = text && this.#parts.catalogues.get(text);
     const filters = compileFilters(catalogue, definition);
     const pathLabels = compilePathLabels(definition.pathLabels);
-    const { budget = newBudget } = this.#parts;
+    const { bindLimits = () => BIND_LIMITS } = this.#parts;
     const parts = {
       ...{ app, catalogue, variable, filters, showUncatalogued, pathLabels },
       limits: limitsOf(definition),
@@ -183,10 +183,8 @@ export class LogicalPartition implements Partition {
       onOmitted: (limit: keyof TargetLimits, omitted: string) => {
         reporter.omitted(limit, omitted);
       },
-      newBudget: () => budget(BIND_BUDGET),
+      bindLimits,
     };
     return ({ source, root }) => new TargetView({ ...parts, source, root });
   }
 }
-
-const newBudget = (limits: BudgetLimits): Budget => new Budget(limits);

@@ -35,7 +35,7 @@ import { SnapshotSender } from './snapshots.js';
 
 export interface ThreadParts extends Pick<
   PartitionParts,
-  'nowMs' | 'budget' | 'scheduler' | 'tasks'
+  'nowMs' | 'bindLimits' | 'scheduler' | 'tasks'
 > {
   readonly setup: ThreadSetup;
   /** Opens a file for reading; by default a file in shared memory. */

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
+import { SlotCopies } from '#app/exposition/read/node-values.js';
 import { SlotReader } from '#app/exposition/read/slot-reader.js';
 import type { SlotListener } from '#app/exposition/read/slot-reader.js';
 import type { TreeNode } from '#app/exposition/read/tree-walk.js';
@@ -212,24 +213,21 @@ describe('a slot reader', () => {
     expect(reused).to.equal(40);
   });
 
-  it('reads only memory pages with tracked nodes', () => {
+  it('copies only sectors with tracked nodes', () => {
     const { source, root } = shop();
     const at = (slot: number) => source.addVariable(root, `v${slot}`, { type: 'u64', slot });
-    const { probe, track, read } = probeOf(source);
-    const PAGE = 512 * (8 + 4);
+    const { track, read } = probeOf(source);
     read();
-    expect(probe.bytesRead).to.equal(0);
+    expect(source.slotReads).to.deep.equal([]);
     for (const variable of [0, 511, 20_000].map(at)) track(variable);
-    // When the first item of a page is tracked, the page's words are new, so the probe copies the page twice.
-    expect(probe.bytesRead).to.equal(4 * PAGE);
-    const pages: [number, number][] = [
+    const sectors: [number, number][] = [
       [0, 512],
       [19_968, 512],
     ];
-    expect(source.slotReads).to.deep.equal(pages.flatMap((page) => [page, page]));
+    // When the first item of a sector is tracked, the words are new, so the probe copies the sector twice.
+    expect(source.slotReads).to.deep.equal(sectors.flatMap((sector) => [sector, sector]));
     read();
-    expect(probe.bytesRead).to.equal(6 * PAGE);
-    expect(source.slotReads.slice(4)).to.deep.equal(pages);
+    expect(source.slotReads.slice(4)).to.deep.equal(sectors);
   });
 
   it('returns no timestamp that the publisher set while the slot of the timestamp was copied', () => {
@@ -257,33 +255,29 @@ describe('a slot reader', () => {
     it(`never reads the value of the previous owner of a slot if the new owner sets a value after copy ${copy}`, () => {
       const source = new FakeSource();
       const asOf = { slot: 9, incarnation: 2 };
-      const root = source.addObject('h.1.shop', 'Shop', { asOf });
+      source.addObject('h.1.shop', 'Shop', { asOf });
       source.setSlot({ slot: asOf.slot, incarnation: 1 }, 5n);
-      const { probe, track } = probeOf(source);
-      track(root);
       let copies = 0;
       source.afterCopy = () => {
         if (++copies === copy) source.setSlot(asOf, 7n);
       };
-      expect(probe.readBits(asOf)).to.be.oneOf([undefined, 7n]);
+      expect(new SlotCopies(source).bits(asOf)).to.be.oneOf([undefined, 7n]);
       source.setSlot(asOf, 7n);
-      expect(probe.readBits(asOf)).to.equal(7n);
+      expect(new SlotCopies(source).bits(asOf)).to.equal(7n);
     });
 
   for (const copy of [1, 2, 3])
     it(`reads no value of a new owner that takes the slot after copy ${copy}`, () => {
       const source = new FakeSource();
       const asOf = { slot: 9, incarnation: 2 };
-      const root = source.addObject('h.1.shop', 'Shop', { asOf });
+      source.addObject('h.1.shop', 'Shop', { asOf });
       source.setSlot(asOf, 5n);
-      const { probe, track } = probeOf(source);
-      track(root);
       let copies = 0;
       source.afterCopy = () => {
         if (++copies === copy) source.setSlot({ slot: asOf.slot, incarnation: 3 }, 7n);
       };
-      expect(probe.readBits(asOf)).to.be.oneOf([undefined, 5n]);
-      expect(probe.readBits(asOf)).to.equal(undefined);
+      expect(new SlotCopies(source).bits(asOf)).to.be.oneOf([undefined, 5n]);
+      expect(new SlotCopies(source).bits(asOf)).to.equal(undefined);
     });
 
   it('never returns the value of another node during random changes, and returns all values after them', () =>

@@ -5,7 +5,7 @@ import { scalarRow } from '#app/catalogue/kinds/scalar.js';
 import { UNCHANGED } from '#app/catalogue/row.js';
 import type { Row } from '#app/catalogue/row.js';
 import { newCounters } from '#app/exposition/counters.js';
-import { Cost } from '#app/budget.js';
+import { Budget } from '#app/budget.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { StoredText } from '#app/exposition/wasm/memory.js';
 import { TrackedNodes } from '#app/exposition/read/tracked-nodes.js';
@@ -40,7 +40,7 @@ function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
   const registry = new SeriesRegistry({
     ...{ text, counters, onClash, usage },
     catalogue: undefined,
-    cost: new Cost(),
+    budget: new Budget(),
     onOmitted: () => undefined,
   });
   const put = (

@@ -1,6 +1,6 @@
 // Tests that renders detect values that OpenMetrics forbids.
 import { expect } from 'chai';
-import { Cost } from '#app/budget.js';
+import { Budget } from '#app/budget.js';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';
@@ -13,7 +13,7 @@ const LINES = 5000;
 /** Returns a family with many lines, and the cells of their values. */
 function numbers(type: MetricType, opcode: number, suffix = '') {
   const kernel = new Kernel();
-  const text = new ExpositionText(kernel, new Cost(), () => true);
+  const text = new ExpositionText(kernel, new Budget(), () => true);
   const cells = new Cells(kernel, LINES);
   const metadata = { name: 'x', type, unit: '', help: '' };
   for (let nodeId = 0; nodeId < LINES; nodeId++)

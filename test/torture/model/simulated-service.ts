@@ -1,6 +1,5 @@
 // SimulatedService runs targets in several partitions, as the service does, in virtual time.
 import { Subscription } from 'rxjs';
-import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
 import { BIND_STEPS } from '#app/exposition/target-view.js';
 import type { Random } from '#app/simulator/course.js';
@@ -122,7 +121,14 @@ export class SimulatedService {
     const tasks = this.#tasks();
     const pools = pollerPools(formats, { nowMs, scheduler: clock, tasks });
     const catalogues = new CatalogueCache();
-    const thread = { pools, catalogues, nowMs, scheduler: clock, tasks, budget: this.#budget };
+    const thread = {
+      pools,
+      catalogues,
+      nowMs,
+      scheduler: clock,
+      tasks,
+      bindLimits: this.#bindLimits,
+    };
     return (number) => new LogicalPartition(number, thread);
   }
 
@@ -136,7 +142,7 @@ export class SimulatedService {
           setup,
           open,
           nowNs: this.#nowNs,
-          budget: this.#budget,
+          bindLimits: this.#bindLimits,
           tasks: this.#tasks(),
         };
         const thread = new SimulatedThread(clock, random.below(4) === 0 ? SLOW_MS : FAST_MS, parts);
@@ -165,12 +171,9 @@ export class SimulatedService {
 
   readonly #nowNs = (): bigint => BigInt(Math.round(this.#parts.clock.now() * 1e6)) + 1n;
 
-  /** A budget without a time limit, so that a refresh always shows the whole tree. */
-  readonly #budget = (limits: BudgetLimits): Budget => {
+  /** Limits without a time, so that a refresh always shows the whole tree. */
+  readonly #bindLimits = (): BudgetLimits => {
     const { isSliced, random } = this.#parts;
-    if (!isSliced) return new Budget({ ...limits, ms: Infinity });
-    let nowMs = 0;
-    const few = limits.steps === BIND_STEPS && { steps: FEW_STEPS, leastSteps: 0 };
-    return new Budget({ ...limits, ...few }, () => (nowMs += random.below(3)));
+    return { steps: isSliced ? 1 + random.below(FEW_STEPS) : BIND_STEPS };
   };
 }
