@@ -7,7 +7,7 @@ import type {
   ValueType,
   VariableKind,
 } from '../../published.js';
-import { LIMITS, MAX_UNIT_BYTES, VARIABLE_KINDS } from '../segment/layout.js';
+import { LIMITS, VARIABLE_KINDS } from '../segment/layout.js';
 import { name } from '../../rules/formats.js';
 import {
   anyOptions,
@@ -117,7 +117,7 @@ const ROOT_OPTIONS: OptionRules = { ...OBJECT_OPTIONS, identity: anyOptions };
 const IDENTITY: OptionRules = { host: nameText, instance: nameText, application: nameText };
 const VARIABLE_OPTIONS: OptionRules = {
   kind: oneOf(...VARIABLE_KINDS),
-  unit: utf8(MAX_UNIT_BYTES),
+  unit: utf8(LIMITS.unitBytes),
   help: utf8(LIMITS.helpBytes),
   schema: list(anyNumber, { max: LIMITS.schemaEntries }),
   textBytes: integer(0, LIMITS.textBytes),

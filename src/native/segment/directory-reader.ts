@@ -3,7 +3,7 @@ import { LargeMap } from '../../collections/large-map.js';
 import { Fault } from '../../errors.js';
 import type { Declaration } from '../../model.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import { LIMITS, MAX_UNIT_BYTES, RECORD_SIZE } from './layout.js';
+import { LIMITS, RECORD_SIZE } from './layout.js';
 import { corrupt, readStringBytes, readMutableFields } from './segment-header.js';
 import type { MutableFields, SegmentHeader } from './segment-header.js';
 
@@ -116,7 +116,7 @@ export class DirectoryReader {
       name: this.text(name, LIMITS.nameBytes),
       type,
       kind,
-      unit: this.text(unit, MAX_UNIT_BYTES),
+      unit: this.text(unit, LIMITS.unitBytes),
       help: this.text(help, LIMITS.helpBytes),
       schema,
     };
@@ -169,7 +169,6 @@ export class DirectoryReader {
     return this.#strings.subarray(offset + 2, end);
   }
 
-  /** Begins to copy a directory. */
   #begin(epoch: number): void {
     this.#epoch = epoch;
     this.#next = 0;

@@ -77,7 +77,6 @@ export const MUTABLE = record(640, {
   spare: 128,
 });
 
-/** The states of a segment. */
 export const SEGMENT_STATE = { building: 0, live: 1, closed: 2, superseded: 3 } as const;
 
 /** One directory record; `crc` covers the 60 bytes after it. */
@@ -134,9 +133,6 @@ export function frameWords(type: FramedType, size: number): number {
   return words + Math.ceil((size * entryBytes) / 8);
 }
 
-/** Maximum number of bytes of a unit. */
-export const MAX_UNIT_BYTES = 64;
-
 /** The limits of the format; a reader rejects anything above them. */
 export const LIMITS = {
   records: 1 << 23,
@@ -144,6 +140,7 @@ export const LIMITS = {
   stringRegionBytes: 1 << 27,
   frameRegionBytes: 2 ** 31,
   nameBytes: 1024,
+  unitBytes: 64,
   helpBytes: 4096,
   textBytes: 65_528,
   schemaEntries: 512,

@@ -37,7 +37,6 @@ export interface SegmentHeader {
   readonly end: number;
 }
 
-/** The mutable fields of a segment. */
 export interface MutableFields {
   readonly state: number;
   readonly heartbeatNs: bigint;
@@ -179,7 +178,6 @@ export const corrupt = (what: string): Fault =>
 const incompatible = (what: string): Fault =>
   new Fault('SEGMENT_INCOMPATIBLE', `Segment is of another format: ${what}`);
 
-/** A CRC as eight hexadecimal digits. */
 export const crcText = (crc: number): string => crc.toString(16).padStart(8, '0');
 
 /** The form of segment names: context id, pool name, server key. */

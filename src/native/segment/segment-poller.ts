@@ -16,15 +16,12 @@ const { hrtime } = process;
 
 /** Time between two checks of lock and name. A check makes several system calls, one of them through ffi. */
 const CHECK_PERIOD_NS = 500_000_000n;
-/** Minimum time before a failed segment is reopened. */
 const MIN_RETRY_NS = 1_000_000_000n;
 /** The time before a failed segment is reopened, as a multiple of the time that it was read. */
 const RETRY_FACTOR = 20n;
-/** Maximum time before a failed segment is reopened. */
 const MAX_RETRY_NS = 120_000_000_000n;
 const within = (ns: bigint, least: bigint, most: bigint): bigint =>
   ns < least ? least : ns > most ? most : ns;
-/** Work budget of one poll. */
 const POLL_BUDGET = {
   steps: CHANGE_STEPS,
   ms: SLICE_MS,

@@ -5,7 +5,6 @@ import type { Format } from '../../model.js';
 interface AcceptEntry {
   /** A media type such as `text/*`, or a coding such as `gzip`. */
   readonly name: string;
-  /** The parameter `version`. */
   readonly version: string | undefined;
   /** The quality from 0 to 1; 0 means "not acceptable". An invalid quality counts as 0. */
   readonly quality: number;

@@ -19,7 +19,6 @@ import { compressiblePage, plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
 import { parametersOf, route } from './route.js';
 
-/** The result of a reload, for the client that requested it. */
 export type ReloadAnswer =
   | {
       readonly kind: 'accepted';
@@ -36,15 +35,11 @@ export interface EndpointOptions {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
   readonly formats: Formats;
-  /** Returns the current scope with the name `name`. */
   readonly scope: (name: string) => Scope | undefined;
-  /** The names of the current scopes of a target. */
   readonly scopeNames: (target: Target) => readonly string[];
   readonly notReady: (progress: SyncProgress) => string;
   readonly selfMetrics: SelfMetrics;
-  /** The current facts about the process. */
   readonly service: () => ProcessInfo;
-  /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   /** Answers requests for the tree page; undefined if the configuration disables it. */
   readonly tree: TreeResponder | undefined;
@@ -73,7 +68,6 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ['/-/metrics', (targets, { selfMetrics }) => ownMetrics(targets, selfMetrics)],
 ]);
 
-/** The path that reloads the configuration; accepts only POST. */
 const RELOAD_PATH = '/-/reload';
 
 const ALLOWED = new Set(['GET', 'HEAD']);

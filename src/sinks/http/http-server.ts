@@ -22,13 +22,11 @@ export interface Guard {
   readonly tls: GuardTls | undefined;
   /** Whether the guard admits only clients with a valid password or certificate. */
   readonly authenticatesClients: () => boolean;
-  /** The headers of every response. */
   readonly headers: () => HeaderFields;
   /** Emits the error reply, or undefined to admit the request. */
   readonly refusal: (request: IncomingMessage) => Observable<Reply | undefined>;
 }
 
-/** Admits all clients. */
 export const NO_GUARD: Guard = {
   tls: undefined,
   authenticatesClients: () => false,
@@ -109,7 +107,6 @@ export interface ListenerOptions {
   readonly guard: Guard;
   /** The longest time that a client may take to send a request, in milliseconds. */
   readonly headerMs: number;
-  /** The maximum number of bytes of the head of a request. */
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
 }
@@ -258,7 +255,6 @@ export const deadline =
       );
     });
 
-/** The text of an address in messages. */
 function shownAddress(address: ListenAddress): string {
   if ('fd' in address) return `descriptor ${address.fd}`;
   return authorityOf(address.host ?? '', address.port);
@@ -285,7 +281,6 @@ export const authorityOf = (host: string, port: number): string =>
 export const authorityInUrl = (host: string, port: number): string =>
   authorityOf(host.replace('%', '%25'), port);
 
-/** Makes a Fault LISTENER_FAILED from the error of a server that listens at `address`. */
 export function listenFault(address: ListenAddress, error: Error): Fault {
   const way = 'port' in address && 'code' in error ? wayOut(address, error.code) : '';
   const what = `Cannot listen on ${shownAddress(address)}: ${error.message}${way}`;

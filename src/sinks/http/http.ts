@@ -27,7 +27,6 @@ import type { HeaderFields, Reply, Sent } from './reply.js';
 import { HANDSHAKE_ERRORS } from './tls.js';
 import type { FailedHandshake, HandshakeError } from './tls.js';
 
-/** The HTTP sink's own counters. */
 function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean) {
   const responses = metrics.counter(
     'shm_exporter_http_responses_total',
@@ -58,7 +57,6 @@ function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean) {
         { reason: Object.keys(HANDSHAKE_ERRORS) },
       );
   return {
-    /** Counts a response that has ended. */
     count: (sent: Sent) => {
       responses(1, { code: String(sent.status) });
       bytes(sent.bytes);
@@ -105,7 +103,6 @@ function respond(
 }
 
 export interface HttpOptions extends ListenerOptions, Omit<EndpointOptions, 'tree'> {
-  /** Whether the configuration enables the tree page. */
   readonly hasTrees: boolean;
   /** Whether the tree page shows string values that no catalogue row reads. */
   readonly showsUnreadTexts: () => boolean;
@@ -113,7 +110,6 @@ export interface HttpOptions extends ListenerOptions, Omit<EndpointOptions, 'tre
   readonly dumpCommand: (serverKey: string) => string;
   /** The longest time from the request to the last byte of its response, in milliseconds. */
   readonly responseMs: number;
-  /** The maximum number of concurrent scrapes. */
   readonly maxScrapes: number;
   readonly log: (message: string) => void;
 }

@@ -8,7 +8,6 @@ import { prefersGzip } from './choose-format.js';
 /** The longest time that a response may go without progress. */
 const MAX_STALL_MS = 30_000;
 
-/** The statuses of all responses. */
 export const STATUSES = [200, 400, 401, 403, 404, 405, 408, 429, 431, 500, 503] as const;
 
 export type Status = (typeof STATUSES)[number];
@@ -79,7 +78,6 @@ export function encoded(
   return (gzip instanceof Promise ? from(gzip) : of(gzip)).pipe(map(withBody));
 }
 
-/** The reply without compression. */
 export const plain = (reply: Reply): EncodedReply => ({ ...reply, body: reply.page, saved: 0 });
 
 /**
@@ -95,9 +93,9 @@ export function send(
   return new Observable((subscriber) => {
     const buffers = method === 'HEAD' ? [] : body.buffers;
     let isComplete = buffers.length === 0;
-    let hasEnded = false;
     // Listen to the response and the socket. If the connection ends, a response that is queued behind another one
     // emits no `close`. The socket may stay open after the response.
+    let hasEnded = false;
     const end = () => {
       if (hasEnded) return;
       hasEnded = true;

@@ -53,7 +53,8 @@ function routedBy(
     );
   const isScoped = scope !== undefined && targets.length > 1;
   const notEnough = (text: string) => refused(400, isScoped ? ROUTING_STILL_REQUIRED : text);
-  const [serverKey, app, instance] = PARAMETERS.map((name) => query.get(name) ?? undefined);
+  const parameters = PARAMETERS.map((name) => query.get(name) ?? undefined);
+  const [serverKey, app, instance] = parameters;
   const [only, another] = targets;
   if (serverKey === undefined && app === undefined && instance === undefined) {
     if (only !== undefined && another === undefined) return { kind: 'target', target: only, scope };
@@ -61,7 +62,7 @@ function routedBy(
   }
   if (serverKey === undefined && (app === undefined || instance === undefined))
     return notEnough('app and instance must be given together; or use server_key');
-  const [match, second] = targets.filter((target) => matches(target, { serverKey, app, instance }));
+  const [match, second] = targets.filter((target) => matches(target, parameters));
   if (match === undefined) return refused(404, noTarget(targets));
   if (second !== undefined)
     return notEnough(
@@ -86,15 +87,11 @@ function noTarget(targets: readonly Target[]): string {
   return `no target matches the routing parameters, allowed: ${listed.join(', ')}${rest}`;
 }
 
-/** The routing parameters of a request; each is undefined if the request lacks it. */
-interface RoutingParameters {
-  readonly serverKey: string | undefined;
-  readonly app: string | undefined;
-  readonly instance: string | undefined;
-}
-
-/** Whether a target matches all given parameters. */
-const matches = (target: Target, { serverKey, app, instance }: RoutingParameters): boolean =>
+/** Whether a target matches all parameters that are not undefined. */
+const matches = (
+  target: Target,
+  [serverKey, app, instance]: readonly (string | undefined)[],
+): boolean =>
   (app === undefined || target.app === app) &&
   (serverKey === undefined || isOnKey(target, serverKey)) &&
   (instance === undefined || (instance !== '' && instanceOf(target) === instance));

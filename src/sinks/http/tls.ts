@@ -132,7 +132,6 @@ const refusedCertificate = (socket: TLSSocket, refusal: CertificateRefusal): Fai
   address: plainAddress(socket),
 });
 
-/** Why the settings refuse the certificate of a client. */
 type CertificateRefusal = 'no_certificate' | 'not_verified' | 'name_not_allowed';
 
 const isVerified = ({ authorizationError }: TLSSocket): boolean => Boolean(authorizationError);

@@ -4,27 +4,17 @@ import { sentence } from '../../../shown/shown-text.js';
 import { compressiblePage, plainPage } from '../reply.js';
 import type { Reply, Status } from '../reply.js';
 
-/**
- * HTML text. Only the template tag `markup` makes it, and escapes each part of a template that is not HTML already.
- */
-export class Html {
-  readonly text: string;
-
-  private constructor(text: string) {
-    this.text = text;
-  }
-
-  /** Joins the parts of a template. @param strings its literal parts, which are trusted HTML */
-  static of(strings: TemplateStringsArray, parts: readonly HtmlPart[]): Html {
-    return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
-  }
+/** HTML text. Only the template tag `markup` makes it. */
+class Html {
+  constructor(readonly text: string) {}
 }
+export type { Html };
 
 export type HtmlPart = Html | string | number | readonly HtmlPart[] | undefined;
 
 /** A template tag for HTML. It escapes plain texts, joins lists, and omits undefined values. */
 export const markup = (strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html =>
-  Html.of(strings, parts);
+  new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
 
 const escaped = (text: string): string => text.replace(/[&<>"'`]/g, (c) => `&#${c.charCodeAt(0)};`);
 
@@ -102,7 +92,6 @@ const SCRIPT = `
 })();
 `;
 
-/** The style sheet for wide and narrow screens, in light and dark colours. */
 const STYLE = `
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1b1f24;--muted:#565f6a;--line:#d9dee4;--link:#0b57d0;
 --good:#116329;--bad:#b3261e;--warn:#8a4b00;--good-bg:#e6f4ea;--bad-bg:#fcebea;--warn-bg:#fdf3e0;--head:#eef0f3}
@@ -177,9 +166,7 @@ tr.object{background:var(--head)}
 
 export interface HtmlPage {
   readonly title: string;
-  /** The colour of the icon. */
   readonly severity: Severity;
-  /** The content of the header. */
   readonly heading: Html;
   /** The element of `main` to which the first link of the page skips. */
   readonly skipTo: { readonly id: string; readonly name: string };

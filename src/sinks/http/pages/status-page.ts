@@ -13,12 +13,10 @@ import type { Html, Severity, HtmlPage } from './html.js';
 import { HEADS, conditionOf, queryOf, targetRow, severityRank } from './target-row.js';
 import type { ShownTarget } from './target-row.js';
 
-/** Information about the exporter process. */
 export interface ProcessInfo {
   readonly version: string;
   /** The commit of this build; empty if unknown. */
   readonly revision: string;
-  /** The version of Node. */
   readonly node: string;
   /** The start time of the process. All times in this file are Unix milliseconds. */
   readonly startedMs: number;
@@ -28,7 +26,6 @@ export interface ProcessInfo {
 }
 
 export interface LicenseInfo {
-  /** The state of the license, such as `valid`. */
   readonly state: string;
   /** `good` if valid, `warn` in the grace period, `bad` if the exporter would refuse to start. */
   readonly severity: Severity;
@@ -38,13 +35,11 @@ export interface LicenseInfo {
 }
 
 interface ConfigurationInfo {
-  /** The time when the exporter accepted the configuration. */
   readonly acceptedMs: number;
   /** The time of the last refused reload; undefined if no reload was refused after `acceptedMs`. */
   readonly refusedMs: number | undefined;
 }
 
-/** The number of digits of a commit to show. */
 const SHORT_REVISION = 12;
 
 function processInfo(options: ProcessInfo, nowMs: number): Html {
@@ -86,9 +81,7 @@ function configurationFact({ acceptedMs, refusedMs }: ConfigurationInfo, nowMs: 
 }
 
 export interface StatusPageOptions {
-  /** Base scrape path, such as `/metrics`. */
   readonly path: string;
-  /** Whether the configuration enables the tree page. */
   readonly hasTrees: boolean;
   readonly service: ProcessInfo;
   /** Returns the scopes that may select metrics of a target. */

@@ -28,28 +28,17 @@ export interface TargetCondition {
   readonly word: string;
   /** The reason of a condition that is not good; empty for a good condition. */
   readonly reason: string;
-  /** Whether the target has a root and a live publisher but is not ready. */
-  readonly isSyncing: boolean;
 }
 
 export function conditionOf({ isReady, root, progress, publisher }: TargetStatus): TargetCondition {
   const { state, reason } = publisher;
-  if (isReady) {
-    const isLive = state === 'live';
-    return {
-      ...{ severity: isLive ? 'good' : 'warn', isSyncing: false },
-      word: isLive ? 'ready' : `ready, ${state}`,
-      reason: isLive ? '' : reason,
-    };
-  }
-  const waiting = `waiting on ${progress.reason}`;
-  const isSyncing = root !== '' && state === 'live';
-  return {
-    ...{ severity: isSyncing ? 'warn' : 'bad', isSyncing },
-    word: isSyncing ? 'syncing' : 'not ready',
-    reason:
-      progress.reason.includes(reason) || state === 'live' ? waiting : `${waiting}; ${reason}`,
-  };
+  if (isReady && state === 'live') return { severity: 'good', word: 'ready', reason: '' };
+  if (isReady) return { severity: 'warn', word: `ready, ${state}`, reason };
+  const isSaid = progress.reason.includes(reason) || state === 'live';
+  const waiting = `waiting on ${progress.reason}${isSaid ? '' : `; ${reason}`}`;
+  if (root !== '' && state === 'live')
+    return { severity: 'warn', word: 'syncing', reason: waiting };
+  return { severity: 'bad', word: 'not ready', reason: waiting };
 }
 
 const SEVERITIES: readonly Severity[] = ['bad', 'warn', 'good'];
@@ -98,9 +87,7 @@ export interface ShownTarget {
 }
 
 interface TargetRowFacts extends ShownTarget {
-  /** The query that selects the target; undefined if no query selects it. */
   readonly query: URLSearchParams | undefined;
-  /** Base scrape path. */
   readonly path: string;
   readonly hasTrees: boolean;
   /** The scopes that can select metrics of the target. */
@@ -152,7 +139,7 @@ function nameCell({ target, status }: TargetRowFacts): Html {
 
 function syncedCell({ status, condition }: TargetRowFacts): Html {
   const { objects, variables } = status.progress;
-  if (!condition.isSyncing && !status.isReady) return markup``;
+  if (condition.severity === 'bad') return markup``;
   const bar = status.isReady ? undefined : progressBar(status.progress);
   return markup`${bar}<span class="objects whole">${shareText(objects, 'object')}</span><span class="sub whole">${shareText(variables, 'variable')}</span>`;
 }
@@ -237,7 +224,6 @@ function answers(scope: Scope, { target, status }: TargetRowFacts): boolean {
   return status.isReady && shown.some((facts) => scope.selects(facts));
 }
 
-/** A note with the names of the scopes that now select no metrics. */
 function silentScopes(scopes: readonly Scope[], { target, status }: TargetRowFacts): Html {
   const names = scopes.map(({ name }, i) => markup`${i === 0 ? ' ' : ', '}${shownScope(name)}`);
   const isUnknown = status.isReady && target.lastFamilies === undefined;

@@ -28,18 +28,15 @@ import { address, conditionOf, newestText, queryOf } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 import { TREE_HEADS, treeRows } from './tree-rows.js';
 
-/** The path of the tree page. */
 export const TREE_PATH = '/tree';
 
 export interface TreeOptions {
-  /** The base scrape path. */
   readonly path: string;
   readonly scope: (name: string) => Scope | undefined;
   /** Whether the page shows string values that no catalogue row reads. */
   readonly showsUnreadTexts: () => boolean;
   /** The command that dumps the segment of a server key. */
   readonly dumpCommand: (serverKey: string) => string;
-  /** Unix time in milliseconds. */
   readonly unixMs: () => number;
 }
 
@@ -104,7 +101,6 @@ const TOO_BUSY: TreeAnswer = {
 const problem = (status: Status, text: string, links?: Html): Observable<Reply> =>
   of(htmlReply(status, problemPage(text, links)));
 
-/** Links to the trees of the first targets. */
 function treeLinks(targets: readonly Target[]): Html {
   const links = targets.slice(0, MAX_LINKS).flatMap((target) => {
     const query = queryOf(target, targets);
@@ -129,13 +125,11 @@ function selection(query: URLSearchParams): URLSearchParams {
 interface TreeParameters {
   /** The id of an object, or its path below the root; empty for the whole tree. */
   readonly object: string;
-  /** The search text. */
   readonly q: string;
   readonly field: TreeField;
   readonly choice: TreeChoice;
   /** The start positions of the visited parts of the tree. The last one is the start of the current part. */
   readonly trail: readonly number[];
-  /** Whether the page updates itself. */
   readonly isLive: boolean;
 }
 
@@ -229,7 +223,6 @@ const options = (words: Readonly<Record<string, string>>, chosen: string): HtmlP
   });
 
 interface TreePageFacts extends Pick<TreeOptions, 'path' | 'dumpCommand' | 'unixMs'> {
-  /** The query that selected the target. */
   readonly query: URLSearchParams;
   readonly given: TreeParameters;
   readonly scope: Scope | undefined;
@@ -341,7 +334,6 @@ const nothing = ({ next }: TreePart, given: TreeParameters): string =>
       ? 'Nothing found from here to the end.'
       : 'There is nothing from here on.';
 
-/** Links to the objects above the chosen one. */
 function ancestors({ above }: TreePart, { query, given }: TreePageFacts): Html | undefined {
   if (given.object === '') return undefined;
   const link = (object: string, text: string | readonly Html[]): Html =>

@@ -13,15 +13,11 @@ import type { Html } from './html.js';
 
 export interface TreeTableOptions {
   readonly root: string;
-  /** The scope in the address. */
   readonly scope: Scope | undefined;
-  /** Returns the address of the tree below an object. */
   readonly below: (id: string) => string;
 }
 
-/** The maximum number of metrics to list for a value. */
 const MAX_METRICS = 8;
-/** The deepest indentation. */
 const MAX_LEVEL = 6;
 
 export const TREE_HEADS = ['object or variable', 'type', 'value', 'becomes'] as const;
