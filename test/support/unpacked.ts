@@ -2,7 +2,7 @@
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Snapshot } from '#app/model.js';
-import { deflateBlockOf, joined } from '#app/exposition/compress/deflate-stream.js';
+import { deflateBlockOf, joined } from '#app/exposition/compress/gzip.js';
 
 export function unpacked(snapshot: Snapshot): string {
   const blocks = snapshot.lines('deflated') ?? [];

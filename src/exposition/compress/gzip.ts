@@ -1,10 +1,10 @@
-// Pages as gzip. The text that the pages of one snapshot share is compressed once.
-import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
+// Deflate streams, and pages as gzip. The text that the pages of one snapshot share is compressed once. RFC 1951, 1952.
+import { constants, crc32, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { defer, firstValueFrom, throwError } from 'rxjs';
-import { bytesOf } from '../../bytes.js';
+import { bytesOf, joinSmall } from '../../bytes.js';
 import { limitConcurrency } from '../../limit-concurrency.js';
-import type { Body } from '../../model.js';
-import type { DeflateStream } from './deflate-stream.js';
+import type { Body, Piece } from '../../model.js';
+import { finalCrc, shiftedCrc } from './crc.js';
 
 /** Level 6 would take twice the time and make pages only a twentieth smaller: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
@@ -21,6 +21,56 @@ const SHORT_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 40
 const limited = limitConcurrency(MAX_TASKS, { maxWaitMs: MAX_WAIT_MS });
 const NOTHING = new Uint8Array();
 const TOO_LATE = throwError(() => new Error('too many pages are being compressed at once'));
+
+/** An empty last block with fixed codes: it has only its end-of-block symbol. */
+const END_OF_STREAM = Buffer.from([3, 0]);
+
+/**
+ * A deflate block: a piece in the form `deflated`, or a header. Lines need a line feed before them in the stream, since
+ * their first match refers to it.
+ */
+export type DeflateBlock = Pick<Piece, 'data' | 'bytes' | 'crc'>;
+
+/** A deflate stream without its end, so that other blocks can follow. */
+export interface DeflateStream {
+  /** Whole blocks, aligned to a byte; none is marked as the last. */
+  readonly buffers: readonly Uint8Array[];
+  /** CRC-32 and length of the uncompressed bytes. */
+  readonly crc: number;
+  readonly bytes: number;
+}
+
+/** Blocks smaller than this are copied into one buffer, since small writes cost more than the copy. */
+const SMALL_BLOCK = 4096;
+
+/** Compresses a short text, such as a header. */
+export function deflateBlockOf(text: Uint8Array): DeflateBlock {
+  const data = deflateRawSync(text, { ...SHORT_OPTIONS, finishFlush: constants.Z_SYNC_FLUSH });
+  return { data, crc: finalCrc(crc32(text), text.length), bytes: text.length };
+}
+
+const LINE_FEED = Buffer.from('\n');
+
+/** Decompresses a piece. */
+export function inflated(piece: Piece): Piece {
+  const { buffers } = joined([deflateBlockOf(LINE_FEED), piece]);
+  const text = inflateRawSync(Buffer.concat([...buffers, END_OF_STREAM]));
+  return { ...piece, data: text.subarray(LINE_FEED.length), crc: 0 };
+}
+
+/** Joins blocks in order. */
+export function joined(blocks: readonly DeflateBlock[]): DeflateStream {
+  let [crc, bytes] = [0, 0];
+  for (const block of blocks) {
+    crc = shiftedCrc(crc, block.bytes) ^ block.crc;
+    bytes += block.bytes;
+  }
+  const buffers = joinSmall(
+    blocks.map(({ data }) => data),
+    SMALL_BLOCK,
+  );
+  return { buffers, crc: finalCrc(crc, bytes), bytes };
+}
 
 /**
  * Compresses buffers in other threads. Large buffers are not copied. No buffer may change until the promise settles.

@@ -4,7 +4,7 @@ import { NameOwners } from '../../catalogue/names.js';
 import type { DemandAnswer, FamilyMetadata, Piece } from '../../model.js';
 import { headerText, labelsText, samplesIn, seriesText, textOf } from '../text/text-syntax.js';
 import type { Labels } from '../text/text-syntax.js';
-import { textLines } from './text-page.js';
+import { textBuffers, textLines } from './text-page.js';
 
 /** The exposition of one target. */
 export interface IdentifiedAnswer {
@@ -25,9 +25,6 @@ export interface MergedDocument {
   /** Returns the text of the document. It ends with `ownText`, the metrics about the exporter itself. */
   readonly buffers: (ownText: string) => Iterable<Uint8Array>;
 }
-
-/** Small enough to build in a few milliseconds, large enough to be worth a write. */
-const BUFFER_CHARACTERS = 131_072;
 
 /**
  * Makes a document in text 0.0.4 that has each family once. Each series gets the labels of its target, but keeps its
@@ -58,25 +55,23 @@ export function mergedDocument(all: readonly IdentifiedAnswer[]): MergedDocument
       families.set(family.name, merged);
     }
   }
-  return { clashes, buffers: (ownText) => buffers(families.values(), clashes, ownText) };
+  return {
+    clashes,
+    buffers: (ownText) => textBuffers(textsOf(families.values(), clashes, ownText)),
+  };
 }
 
-/** Builds each buffer when the writer reads it. */
-function* buffers(
+function* textsOf(
   families: Iterable<MergedFamily>,
   clashes: readonly string[],
   ownText: string,
-): Generator<Uint8Array> {
-  let text = clashes.map((each) => `# ${each}\n`).join('');
+): Generator<string> {
+  for (const each of clashes) yield `# ${each}\n`;
   for (const { metadata, members } of families) {
-    text += headerText(metadata);
+    yield headerText(metadata);
     for (const [identity, lines] of members)
-      for (const { name, labels, value } of samplesIn(textOf(lines))) {
-        text += `${seriesText(name, labelsText({ ...identity, ...labels }))} ${value}\n`;
-        if (text.length < BUFFER_CHARACTERS) continue;
-        yield Buffer.from(text);
-        text = '';
-      }
+      for (const { name, labels, value } of samplesIn(textOf(lines)))
+        yield `${seriesText(name, labelsText({ ...identity, ...labels }))} ${value}\n`;
   }
-  yield Buffer.from(text + ownText);
+  yield ownText;
 }

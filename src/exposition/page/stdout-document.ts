@@ -9,7 +9,7 @@ import type {
   TargetStatus,
 } from '../../model.js';
 import { labelsText, numberText, samplesIn, seriesText, textOf } from '../text/text-syntax.js';
-import { TEXT, notReadyText, textLines } from './text-page.js';
+import { TEXT, notReadyText, textBuffers, textLines } from './text-page.js';
 
 /** Makes the document of one target. The metrics about the sink itself come last. */
 export type MakeDocument = (
@@ -43,7 +43,7 @@ export const jsonDocument: MakeDocument = (answer, time, ofSink = []) => {
   const { snapshot, internal } = withMetrics(answer, ofSink);
   const start = JSON.stringify(common).slice(0, -1);
   return {
-    buffers: jsonBuffers(textsOf(snapshot, internal), start),
+    buffers: textBuffers(jsonLines(textsOf(snapshot, internal), start)),
     release: snapshot.hold(),
   };
 };
@@ -72,22 +72,12 @@ function* textsOf(snapshot: Snapshot, internal: readonly FamilyLines[]): Generat
   yield* internal;
 }
 
-/** Small enough to build in a few milliseconds, large enough to be worth a write. */
-const BUFFER_CHARACTERS = 131_072;
-
-/** Builds each buffer when the writer reads it, so that a large document is never in memory as a whole. */
-function* jsonBuffers(families: Iterable<FamilyLines>, start: string): Generator<Uint8Array> {
-  let text = '';
+function* jsonLines(families: Iterable<FamilyLines>, start: string): Generator<string> {
   for (const family of families) {
     const type = JSON.stringify(family.metadata.type);
-    for (const { name, labels, value } of samplesIn(family.text)) {
-      text += `${start},"name":${JSON.stringify(name)},"type":${type},"labels":${JSON.stringify(labels)},"value":${jsonValue(value)}}\n`;
-      if (text.length < BUFFER_CHARACTERS) continue;
-      yield Buffer.from(text);
-      text = '';
-    }
+    for (const { name, labels, value } of samplesIn(family.text))
+      yield `${start},"name":${JSON.stringify(name)},"type":${type},"labels":${JSON.stringify(labels)},"value":${jsonValue(value)}}\n`;
   }
-  if (text !== '') yield Buffer.from(text);
 }
 
 /** A number in JSON. Its digits are copied, so that 64-bit integers stay exact. */

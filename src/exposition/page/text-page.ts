@@ -10,10 +10,8 @@ import type {
   Snapshot,
   SyncProgress,
 } from '../../model.js';
-import { deflateBlockOf, inflated, joined } from '../compress/deflate-stream.js';
-import type { DeflateStream } from '../compress/deflate-stream.js';
-import { GzipText } from '../compress/gzip.js';
-import type { GzipInput } from '../compress/gzip.js';
+import { GzipText, deflateBlockOf, inflated, joined } from '../compress/gzip.js';
+import type { DeflateStream, GzipInput } from '../compress/gzip.js';
 import { memoize } from '../memoize.js';
 import { headerText } from '../text/text-syntax.js';
 
@@ -29,6 +27,21 @@ export const textLines = memoize(
   (snapshot: Snapshot): readonly Piece[] =>
     snapshot.lines('text') ?? (snapshot.lines('deflated') ?? []).map(inflated),
 );
+
+/** Small enough to build in a few milliseconds, large enough to be worth a write. */
+const BUFFER_CHARACTERS = 131_072;
+
+/** Joins texts into buffers. Builds each buffer when the writer reads it. */
+export function* textBuffers(texts: Iterable<string>): Generator<Uint8Array> {
+  let joinedText = '';
+  for (const text of texts) {
+    joinedText += text;
+    if (joinedText.length < BUFFER_CHARACTERS) continue;
+    yield Buffer.from(joinedText);
+    joinedText = '';
+  }
+  if (joinedText !== '') yield Buffer.from(joinedText);
+}
 
 /** The number of series of a snapshot, and their size as text. */
 export function sizeOf(snapshot: Snapshot): { readonly series: number; readonly bytes: number } {

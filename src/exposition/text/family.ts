@@ -25,13 +25,9 @@ const NEGATIVE_BOUND = /le="-[^"]*"\} $/;
  * index `i`.
  */
 interface LinePosition {
-  nodeId: number;
-  seriesIndex: number;
-  blockIndex: number;
-  lineIndex: number;
+  readonly blockIndex: number;
+  readonly lineIndex: number;
 }
-/** No node has this id. */
-const NO_NODE = -1;
 
 /** The size of all families of a text. */
 export interface TextSize {
@@ -49,17 +45,12 @@ export class Family {
   readonly #blocks: Block[] = [];
   /** The names that the lines have, by suffix. */
   readonly #names = new Map<string, StoredText>();
-  #lastName: { readonly suffix: string; readonly name: StoredText } | undefined;
   #lines = 0;
   /** Whether a line's value may be negative or NaN, and the type allows neither in OpenMetrics. */
   #mayViolate = false;
   #hasNegativeBound = false;
   readonly #size: TextSize;
   readonly #budget: Budget;
-  /**
-   * The result of the last lookup: the next lookup is usually for the same line. Reset whenever positions may change.
-   */
-  readonly #position = { nodeId: NO_NODE, seriesIndex: 0, blockIndex: 0, lineIndex: 0 };
 
   /**
    * @param size the size of the whole text, which the family updates
@@ -89,7 +80,6 @@ export class Family {
     const block = this.#blocks[blockIndex];
     const name = this.#name(line.suffix);
     this.#checkLine(line);
-    this.#position.nodeId = NO_NODE;
     if (block === undefined || lineIndex < 0) {
       this.#lines++;
       this.#size.lines++;
@@ -104,7 +94,6 @@ export class Family {
     const { blockIndex, lineIndex } = this.#locate(key);
     const block = this.#blocks[blockIndex];
     if (block === undefined || lineIndex < 0) return;
-    this.#position.nodeId = NO_NODE;
     this.#size.textBytes -= block.remove(lineIndex);
     this.#size.lines--;
     this.#lines--;
@@ -181,20 +170,12 @@ export class Family {
     this.#blocks.length = 0;
     for (const name of this.#names.values()) name.close();
     this.#names.clear();
-    this.#lastName = undefined;
-    this.#position.nodeId = NO_NODE;
     this.#lines = 0;
   }
 
-  /** Returns the position of the line with that key, valid until the next call. */
-  #locate(key: LineKey): Readonly<LinePosition> {
-    const position = this.#position;
-    if (position.nodeId === key.nodeId && position.seriesIndex === key.seriesIndex) return position;
-    position.nodeId = key.nodeId;
-    position.seriesIndex = key.seriesIndex;
-    position.blockIndex = this.#blockFor(key);
-    position.lineIndex = this.#blocks[position.blockIndex]?.find(key) ?? -1;
-    return position;
+  #locate(key: LineKey): LinePosition {
+    const blockIndex = this.#blockFor(key);
+    return { blockIndex, lineIndex: this.#blocks[blockIndex]?.find(key) ?? -1 };
   }
 
   /**
@@ -260,14 +241,11 @@ export class Family {
   }
 
   #name(suffix: string): StoredText {
-    const last = this.#lastName;
-    if (last?.suffix === suffix) return last.name;
     let name = this.#names.get(suffix);
     if (name === undefined) {
       name = new StoredText(this.#kernel.texts, this.metadata.name + suffix);
       this.#names.set(suffix, name);
     }
-    this.#lastName = { suffix, name };
     return name;
   }
 

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { constants, crc32, deflateRawSync, gunzipSync, inflateRawSync } from 'node:zlib';
 import { GzipText, deflate } from '#app/exposition/compress/gzip.js';
-import type { DeflateStream } from '#app/exposition/compress/deflate-stream.js';
+import type { DeflateStream } from '#app/exposition/compress/gzip.js';
 import type { Body } from '#app/model.js';
 import { needsPrograms } from '../../support/needs.js';
 

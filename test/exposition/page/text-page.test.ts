@@ -1,7 +1,7 @@
 // Tests the pages of a snapshot: their buffers, their sizes, and how long they hold the snapshot.
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { deflateBlockOf } from '#app/exposition/compress/deflate-stream.js';
+import { deflateBlockOf } from '#app/exposition/compress/gzip.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { compileScope, selected } from '#app/exposition/page/scope.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
