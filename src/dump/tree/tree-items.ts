@@ -2,11 +2,11 @@
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
-import { Search, nodesFrom, objectsBelow } from '../../exposition/query/part-walk.js';
-import type { SearchFields } from '../../exposition/query/part-walk.js';
+import { Search } from '../../exposition/query/tree-query.js';
+import type { SearchFields } from '../../exposition/query/tree-query.js';
 import { TreeValues } from '../../exposition/query/tree-values.js';
 import { NodeValues, SlotCopies } from '../../exposition/read/node-values.js';
-import { isVariable } from '../../exposition/read/tree-walk.js';
+import { isVariable, nodesBelow } from '../../exposition/read/tree-walk.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 
 /** The maximum number of objects whose names are compared with an unknown name. */
@@ -28,7 +28,8 @@ export function chosenObjects(
   if (idOrPath === undefined) return roots;
   const seen: string[] = [];
   for (const root of roots)
-    for (const object of objectsBelow(root)) {
+    for (const object of nodesBelow(root)) {
+      if (isVariable(object)) continue;
       const path = pathOf(object, root);
       if (object.name === idOrPath || path === idOrPath) return [object];
       if (seen.length < 2 * MAX_COMPARED) seen.push(object.name, path);
@@ -92,9 +93,8 @@ export function* treeItems(reading: TreeReading, choice: Choice): Generator<Tree
     const above = ancestors(top);
     const root = above.at(-1) ?? top;
     let shown: ManagedObject | undefined;
-    for (const next of nodesFrom(top, 0)) {
-      if (next === undefined || !search.matches(fieldsOf(next.node, reading.texts))) continue;
-      const { node } = next;
+    for (const node of nodesBelow(top)) {
+      if (!search.matches(fieldsOf(node, reading.texts))) continue;
       const object = isVariable(node) ? node.object : node;
       const depth = ancestors(object).length;
       if (shown?.id !== object.id) yield { kind: 'object', object, root, depth };

@@ -6,7 +6,7 @@ import type { RowInput, Row } from '../../catalogue/row.js';
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { NamedVariable } from '../../exposition/read/highlight.js';
-import { TreeWalk, isVariable } from '../../exposition/read/tree-walk.js';
+import { isVariable, nodesBelow } from '../../exposition/read/tree-walk.js';
 import { DeclaredRows } from '../../exposition/rows/declared-rows.js';
 import type { FamilyMetadata, ManagedObject, Variable } from '../../model.js';
 import { pluralize } from '../../pluralize.js';
@@ -209,8 +209,7 @@ export function variableFinding(
 ): readonly Finding[] {
   if (path === '') return [];
   const named = new NamedVariable(root, path);
-  const walk = new TreeWalk(root, true);
-  for (let item = walk.next(); item !== undefined; item = walk.next())
+  for (const item of nodesBelow(root))
     if (isVariable(item)) named.addVariable(item);
     else named.addObject(item);
   if (named.find() !== undefined) return [];

@@ -11,10 +11,9 @@ import type {
 } from '../../model.js';
 import { SlotCopies } from '../read/node-values.js';
 import type { TreeNode } from '../read/tree-walk.js';
-import { isVariable } from '../read/tree-walk.js';
+import { isVariable, nodesBelow } from '../read/tree-walk.js';
 import type { TargetView } from '../target-view.js';
 import { NodeExplainer } from './explain.js';
-import { Search, nodesFrom, objectsBelow } from './part-walk.js';
 import { TreeValues, noValue } from './tree-values.js';
 import type { ReadValue } from './tree-values.js';
 
@@ -33,6 +32,46 @@ const LOST: TreeAnswer = { kind: 'no-tree', reason: 'its root was lost during th
  */
 export const queryTree = (view: TargetView, query: TreeQuery): Generator<void, TreeAnswer> =>
   new TreeQueryEvaluator(view, query).steps();
+
+/** The searchable fields of a node. The functions compute costly fields on demand. */
+export interface SearchFields {
+  readonly object: string;
+  readonly className: string;
+  /** Undefined for objects. */
+  readonly variable: string | undefined;
+  readonly metrics: () => readonly string[];
+  readonly value: () => string;
+}
+
+/** Finds words in fields, ignoring case. */
+export class Search {
+  readonly #words: readonly string[];
+  readonly #field: TreeQuery['field'];
+
+  constructor({ words, field }: Pick<TreeQuery, 'words' | 'field'>) {
+    this.#words = words;
+    this.#field = field;
+  }
+
+  /** Whether each word occurs in one of the chosen fields. */
+  matches(fields: SearchFields): boolean {
+    return this.#words.every((word) => this.#has(word, fields));
+  }
+
+  #has(word: string, { object, className, variable, metrics, value }: SearchFields): boolean {
+    return (
+      (this.#searches('object') && object.toLowerCase().includes(word)) ||
+      (this.#searches('class') && className.toLowerCase().includes(word)) ||
+      (this.#searches('variable') && variable?.toLowerCase().includes(word) === true) ||
+      (this.#searches('metric') && metrics().some((each) => each.toLowerCase().includes(word))) ||
+      (this.#searches('value') && value().toLowerCase().includes(word))
+    );
+  }
+
+  #searches(name: TreeQuery['field']): boolean {
+    return this.#field === 'any' || this.#field === name;
+  }
+}
 
 class TreeQueryEvaluator {
   readonly #view: TargetView;
@@ -66,18 +105,18 @@ class TreeQueryEvaluator {
     const above = ancestorsOf(top, root);
     // The time limit starts when the position of the query is reached, so that each query makes progress.
     let time: Budget | undefined;
-    for (const next of nodesFrom(top, this.#query.from)) {
-      if (next !== undefined) {
-        const { node, position } = next;
+    let position = 0;
+    for (const node of nodesBelow(top)) {
+      if (position >= this.#query.from) {
         // Wall-clock time: the client also waits while other work runs.
         time ??= new Budget({ ms: this.#query.maxMs });
         if (this.#isFull) return this.#part(above, position, false);
         if (isVariable(node)) this.#visitVariable(node);
         else this.#visitObject(node);
       }
+      position++;
       if (!this.#isPause()) continue;
-      if (next !== undefined && time?.isSpent === true)
-        return this.#part(above, next.position + 1, true);
+      if (time?.isSpent === true) return this.#part(above, position, true);
       yield;
       if (this.#isLost()) return LOST;
     }
@@ -106,8 +145,8 @@ class TreeQueryEvaluator {
     const { object: wanted } = this.#query;
     if (wanted === '') return root;
     const below = `${root.name}.${wanted}`;
-    for (const object of objectsBelow(root)) {
-      if (object.name === wanted || object.name === below) return object;
+    for (const node of nodesBelow(root)) {
+      if (!isVariable(node) && (node.name === wanted || node.name === below)) return node;
       if (!this.#isPause()) continue;
       yield;
       if (this.#isLost()) return undefined;

@@ -31,11 +31,6 @@ export class PendingNodes {
     return this.#added.size + this.#removed.size + this.#first.length + leaving;
   }
 
-  /** Whether `nextRemoved` would return a node. */
-  get removesAny(): boolean {
-    return this.#removed.size > 0 || this.#removing !== undefined || this.#first.length > 0;
-  }
-
   get isEmpty(): boolean {
     return this.size === 0 && this.#walk.isOver;
   }
@@ -119,9 +114,6 @@ export class TreeWalk {
   readonly #levels: Level[] = [];
   /** The object that was just entered. `next` clears it, and returns it if `objectsFirst` is true. */
   #entered: ManagedObject | undefined;
-  /** The object of the variables that `willVisit` was last called for, and its answer; reset at each step. */
-  #lastObject: ManagedObject | undefined;
-  #lastAnswer = false;
 
   /** @param objectsFirst true to visit an object before everything below it, false to visit it after that */
   constructor(top: ManagedObject, objectsFirst: boolean) {
@@ -135,7 +127,6 @@ export class TreeWalk {
 
   /** The next object or variable; undefined at the end. */
   next(): ManagedObject | Variable | undefined {
-    this.#lastObject = undefined;
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
       const entered = this.#entered;
       this.#entered = undefined;
@@ -157,11 +148,7 @@ export class TreeWalk {
 
   /** Whether the walk will reach a node that was just added. */
   willVisit(node: ManagedObject | Variable): boolean {
-    if (!('object' in node)) return this.#willVisit(node, false);
-    const { object } = node;
-    if (object !== this.#lastObject) this.#lastAnswer = this.#willVisit(object, true);
-    this.#lastObject = object;
-    return this.#lastAnswer;
+    return isVariable(node) ? this.#willVisit(node.object, true) : this.#willVisit(node, false);
   }
 
   /** Whether the walk will reach an object or, with `ofVariables`, variables that are added to the object. */
@@ -191,7 +178,6 @@ export class TreeWalk {
   }
 
   #cut(levels: number): void {
-    this.#lastObject = undefined;
     this.#levels.length = levels;
     this.#entered = undefined;
   }
@@ -211,4 +197,10 @@ export class TreeWalk {
       lastChild: 0,
     });
   }
+}
+
+/** All nodes from an object down, in tree order: an object, its variables, then the objects below it. */
+export function* nodesBelow(top: ManagedObject): Generator<TreeNode, void> {
+  const walk = new TreeWalk(top, true);
+  for (let node = walk.next(); node !== undefined; node = walk.next()) yield node;
 }
