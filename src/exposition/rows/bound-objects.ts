@@ -2,7 +2,7 @@
 import { uncataloguedIn } from '../../catalogue/match/filters.js';
 import type { Uncatalogued } from '../../catalogue/match/filters.js';
 import { objectPath } from '../../catalogue/match/row-index.js';
-import type { ClassRows, ObjectPath, RowMatch, RowIndex } from '../../catalogue/match/row-index.js';
+import type { ClassRows, ObjectPath, RowIndex } from '../../catalogue/match/row-index.js';
 import type { Row, RowInput } from '../../catalogue/row.js';
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { LargeMap } from '../../collections/large-map.js';
@@ -94,7 +94,7 @@ export class BoundObjects {
     };
     this.#bound.set(object.id, bound);
     usage.objects++;
-    this.coverage.addObject(classRowsOf(bound));
+    this.coverage.countObject(classRowsOf(bound), 1);
   }
 
   /** The latest variable of each name in an object. */
@@ -107,7 +107,7 @@ export class BoundObjects {
   unbind(object: ManagedObject): void {
     const bound = this.boundOf(object);
     if (bound === undefined) return;
-    this.coverage.removeObject(classRowsOf(bound));
+    this.coverage.countObject(classRowsOf(bound), -1);
     closeBound(bound);
     this.#bound.delete(object.id);
     this.#context.usage.objects--;
@@ -216,14 +216,19 @@ export class BoundObjects {
 
   #setCurrent(bound: BoundObject, variable: Variable): void {
     bound.variables.set(variable.name, variable.slot);
-    const matches = matchesOf(bound, variable);
-    if (isCounted(bound, matches)) this.coverage.addVariable(variable, matches);
+    this.#count(bound, variable, 1);
   }
 
   #unsetCurrent(bound: BoundObject, variable: Variable): void {
     bound.variables.delete(variable.name);
-    const matches = matchesOf(bound, variable);
-    if (isCounted(bound, matches)) this.coverage.removeVariable(variable, matches);
+    this.#count(bound, variable, -1);
+  }
+
+  /** Counts a variable in the coverage if rows read it, or if its class has rows and lacks `described = true`. */
+  #count({ rows }: BoundObject, variable: Variable, change: 1 | -1): void {
+    const matches = rows.flatMap(({ classRows }) => classRows.matchesOf(variable.name));
+    const lacksRow = rows.length > 0 && !rows.some(({ classRows }) => classRows.isDeclared);
+    if (matches.length > 0 || lacksRow) this.coverage.countVariable(variable, matches, change);
   }
 
   #declaredObject(path: ObjectPath, { labels }: ManagedObject): DeclaredObject | undefined {
@@ -252,25 +257,9 @@ function boundRow(
 
 const NO_ROWS: readonly BoundRow[] = [];
 
-/** Whether coverage counts a variable: rows read it, or its class has rows and lacks `described = true`. */
-const isCounted = ({ rows }: BoundObject, matches: readonly RowMatch[]): boolean =>
-  matches.length > 0 || (rows.length > 0 && !rows.some(({ classRows }) => classRows.isDeclared));
-
-const NO_MATCHES: readonly RowMatch[] = [];
-
 /** The rows of the object and of objects below it. */
 function classRowsOf({ rows, below }: Pick<BoundObject, 'rows' | 'below'>): readonly ClassRows[] {
   return [...rows.map(({ classRows }) => classRows), ...below];
-}
-
-/** The catalogue rows that read a variable of the object. */
-function matchesOf({ rows }: BoundObject, { name }: Variable): readonly RowMatch[] {
-  const [first] = rows;
-  if (first === undefined) return NO_MATCHES;
-  // Usually only one class reads an object. Then avoid an allocation for each variable.
-  return rows.length === 1
-    ? first.classRows.matchesOf(name)
-    : rows.flatMap(({ classRows }) => classRows.matchesOf(name));
 }
 
 function closeBound({ rows, declared }: BoundObject): void {

@@ -1,19 +1,12 @@
 // Counts how well the rows of a catalogue cover the objects and variables that a target tracks.
 import type { RowMatch, ClassRows } from '../../catalogue/match/row-index.js';
-import type { RowInput } from '../../catalogue/row.js';
+import type { Row, RowInput } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 
-interface RowCoverage {
-  /** How many of the row's inputs match no variable. */
-  missing: number;
-  /** How many variables have a type that the row cannot show. */
-  mistyped: number;
-}
-
+/** How many variables an input matches, and how many of them have a type that its row cannot show. */
 interface InputCoverage {
-  readonly row: RowCoverage;
-  /** How many variables the input matches. */
   found: number;
+  mistyped: number;
 }
 
 /**
@@ -31,8 +24,6 @@ export class CatalogueCoverage {
   #tracked = 0;
   /** Whether any object has had a class of the catalogue. */
   #hasMatched = false;
-  #rowsWithoutVariable = 0;
-  #rowsOfWrongType = 0;
 
   /** @param rowsWithInput how many rows of the catalogue read variables */
   constructor(rowsWithInput: number) {
@@ -41,13 +32,13 @@ export class CatalogueCoverage {
 
   /** The number of rows that have an input without a matching variable. */
   get rowsWithoutVariable(): number {
-    const matchesNothing = this.#tracked > 0 && !this.#hasMatched;
-    return matchesNothing ? this.#rowsWithInput : this.#rowsWithoutVariable;
+    if (this.#tracked > 0 && !this.#hasMatched) return this.#rowsWithInput;
+    return this.#countRows((input) => (this.#inputs.get(input)?.found ?? 0) === 0);
   }
 
   /** The number of rows that match a variable whose type they cannot show. */
   get rowsOfWrongType(): number {
-    return this.#rowsOfWrongType;
+    return this.#countRows((input) => (this.#inputs.get(input)?.mistyped ?? 0) > 0);
   }
 
   /** The number of variables that no row reads, in objects for which the catalogue has rows. */
@@ -55,64 +46,29 @@ export class CatalogueCoverage {
     return this.#variablesWithoutRow;
   }
 
-  /** Adds an object, with the rows that read it or objects below it. */
-  addObject(sets: readonly ClassRows[]): void {
-    this.#tracked++;
+  /** Adds an object, or removes it after its variables, with the rows that read it or objects below it. */
+  countObject(sets: readonly ClassRows[], change: 1 | -1): void {
+    this.#tracked += change;
     if (sets.length > 0) this.#hasMatched = true;
-    for (const set of sets) this.#addTo(set);
+    for (const set of sets) this.#objects.set(set, (this.#objects.get(set) ?? 0) + change);
   }
 
-  /** Removes an object. Its variables must have been removed before. */
-  removeObject(sets: readonly ClassRows[]): void {
-    this.#tracked--;
-    for (const set of sets) this.#removeFrom(set);
-  }
-
-  /** Adds a variable that is the latest of its name, with the rows that read it. */
-  addVariable(variable: Variable, matches: readonly RowMatch[]): void {
-    if (matches.length === 0) this.#variablesWithoutRow++;
+  /** Adds or removes a variable that is the latest of its name, with the rows that read it. */
+  countVariable(variable: Variable, matches: readonly RowMatch[], change: 1 | -1): void {
+    if (matches.length === 0) this.#variablesWithoutRow += change;
     for (const { input } of matches) {
-      const entry = this.#inputs.get(input);
-      if (entry === undefined) continue;
-      if (entry.found++ === 0 && --entry.row.missing === 0) this.#rowsWithoutVariable--;
-      if (input.types.includes(variable.type)) continue;
-      if (entry.row.mistyped++ === 0) this.#rowsOfWrongType++;
+      const coverage = this.#inputs.get(input) ?? { found: 0, mistyped: 0 };
+      this.#inputs.set(input, coverage);
+      coverage.found += change;
+      if (!input.types.includes(variable.type)) coverage.mistyped += change;
     }
   }
 
-  /** Undoes `addVariable`. */
-  removeVariable(variable: Variable, matches: readonly RowMatch[]): void {
-    if (matches.length === 0) this.#variablesWithoutRow--;
-    for (const { input } of matches) {
-      const entry = this.#inputs.get(input);
-      if (entry === undefined) continue;
-      if (--entry.found === 0 && entry.row.missing++ === 0) this.#rowsWithoutVariable++;
-      if (input.types.includes(variable.type)) continue;
-      if (--entry.row.mistyped === 0) this.#rowsOfWrongType--;
-    }
-  }
-
-  #addTo(set: ClassRows): void {
-    const objects = this.#objects.get(set) ?? 0;
-    this.#objects.set(set, objects + 1);
-    if (objects > 0) return;
-    for (const row of set.rows) {
-      const coverage = { missing: row.inputs.length, mistyped: 0 };
-      if (coverage.missing > 0) this.#rowsWithoutVariable++;
-      for (const input of row.inputs) this.#inputs.set(input, { row: coverage, found: 0 });
-    }
-  }
-
-  #removeFrom(set: ClassRows): void {
-    const objects = this.#objects.get(set) ?? 0;
-    if (objects > 1) {
-      this.#objects.set(set, objects - 1);
-      return;
-    }
-    this.#objects.delete(set);
-    for (const { inputs } of set.rows) {
-      if (inputs.length > 0) this.#rowsWithoutVariable--;
-      for (const input of inputs) this.#inputs.delete(input);
-    }
+  /** How many rows of classes with objects have such an input. */
+  #countRows(isCounted: (input: RowInput) => boolean): number {
+    let count = 0;
+    for (const [{ rows }, objects] of this.#objects)
+      if (objects > 0) count += rows.filter(({ inputs }: Row) => inputs.some(isCounted)).length;
+    return count;
   }
 }

@@ -18,14 +18,12 @@ import { PointInTime } from '../read/time.js';
 import type { TrackedNodes } from '../read/tracked-nodes.js';
 import { isVariable } from '../read/tree-walk.js';
 import type { TreeNode } from '../read/tree-walk.js';
-import { seriesText } from '../text/text-syntax.js';
 import type { ViewContext } from '../view-context.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { BoundObjects } from './bound-objects.js';
 import { isShared } from './bound-objects.js';
 import type { BoundRow } from './bound-objects.js';
 import { Distribution, FrameCopies } from './distribution.js';
-import type { LabelText } from './labels.js';
 import { ObservedVariables } from './observed.js';
 import { SeriesRegistry } from './series-registry.js';
 
@@ -47,7 +45,6 @@ export class MetricBuilder implements RowContext, SlotListener {
   /** The variable that a row is evaluated for. */
   variable!: Variable;
   #row!: Row;
-  #labels!: LabelText;
   /** Whether the row is evaluated as if `variable` had no value, because it was unsynced, removed or replaced. */
   #losesValue = false;
 
@@ -156,8 +153,7 @@ export class MetricBuilder implements RowContext, SlotListener {
 
   observed(shape: BoundsOrQuantiles, conversion: Conversion): RowOutput {
     if (isFramed(this.variable.type)) return [];
-    const series = seriesText(this.#row.family.name, this.#labels.text);
-    return this.observations.show(this.variable, shape, conversion, series);
+    return this.observations.show(this.variable, this.#row, shape, conversion);
   }
 
   *closing(): Generator<void, void> {
@@ -178,18 +174,17 @@ export class MetricBuilder implements RowContext, SlotListener {
   #show(bound: BoundRow, node: TreeNode, losesValue = false): void {
     const { row, labels, own, nodeId, maxSeries } = bound;
     const text = labels.with(own);
-    const shown = losesValue && !isShared(row) ? [] : this.#evaluate(row, text, node, losesValue);
+    const shown = losesValue && !isShared(row) ? [] : this.#evaluate(row, node, losesValue);
     this.registry.set(row, text, nodeId, shown, maxSeries);
   }
 
-  #evaluate(row: Row, labels: LabelText, node: TreeNode, losesValue: boolean): RowOutput {
+  #evaluate(row: Row, node: TreeNode, losesValue: boolean): RowOutput {
     if (!isVariable(node)) {
       const state = OBJECT_STATES[Number(this.#slotReader.bits(node) ?? -1n)] ?? '';
       return row.ofState?.(state) ?? [];
     }
     this.variable = node;
     this.#row = row;
-    this.#labels = labels;
     this.#losesValue = losesValue;
     // A row with several inputs looks up each variable by name, and checks its type there.
     return isShared(row) || readsType(row.inputs[0], node) ? row.series(this) : [];

@@ -1,6 +1,6 @@
 // Variables whose values the exporter observes in a histogram or summary of its own.
 import { UNCHANGED, convert } from '../../catalogue/row.js';
-import type { BoundsOrQuantiles, Conversion, RowOutput } from '../../catalogue/row.js';
+import type { BoundsOrQuantiles, Conversion, Row, RowOutput } from '../../catalogue/row.js';
 import { LargeMap } from '../../collections/large-map.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -11,10 +11,8 @@ import { SampleWindow } from '../sample-window.js';
 import { Distribution } from './distribution.js';
 
 /** The distribution of the values of one variable. */
-export class ObservedDistribution {
+class ObservedDistribution {
   readonly distribution: Distribution;
-  /** See `observedKey`. */
-  readonly key: string;
   readonly #shape: BoundsOrQuantiles;
   readonly #conversion: Conversion;
   readonly #counts: BigUint64Array;
@@ -23,11 +21,9 @@ export class ObservedDistribution {
   #sum = 0;
   #lastBits: bigint | undefined;
 
-  /** @param series name and labels, as in the exposition text */
-  constructor(kernel: Kernel, shape: BoundsOrQuantiles, conversion: Conversion, series: string) {
+  constructor(kernel: Kernel, shape: BoundsOrQuantiles, conversion: Conversion) {
     this.#shape = shape;
     this.#conversion = conversion;
-    this.key = observedKey(shape, conversion, series);
     this.#counts = new BigUint64Array(shape.type === 'histogram' ? shape.bounds.length + 1 : 0);
     this.distribution = new Distribution(kernel, shape, UNCHANGED);
   }
@@ -60,21 +56,9 @@ export class ObservedDistribution {
   }
 }
 
-/**
- * Identifies a distribution among those of one variable: by its series, its bounds or quantiles, and its conversion.
- */
-function observedKey(
-  shape: BoundsOrQuantiles,
-  { multiply, divide }: Conversion,
-  series: string,
-): string {
-  const steps = shape.type === 'histogram' ? shape.bounds : shape.quantiles;
-  return `${series} ${steps.join(' ')} ${multiply}/${divide}`;
-}
-
 interface ObservedVariable {
   readonly variable: Variable;
-  readonly all: readonly ObservedDistribution[];
+  readonly byRow: Map<Row, ObservedDistribution>;
 }
 
 export class ObservedVariables {
@@ -92,33 +76,28 @@ export class ObservedVariables {
     return this.#observed.size === 0;
   }
 
-  /** Begins to observe a variable; returns the series that show it. */
-  show(
-    variable: Variable,
-    shape: BoundsOrQuantiles,
-    conversion: Conversion,
-    series: string,
-  ): RowOutput {
-    const all = this.#observed.get(variable.id)?.all ?? [];
-    const key = observedKey(shape, conversion, series);
-    if (all.some((other) => other.key === key)) return 'unchanged';
-    const observed = new ObservedDistribution(this.#kernel, shape, conversion, series);
-    this.#observed.set(variable.id, { variable, all: [...all, observed] });
-    return observed.distribution.series;
+  /** Begins to observe a variable for a row; returns the series that show it. */
+  show(variable: Variable, row: Row, shape: BoundsOrQuantiles, conversion: Conversion): RowOutput {
+    const observed = this.#observed.get(variable.id) ?? { variable, byRow: new Map() };
+    if (observed.byRow.has(row)) return 'unchanged';
+    const added = new ObservedDistribution(this.#kernel, shape, conversion);
+    observed.byRow.set(row, added);
+    this.#observed.set(variable.id, observed);
+    return added.distribution.series;
   }
 
   delete({ id }: Pick<Variable, 'id'>): void {
-    for (const each of this.#observed.get(id)?.all ?? []) each.distribution.close();
+    for (const each of this.#observed.get(id)?.byRow.values() ?? []) each.distribution.close();
     this.#observed.delete(id);
   }
 
   /** Observes the last copied value of each variable. Returns whether any value was new. */
   observe(): boolean {
     let hasObserved = false;
-    for (const { variable, all } of this.#observed.values()) {
+    for (const { variable, byRow } of this.#observed.values()) {
       const bits = this.#slotReader.bits(variable);
       if (bits === undefined) continue;
-      for (const observed of all)
+      for (const observed of byRow.values())
         if (observed.observe(bits, numberOf(bits, variable))) hasObserved = true;
     }
     return hasObserved;
