@@ -1,5 +1,5 @@
 // Handles of variables: they store values, and reject them once the variable is removed.
-import { VALUE_TYPES, scalarType } from '../../published.js';
+import { VALUE_TYPES, isFramed, scalarType } from '../../published.js';
 import type { FramedType, ScalarType, SlotRef, ValueType, VariableKind } from '../../published.js';
 import { shownValue } from '../../rules/options.js';
 
@@ -291,7 +291,7 @@ export class PublishedSummary extends PublishedFrame {
 }
 
 /** The handles of framed types. */
-export const FRAMED_VALUES = {
+const FRAMED_VALUES = {
   string: PublishedText,
   histogram: PublishedHistogram,
   summary: PublishedSummary,
@@ -303,3 +303,14 @@ export type PublishedValues = {
     ? InstanceType<(typeof FRAMED_VALUES)[T]>
     : PublishedScalar;
 };
+
+export function newHandle<T extends ValueType>(
+  type: T,
+  memory: SlotMemory,
+  place: VariableLocation,
+): PublishedValues[T] {
+  const made = isFramed(type)
+    ? new FRAMED_VALUES[type](memory, place)
+    : new PublishedScalar(memory, place, type);
+  return made as PublishedValues[T];
+}

@@ -6,7 +6,6 @@ import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../../published.js';
 import { checkValue, shownValue } from '../../rules/options.js';
 import { flag } from '../../rules/rule.js';
-import { DEFAULT_CAPACITY, FrameAllocator, SlotAllocator } from './allocators.js';
 import { DirectoryWriter } from './directory-writer.js';
 import {
   LIMITS,
@@ -19,17 +18,12 @@ import {
   frameWords,
   segmentName,
 } from '../segment/layout.js';
-import { FRAMED_VALUES, PublishedScalar, allowedBy, storedInteger } from './published-values.js';
-import type {
-  FrameRegion,
-  PublishedValues,
-  SlotMemory,
-  VariableLocation,
-} from './published-values.js';
+import { allowedBy, newHandle, storedInteger } from './published-values.js';
+import type { FrameRegion, PublishedValues, VariableLocation } from './published-values.js';
 import { NameWait } from './name-wait.js';
 import { PublisherFile } from './publisher-file.js';
 import { headerBytes, computeLayout } from './segment-layout.js';
-import type { SegmentLayout } from './segment-layout.js';
+import { NO_FRAME, ValueMemory } from './value-memory.js';
 import {
   checkObject,
   checkParent,
@@ -64,25 +58,18 @@ interface PublishedNode {
 
 const systemRealtimeNs = () =>
   BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
-const monotonicNs = () => hrtime.bigint();
 const CHECK_PERIOD_NS = 1_000_000_000n;
 /** `console.error` ignores a closed stderr, unlike a write to the stream. */
-const warnOnStderr = (sentence: string): void => {
-  console.error(`shm-exporter: ${sentence}`);
-};
+const warnOnStderr = (sentence: string): void => console.error(`shm-exporter: ${sentence}`);
 
 /**
- * The publisher of one segment. Use it only on the thread that created it; other programs of the host
- * only read the segment. When the segment is full, further objects and variables are counted as dropped,
- * and their handles store nothing.
+ * The publisher of one segment. Use it only on the thread that created it; other programs only read the segment. When
+ * the segment is full, further objects and variables are counted as dropped, and their handles store nothing.
  */
 export class Publisher {
   readonly #file: PublisherFile;
-  readonly #layout: SegmentLayout;
   readonly #directory: DirectoryWriter;
-  readonly #frames: FrameAllocator;
-  readonly #memory: SlotMemory;
-  #slots: SlotAllocator;
+  readonly #values: ValueMemory;
   #header: BigUint64Array;
   readonly #nodes = new Map<number, PublishedNode>();
   /** The id of the last variable in each slot; the variable may have been removed. */
@@ -91,10 +78,8 @@ export class Publisher {
   readonly #failIfBusy: boolean;
   readonly #wait: NameWait;
   #lastId = 0;
-  /** Whether `place()` was called: the segment has its name, or waits for it. */
-  #wantsName = false;
-  /** When to check the segment's name next, by `monotonicNs()`. */
-  #checkAtNs = 0n;
+  /** When to check the segment's name next, by `hrtime`; undefined before `place()` and after `close()`. */
+  #checkAtNs: bigint | undefined;
   #isClosed = false;
 
   /**
@@ -106,31 +91,23 @@ export class Publisher {
     checkPublisher(options);
     const { contextId = 'shmApp', poolName = 'pool', serverKey, pid = ownPid } = options;
     this.heartbeatMs = options.heartbeatMs ?? 1000;
-    const { capacity = {} } = options;
-    this.#layout = computeLayout({
-      records: capacity.records ?? DEFAULT_CAPACITY.records,
-      stringBytes: capacity.stringBytes ?? DEFAULT_CAPACITY.stringBytes,
-      slots: capacity.slots ?? DEFAULT_CAPACITY.slots,
-      frameBytes: capacity.frameBytes ?? DEFAULT_CAPACITY.frameBytes,
-    });
+    const layout = computeLayout(options.capacity);
     const unique = `${pid}.${randomBytes(4).toString('hex')}`;
     // Invalid options throw here, so this comes before the file is created.
-    const header = headerBytes(this.#layout, {
+    const header = headerBytes(layout, {
       generation: randomBytes(8).readBigUInt64LE() | 1n,
       realtimeNs: (options.realtimeNs ?? systemRealtimeNs)(),
-      monotonicNs: monotonicNs(),
+      monotonicNs: hrtime.bigint(),
       pid,
       heartbeatPeriodNs: BigInt(this.heartbeatMs) * 1_000_000n,
     });
     const name = segmentName(contextId, poolName, serverKey);
-    this.#file = new PublisherFile(name, this.#layout.fileSize, options.mode ?? 0o644, unique);
+    this.#file = new PublisherFile(name, layout.fileSize, options.mode ?? 0o644, unique);
     header.copy(this.#file.bytes);
     const { buffer, byteOffset } = this.#file.bytes;
     this.#header = new BigUint64Array(buffer, byteOffset + MUTABLE_OFFSET, MUTABLE.size / 8);
-    this.#directory = new DirectoryWriter(this.#file, this.#layout);
-    this.#slots = new SlotAllocator(this.#layout.slots);
-    this.#frames = new FrameAllocator(Math.floor(this.#layout.frameBytes / 8));
-    this.#memory = slotMemory(this.#file.bytes, this.#layout);
+    this.#directory = new DirectoryWriter(this.#file, layout);
+    this.#values = new ValueMemory(this.#file, layout);
     this.#failIfBusy = options.failIfBusy ?? false;
     const retry = () => {
       this.#checkAtNs = 0n;
@@ -162,8 +139,7 @@ export class Publisher {
       if (!isBusy || this.#failIfBusy) throw error;
       this.#wait.after(error);
     }
-    this.#wantsName = true;
-    this.#checkAtNs = monotonicNs() + CHECK_PERIOD_NS;
+    this.#checkAtNs = hrtime.bigint() + CHECK_PERIOD_NS;
   }
 
   /**
@@ -205,12 +181,12 @@ export class Publisher {
     const hasSchema = schemaOf(type) !== undefined;
     const { synced = hasSchema } = options;
     const words = isFramed(type) ? frameWords(type, hasSchema ? schema.length : textBytes) : 0;
-    const ref = object.id === 0 || !this.#nodes.has(object.id) ? undefined : this.#allocateSlot();
-    const offset = ref === undefined || words === 0 ? 0 : this.#allocateFrame(words);
-    if (ref === undefined || offset === undefined)
+    const ref =
+      object.id === 0 || !this.#nodes.has(object.id) ? undefined : this.#values.allocateSlot();
+    const frame = ref === undefined ? NO_FRAME : this.#values.allocateFrame(words);
+    if (ref === undefined || frame === undefined)
       return this.#dropVariable(type, { name, kind, ref, frame: NO_FRAME, schema });
-    const frame: FrameRegion = { offset, length: words };
-    this.#storeFirst(type, ref, frame, synced);
+    this.#values.storeFirst(type, ref, frame, synced);
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
       id,
@@ -222,8 +198,8 @@ export class Publisher {
       name,
       text1: unit,
       text2: help,
-      text3: schemaBytes(schema),
-      text4: offset,
+      text3: Buffer.from(Float64Array.from(schema).buffer),
+      text4: frame.offset,
       extra1: words,
       extra2: 0,
     });
@@ -231,7 +207,7 @@ export class Publisher {
     this.#nodes.set(id, { ref, frame, owner: object.id, depth: 0 });
     this.#variableIds[ref.slot] = id;
     this.#nodes.get(object.id)?.children?.add(id);
-    return this.#newHandle(type, { name, kind, ref, frame, schema });
+    return newHandle(type, this.#values.memory, { name, kind, ref, frame, schema });
   }
 
   /**
@@ -242,8 +218,8 @@ export class Publisher {
     checkParent('setState: object', object);
     const { ref } = object;
     const stored = stateNumber(state);
-    if (ref === undefined || !this.#ownsSlot(ref)) return false;
-    this.#memory.u64[ref.slot] = stored;
+    if (ref === undefined || !this.#values.ownsSlot(ref)) return false;
+    this.#values.memory.u64[ref.slot] = stored;
     return true;
   }
 
@@ -252,8 +228,8 @@ export class Publisher {
     checkParent('setSynced: object', object);
     checkValue('setSynced: isSynced', isSynced, flag);
     const { ref } = object;
-    if (ref === undefined || !this.#ownsSlot(ref)) return false;
-    this.#storeWord(ref, isSynced);
+    if (ref === undefined || !this.#values.ownsSlot(ref)) return false;
+    this.#values.storeWord(ref, isSynced);
     return true;
   }
 
@@ -265,13 +241,12 @@ export class Publisher {
     checkParent('setAsOf: root', root);
     const { asOf } = root;
     const stored = unixNs === undefined ? 0n : storedInteger(VALUE_TYPES.u64.range, unixNs);
+    const found = shownValue(unixNs);
     if (stored === undefined)
-      throw new RangeError(
-        `setAsOf: unixNs: found ${shownValue(unixNs)}, allowed: ${allowedBy('u64')}`,
-      );
-    if (asOf === undefined || !this.#ownsSlot(asOf)) return false;
-    if (unixNs !== undefined) this.#memory.u64[asOf.slot] = stored;
-    this.#storeWord(asOf, unixNs !== undefined);
+      throw new RangeError(`setAsOf: unixNs: found ${found}, allowed: ${allowedBy('u64')}`);
+    if (asOf === undefined || !this.#values.ownsSlot(asOf)) return false;
+    if (unixNs !== undefined) this.#values.memory.u64[asOf.slot] = stored;
+    this.#values.storeWord(asOf, unixNs !== undefined);
     return true;
   }
 
@@ -291,9 +266,9 @@ export class Publisher {
 
   /** Writes a heartbeat. If the segment has no name, also tries once a second to take its name. */
   beat(): void {
-    const now = monotonicNs();
+    const now = hrtime.bigint();
     Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, now);
-    if (!this.#wantsName || this.#isClosed || now < this.#checkAtNs) return;
+    if (this.#checkAtNs === undefined || this.#isClosed || now < this.#checkAtNs) return;
     this.#checkAtNs = now + CHECK_PERIOD_NS;
     try {
       this.#file.restoreName();
@@ -319,7 +294,7 @@ export class Publisher {
   notify(): void {
     this.beat();
     Atomics.add(this.#header, MUTABLE.notifications / 8, 1n);
-    if (this.#wantsName) this.#file.wake(MUTABLE_OFFSET + MUTABLE.notifications);
+    if (this.#checkAtNs !== undefined) this.#file.wake(MUTABLE_OFFSET + MUTABLE.notifications);
   }
 
   /** Closes the segment: readers see a clean close, and the name is removed. */
@@ -328,13 +303,10 @@ export class Publisher {
     this.#isClosed = true;
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.closed));
     this.notify();
-    // The program's handles must not access unmapped memory. From here on, no handle is live, no lookup finds a slot,
-    // and the header is a copy.
-    Object.assign(this.#memory, slotMemory(Buffer.alloc(0), EMPTY_LAYOUT));
+    this.#values.close();
     this.#header = this.#header.slice();
-    this.#slots = new SlotAllocator(0);
     this.#nodes.clear();
-    this.#wantsName = false;
+    this.#checkAtNs = undefined;
     this.#wait.end();
     this.#file.close();
   }
@@ -353,14 +325,15 @@ export class Publisher {
         `addObject: parent of ${shownValue(name)}: found one with ${depth - 2} objects above it, allowed: at most ${LIMITS.depth - 2}`,
       );
     const hasParent = parent === undefined || this.#nodes.has(parent.id);
-    const ref = hasParent ? this.#allocateSlot() : undefined;
-    const asOf = parent === undefined && ref !== undefined ? this.#allocateSlot() : undefined;
+    const ref = hasParent ? this.#values.allocateSlot() : undefined;
+    const asOf =
+      parent === undefined && ref !== undefined ? this.#values.allocateSlot() : undefined;
     if (ref === undefined) return this.#dropObject(parent, name, ref, asOf);
-    this.#memory.u64[ref.slot] = stored;
-    this.#storeWord(ref, synced);
+    this.#values.memory.u64[ref.slot] = stored;
+    this.#values.storeWord(ref, synced);
     if (asOf !== undefined) {
-      this.#memory.u64[asOf.slot] = 0n;
-      this.#storeWord(asOf, false);
+      this.#values.memory.u64[asOf.slot] = 0n;
+      this.#values.storeWord(asOf, false);
     }
     // While a caller adds a large tree in one go, the heartbeat timer cannot fire.
     this.beat();
@@ -386,40 +359,11 @@ export class Publisher {
     return { id, name, ref, parent, asOf };
   }
 
-  /** Initializes the slot and frame of a variable, with or without a value. */
-  #storeFirst(
-    type: ValueType,
-    ref: SlotRef,
-    { offset, length }: FrameRegion,
-    synced: boolean,
-  ): void {
-    const { frames, frameFloats, u64 } = this.#memory;
-    const updates = length > 0 && synced ? 1n : 0n;
-    if (length > 0) {
-      frames.fill(0n, offset, offset + length);
-      // In a summary without observations, each quantile is NaN.
-      if (schemaOf(type) === 'quantiles' && synced)
-        frameFloats.fill(Number.NaN, offset + 3, offset + length - 1);
-      frames[offset] = updates;
-      frames[offset + length - 1] = updates;
-    }
-    u64[ref.slot] = updates;
-    this.#storeWord(ref, synced);
-  }
-
-  #newHandle<T extends ValueType>(type: T, place: VariableLocation): PublishedValues[T] {
-    const made = isFramed(type)
-      ? new FRAMED_VALUES[type](this.#memory, place)
-      : new PublishedScalar(this.#memory, place, type);
-    return made as PublishedValues[T];
-  }
-
   #dropVariable<T extends ValueType>(type: T, place: VariableLocation): PublishedValues[T] {
-    const { ref, frame } = place;
-    if (ref !== undefined) this.#freeSlot(ref);
-    if (frame.length > 0) this.#frames.free(frame.offset, frame.length);
+    if (place.ref !== undefined) this.#values.freeSlot(place.ref);
+    this.#values.freeFrame(place.frame);
     Atomics.add(this.#header, MUTABLE.variablesDropped / 8, 1n);
-    return this.#newHandle(type, { ...place, ref: undefined, frame: NO_FRAME });
+    return newHandle(type, this.#values.memory, { ...place, ref: undefined, frame: NO_FRAME });
   }
 
   #dropObject(
@@ -427,7 +371,7 @@ export class Publisher {
     name: string,
     ...refs: readonly (SlotRef | undefined)[]
   ): PublishedObject {
-    for (const ref of refs) if (ref !== undefined) this.#freeSlot(ref);
+    for (const ref of refs) if (ref !== undefined) this.#values.freeSlot(ref);
     Atomics.add(this.#header, MUTABLE.objectsDropped / 8, 1n);
     return { id: 0, name, ref: undefined, parent, asOf: undefined };
   }
@@ -447,70 +391,9 @@ export class Publisher {
     for (const gone of ids) {
       const { ref, asOf, frame } = this.#nodes.get(gone) ?? item;
       this.#nodes.delete(gone);
-      this.#freeSlot(ref);
-      if (asOf !== undefined) this.#freeSlot(asOf);
-      if (frame !== undefined && frame.length > 0) this.#frames.free(frame.offset, frame.length);
+      this.#values.freeSlot(ref);
+      if (asOf !== undefined) this.#values.freeSlot(asOf);
+      if (frame !== undefined) this.#values.freeFrame(frame);
     }
   }
-
-  #ownsSlot({ slot, incarnation }: SlotRef): boolean {
-    return (this.#memory.words[slot] ?? 0) >>> 1 === incarnation;
-  }
-
-  #storeWord({ slot, incarnation }: SlotRef, isSynced: boolean): void {
-    Atomics.store(this.#memory.words, slot, ((incarnation << 1) | Number(isSynced)) >>> 0);
-  }
-
-  #allocateSlot(): SlotRef | undefined {
-    const { words, slotValues, slots } = this.#layout;
-    return this.#slots.allocate(
-      (slot) =>
-        this.#file.reserve(words, (slot + 1) * 4, slots * 4) &&
-        this.#file.reserve(slotValues, (slot + 1) * 8, slots * 8),
-    );
-  }
-
-  #freeSlot(ref: SlotRef): void {
-    const incarnation = this.#slots.free(ref);
-    this.#storeWord({ slot: ref.slot, incarnation }, false);
-  }
-
-  #allocateFrame(words: number): number | undefined {
-    const offset = this.#frames.allocate(words);
-    if (offset === undefined) return undefined;
-    const { frames, frameBytes } = this.#layout;
-    if (this.#file.reserve(frames, (offset + words) * 8, frameBytes)) return offset;
-    this.#frames.free(offset, words);
-    return undefined;
-  }
-}
-
-const NO_FRAME: FrameRegion = { offset: 0, length: 0 };
-/** The layout of a segment without capacity. */
-const EMPTY_LAYOUT = { words: 0, slotValues: 0, frames: 0, slots: 0, frameBytes: 0 };
-
-function slotMemory(
-  bytes: Buffer,
-  layout: Pick<SegmentLayout, 'words' | 'slotValues' | 'frames' | 'slots' | 'frameBytes'>,
-): SlotMemory {
-  const { buffer, byteOffset } = bytes;
-  const slotsAt = byteOffset + layout.slotValues;
-  const framesAt = byteOffset + layout.frames;
-  const frameUnits = Math.floor(layout.frameBytes / 8);
-  return {
-    words: new Uint32Array(buffer, byteOffset + layout.words, layout.slots),
-    u64: new BigUint64Array(buffer, slotsAt, layout.slots),
-    i64: new BigInt64Array(buffer, slotsAt, layout.slots),
-    f64: new Float64Array(buffer, slotsAt, layout.slots),
-    frames: new BigUint64Array(buffer, framesAt, frameUnits),
-    frameFloats: new Float64Array(buffer, framesAt, frameUnits),
-    frameBytes: new Uint8Array(buffer, framesAt, frameUnits * 8),
-  };
-}
-
-function schemaBytes(schema: readonly number[]): Buffer | '' {
-  if (schema.length === 0) return '';
-  const bytes = Buffer.alloc(schema.length * 8);
-  schema.forEach((entry, index) => bytes.writeDoubleLE(entry, index * 8));
-  return bytes;
 }

@@ -1,6 +1,7 @@
 // Computes the regions of a new segment, and the bytes of its header.
 import { crc32 } from 'node:zlib';
 import { BYTE_ORDER, HEADER, MAGIC, MAJOR, MINOR, PAGE, RECORD_SIZE } from '../segment/layout.js';
+import { DEFAULT_CAPACITY } from './allocators.js';
 import type { Capacity } from './allocators.js';
 
 export interface SegmentLayout extends Capacity {
@@ -18,7 +19,13 @@ const pages = (bytes: number) => Math.ceil(bytes / PAGE) * PAGE;
 const MAX_FILE_BYTES = 2 ** 30 - 1;
 
 /** @throws RangeError if the segment would be larger than this publisher can map */
-export function computeLayout(capacity: Capacity): SegmentLayout {
+export function computeLayout(options: Partial<Capacity> = {}): SegmentLayout {
+  const capacity: Capacity = {
+    records: options.records ?? DEFAULT_CAPACITY.records,
+    stringBytes: options.stringBytes ?? DEFAULT_CAPACITY.stringBytes,
+    slots: options.slots ?? DEFAULT_CAPACITY.slots,
+    frameBytes: options.frameBytes ?? DEFAULT_CAPACITY.frameBytes,
+  };
   let end = PAGE;
   const region = (bytes: number) => (end += pages(bytes)) - pages(bytes);
   const directoryA = region(capacity.records * RECORD_SIZE);
