@@ -12,6 +12,7 @@ import type {
   Verdict,
 } from '../model.js';
 import { NOT_POLLED } from './poller.js';
+import type { PollResult } from './poller.js';
 
 /** The number of notifications that a publisher has made. */
 export interface Notifications {
@@ -42,8 +43,7 @@ export interface TargetState {
         readonly series: number;
         /** The time (Unix ns) that the publisher states for the root's values, if it states one. */
         readonly asOfNs: bigint | undefined;
-        readonly droppedObjects: number;
-        readonly droppedVariables: number;
+        readonly drops: PollResult['drops'];
         readonly missing: Omissions;
         /** See `CatalogueCoverage`. */
         readonly rowsWithoutVariable: number;

@@ -152,11 +152,11 @@ const TABLE: Readonly<Record<string, Row>> = {
   ],
   shm_exporter_target_dropped_objects: [
     'Objects without room in the segment.',
-    ({ state }) => state.view?.droppedObjects,
+    ({ state }) => state.view?.drops.objects,
   ],
   shm_exporter_target_dropped_variables: [
     'Variables without room in the segment.',
-    ({ state }) => state.view?.droppedVariables,
+    ({ state }) => state.view?.drops.variables,
   ],
   shm_exporter_target_catalogue_rows_unmatched: [
     'Catalogue rows whose variable is missing in all objects of their class. Until the first object of a catalogue class appears, every row counts.',

@@ -50,6 +50,13 @@ export interface TargetLoad {
   readonly load: number;
 }
 
+/** The load of each partition. */
+export function loadsOf(targets: readonly TargetLoad[], partitions: number): number[] {
+  const loads = Array.from({ length: partitions }, () => 0);
+  for (const { partition, load } of targets) loads[partition] = (loads[partition] ?? 0) + load;
+  return loads;
+}
+
 interface Move {
   /** Index of the target. */
   readonly target: number;
@@ -76,48 +83,34 @@ export function planMoves(
   least: number,
 ): readonly Move[] {
   const now = targets.map((each) => ({ ...each }));
-  const loads = Array.from({ length: partitions }, () => 0);
-  for (const { partition, load } of now) loads[partition] = (loads[partition] ?? 0) + load;
+  const loads = loadsOf(now, partitions);
   const moves: Move[] = [];
   while (moves.length < most) {
-    const empty = leastLoaded(loads);
-    const best = byLoadDescending(loads)
-      .filter((full) => isWorthMoving(loads[full] ?? 0, loads[empty] ?? 0, least))
-      .map((full) => bestToMove(now, full, (loads[full] ?? 0) - (loads[empty] ?? 0)))
-      .find((index) => index !== undefined);
-    const target = best === undefined ? undefined : now[best];
-    if (best === undefined || target === undefined) break;
-    loads[target.partition] = (loads[target.partition] ?? 0) - target.load;
-    loads[empty] = (loads[empty] ?? 0) + target.load;
-    target.partition = empty;
-    moves.push({ target: best, to: empty });
+    const to = leastLoaded(loads);
+    const [best] = now
+      .map((target, index) => {
+        const full = loads[target.partition] ?? 0;
+        const gap = full - (loads[to] ?? 0);
+        /** The difference between the two loads after the move. */
+        const left = Math.abs(gap - 2 * target.load);
+        return { target, index, full, gap, left };
+      })
+      .filter(
+        ({ target, full, gap, left }) =>
+          full >= least &&
+          gap > full * MIN_DIFFERENCE &&
+          target.load > 0 &&
+          left < gap * (1 - MIN_DIFFERENCE),
+      )
+      .sort(
+        (a, b) => b.full - a.full || a.target.partition - b.target.partition || a.left - b.left,
+      );
+    if (best === undefined) break;
+    const { target, index } = best;
+    loads[target.partition] = best.full - target.load;
+    loads[to] = (loads[to] ?? 0) + target.load;
+    target.partition = to;
+    moves.push({ target: index, to });
   }
   return moves;
-}
-
-/** Partitions in descending order of load. If no move from the fullest one is worthwhile, `planMoves` tries the next. */
-const byLoadDescending = (loads: readonly number[]): number[] =>
-  [...loads.keys()].sort((a, b) => (loads[b] ?? 0) - (loads[a] ?? 0));
-
-const isWorthMoving = (full: number, empty: number, least: number): boolean =>
-  full >= least && full - empty > full * MIN_DIFFERENCE;
-
-/**
- * The target of `partition` whose move leaves the smallest difference between the loads of the two partitions, if
- * that difference is clearly smaller than `gap`, the present difference.
- */
-function bestToMove(
-  targets: readonly TargetLoad[],
-  partition: number,
-  gap: number,
-): number | undefined {
-  let best: number | undefined;
-  let smallest = gap * (1 - MIN_DIFFERENCE);
-  targets.forEach((each, index) => {
-    const left = Math.abs(gap - 2 * each.load);
-    if (each.partition !== partition || each.load <= 0 || left >= smallest) return;
-    best = index;
-    smallest = left;
-  });
-  return best;
 }

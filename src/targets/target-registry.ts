@@ -5,7 +5,7 @@ import type { Observable } from 'rxjs';
 import type { TargetEvent } from '../model.js';
 import type { TargetDefinition } from './formats.js';
 import type { Partition } from './partitions/logical-partition.js';
-import { hashPartition, leastLoaded, planMoves } from './placement.js';
+import { hashPartition, leastLoaded, loadsOf, planMoves } from './placement.js';
 import { ServedTarget } from './served-target.js';
 import type { ServedParts } from './served-target.js';
 
@@ -74,7 +74,6 @@ export class TargetRegistry {
       former.set(identity, [...(former.get(identity) ?? []), entry]);
     }
     const changes: Observable<never>[] = [];
-    const added: Entry[] = [];
     // Add new targets one by one, since the partition of each one depends on the targets before it.
     const kept = definitions.map((each) => former.get(identityOf(each))?.shift());
     const gone = [...former.values()].flat();
@@ -83,7 +82,6 @@ export class TargetRegistry {
       const entry = kept[index];
       if (entry === undefined) {
         const made = this.#make(definition);
-        added.push(made);
         this.#entries = [...this.#entries, made];
         return made;
       }
@@ -92,8 +90,8 @@ export class TargetRegistry {
       return entry;
     });
     for (const { ended$ } of gone) ended$.next();
-    for (const entry of added) this.#added$.next(entry);
-    return changes.length === 0 ? EMPTY : merge(...changes);
+    for (const entry of this.#entries) if (!kept.includes(entry)) this.#added$.next(entry);
+    return merge(...changes);
   }
 
   /**
@@ -149,15 +147,13 @@ export class TargetRegistry {
   #choosePartition(definition: TargetDefinition): number {
     if (this.#parts.assignment === 'hash')
       return hashPartition(identityOf(definition), this.#partitions);
-    const loads = Array.from({ length: this.#partitions }, () => 0);
     const known = this.#entries.map(({ load }) => load).filter((load) => load !== undefined);
     // A target without a measurement gets the average load.
     const average = known.reduce((sum, load) => sum + load, 0) / known.length || 1;
-    for (const { target, load = average } of this.#entries) {
-      const { number } = target.assignment.partition;
-      loads[number] = (loads[number] ?? 0) + load;
-    }
-    return leastLoaded(loads);
+    const loaded = this.#entries.map(({ target, load = average }) => {
+      return { partition: target.assignment.partition.number, load };
+    });
+    return leastLoaded(loadsOf(loaded, this.#partitions));
   }
 
   #measure(): void {

@@ -99,13 +99,9 @@ export class Reporter {
 
   /** The report on a refresh. @param update the update that the refresh caused */
   refreshed(update: HostingUpdate): RefreshReport {
+    const { hasRendered, isDirty, snapshot } = update.kind === 'processed' ? update : NOT_RENDERED;
     const state = this.#state(this.#view?.asOfNs);
-    const counted = this.#takeCounts();
-    if (update.kind !== 'processed')
-      return { kind: 'refreshed', state, ...counted, ...NOT_RENDERED };
-    const { isReady, hasRendered, isDirty, snapshot: last } = update;
-    const snapshot = isReady ? last : undefined;
-    return { kind: 'refreshed', state, ...counted, hasRendered, isDirty, snapshot };
+    return { kind: 'refreshed', state, ...this.#takeCounts(), hasRendered, isDirty, snapshot };
   }
 
   /** The present state, and the counts since the last report. */
@@ -276,17 +272,11 @@ export class Reporter {
   #viewState(serverKey: string, asOfNs: bigint | undefined): TargetState['view'] {
     if (this.#view === undefined) return undefined;
     const { series, missing, coverage, filtersUnmatched } = this.#view;
-    const { objects, variables } = this.#pool.newest(serverKey).drops;
+    const { drops } = this.#pool.newest(serverKey);
+    const { rowsWithoutVariable, variablesWithoutRow, rowsOfWrongType } = coverage;
     return {
-      series,
-      asOfNs,
-      droppedObjects: objects,
-      droppedVariables: variables,
-      missing,
-      filtersUnmatched,
-      rowsWithoutVariable: coverage.rowsWithoutVariable,
-      variablesWithoutRow: coverage.variablesWithoutRow,
-      rowsOfWrongType: coverage.rowsOfWrongType,
+      ...{ series, asOfNs, drops, missing, filtersUnmatched },
+      ...{ rowsWithoutVariable, variablesWithoutRow, rowsOfWrongType },
     };
   }
 
