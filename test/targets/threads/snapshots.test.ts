@@ -11,6 +11,8 @@ const TARGET = 1;
 const FAMILIES = 30;
 /** The size of an allocation. The memory grows after several of them. */
 const STEP_BYTES = 65_536;
+/** The memory grows no more from this size, which is half of its limit. */
+const MOST_BYTES = 2 ** 26;
 
 const METADATA = Array.from({ length: FAMILIES }, (_, index): FamilyMetadata => {
   return { name: `f${index}`, type: 'gauge', unit: '', help: '' };
@@ -32,7 +34,8 @@ class Threads {
   /** @param grows whether the memory grows before the piece is written */
   piece(index: number, content: string, grows = false): Piece {
     const { arena, bytes } = this.#kernel;
-    while (grows && this.#kernel.bytes.length === bytes.length) arena.allocate(STEP_BYTES);
+    const mayGrow = grows && bytes.length < MOST_BYTES;
+    while (mayGrow && this.#kernel.bytes.length === bytes.length) arena.allocate(STEP_BYTES);
     const data = this.#kernel.view(arena.allocate(content.length), content.length);
     data.write(content);
     const family = metadataOf(index);
