@@ -25,7 +25,7 @@ import { ObjectLabels, withDeclared } from './labels.js';
 /** The prefix of all metrics of an application without a catalogue. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 
-/** The maximum number of cached rows and families. Further rows and families are created again at each use. */
+/** The maximum number of cached families. Further families are created again at each use. */
 const MAX_CACHED = 20_000;
 
 /**
@@ -58,8 +58,6 @@ export class DeclaredRows {
   readonly #taken: ReadonlySet<string>;
   readonly #isShown: (name: string) => boolean;
   readonly #families = new Map<string, FamilyMetadata>();
-  /** Cached rows: thousands of objects share a class. */
-  readonly #rows = new Map<string, Row>();
   /** The last result for each declaration: the objects of a class share declarations. */
   #byDeclaration = new Map<Declaration, CachedRow>();
 
@@ -88,20 +86,9 @@ export class DeclaredRows {
     const { className } = object;
     const known = this.#byDeclaration.get(declaration);
     if (known?.className === className && known.declared === declared) return known.row;
-    const row = this.#knownRow(variable, className, declared);
+    const row = this.#makeRow(variable, declared);
     if (this.#byDeclaration.size >= MAX_DECLARATIONS) this.#byDeclaration = new Map();
     this.#byDeclaration.set(declaration, { className, declared, row });
-    return row;
-  }
-
-  #knownRow(variable: Variable, className: string, declared: DeclaredMetric | undefined): Row {
-    const { type, kind, unit, name } = variable;
-    const own = `${type} ${kind} ${unit.length} ${unit} ${className.length} ${className} ${name}`;
-    const key = declared === undefined ? own : `${declared.name} ${own}`;
-    const known = this.#rows.get(key);
-    if (known !== undefined && this.#isValid(known.family, variable, declared)) return known;
-    const row = this.#makeRow(variable, declared);
-    if (known !== undefined || this.#rows.size < MAX_CACHED) this.#rows.set(key, row);
     return row;
   }
 

@@ -14,7 +14,8 @@ import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-synt
 import type { BoundRow } from './bound-objects.js';
 import type { LabelText } from './labels.js';
 
-interface ClashingSeries {
+/** A series of a row, shown or clashing. */
+interface RowSeries {
   readonly metadata: FamilyMetadata;
   readonly familyIndex: number;
   readonly key: LineKey;
@@ -30,15 +31,15 @@ const positionOf = (name: string, { nodeId, seriesIndex }: LineKey): string =>
   `${nodeId} ${seriesIndex} ${name}`;
 
 /** What a clashing series waits for: the hash of its name and labels, and the names of its metric. */
-const awaitedBy = ({ hash, metadata }: ClashingSeries): readonly (number | string)[] => [
+const awaitedBy = ({ hash, metadata }: RowSeries): readonly (number | string)[] => [
   hash,
   ...unsharedNames(metadata),
 ];
 
 class ClashingList {
-  readonly #byPosition = new Map<string, ClashingSeries>();
+  readonly #byPosition = new Map<string, RowSeries>();
   /** The clashing series, oldest first, by each hash and name that they wait for. */
-  readonly #waiting = new Map<number | string, Set<ClashingSeries>>();
+  readonly #waiting = new Map<number | string, Set<RowSeries>>();
   #dropped = 0;
 
   /**
@@ -50,13 +51,13 @@ class ClashingList {
   }
 
   /** The clashing series with this metric name and key. */
-  at(name: string, key: LineKey): ClashingSeries | undefined {
+  at(name: string, key: LineKey): RowSeries | undefined {
     // Fast path: every new line calls this, and clashes are rare.
     return this.#byPosition.size === 0 ? undefined : this.#byPosition.get(positionOf(name, key));
   }
 
   /** Replaces the series with the same metric name and key. Drops the new series if too many clash. */
-  put(next: ClashingSeries): void {
+  put(next: RowSeries): void {
     this.delete(next.metadata.name, next.key);
     if (this.#byPosition.size >= MAX_CLASHING) {
       this.#dropped = 1;
@@ -82,7 +83,7 @@ class ClashingList {
   }
 
   /** The series that wait for one of these hashes and names, oldest first for each. */
-  waitingFor(free: readonly (number | string)[]): ReadonlySet<ClashingSeries> {
+  waitingFor(free: readonly (number | string)[]): ReadonlySet<RowSeries> {
     return new Set(free.flatMap((each) => [...(this.#waiting.get(each) ?? [])]));
   }
 }
@@ -233,28 +234,23 @@ export class SeriesRegistry {
     const family = this.#context.text.family(name);
     const hash = this.#context.text.seriesHash(name, line);
     const former = family?.hash(key);
-    if (!this.#reserve(metadata, family, hash, former)) {
+    const series = { metadata, familyIndex, key, line, hash };
+    if (!this.#reserve(series, family, former)) {
       if (former !== undefined) this.#remove(name, key);
       // Copy the text of the labels, since shared labels are removed once no shown line has them.
-      this.#addClash({
-        metadata,
-        familyIndex,
-        key,
-        line: { ...line, labels: labelsOf(line) },
-        hash,
-      });
+      this.#addClash({ ...series, line: { ...line, labels: labelsOf(line) } });
       return;
     }
     if (former === undefined || family === undefined) {
       this.#clashing.delete(name, key);
-      this.#show(family, metadata, familyIndex, key, line, hash);
+      this.#show(series, family);
       return;
     }
     if (former === hash || this.#mayGrow(family, key, line))
       this.#context.text.put(metadata, familyIndex, key, line, hash);
     else {
       this.#context.text.remove(name, key);
-      this.#omitSeries(name, key, line, hash);
+      this.#omitSeries(series);
     }
     if (former === hash) return;
     this.#hashes.delete(former);
@@ -279,16 +275,10 @@ export class SeriesRegistry {
   }
 
   /** Shows a new series after `#reserve`, within the limits of the target. */
-  #show(
-    family: Family | undefined,
-    metadata: FamilyMetadata,
-    familyIndex: number,
-    key: LineKey,
-    line: Line,
-    hash: number,
-  ): void {
+  #show(series: RowSeries, family: Family | undefined): void {
+    const { metadata, familyIndex, key, line, hash } = series;
     if (!this.#mayAdd(metadata.name, family, line)) {
-      this.#omitSeries(metadata.name, key, line, hash);
+      this.#omitSeries(series);
       return;
     }
     this.#uncountOmitted(metadata.name, key);
@@ -296,9 +286,9 @@ export class SeriesRegistry {
     if (family === undefined) this.#owners.add(metadata);
   }
 
-  #omitSeries(name: string, key: LineKey, line: Line, hash: number): void {
+  #omitSeries({ metadata, key, line, hash }: RowSeries): void {
     this.#hashes.delete(hash);
-    this.#omit(1, name, key);
+    this.#omit(1, metadata.name, key);
     this.#context.budget.spend(costOf(line));
   }
 
@@ -333,12 +323,7 @@ export class SeriesRegistry {
    * another series has the same name and labels, or if another metric has the same name.
    * @param family the shown family with the name of the metric, if any
    */
-  #reserve(
-    metadata: FamilyMetadata,
-    family: Family | undefined,
-    hash: number,
-    former?: number,
-  ): boolean {
+  #reserve({ metadata, hash }: RowSeries, family: Family | undefined, former?: number): boolean {
     const isShowable =
       family === undefined
         ? this.#owners.refusalOf(metadata) === ''
@@ -347,7 +332,7 @@ export class SeriesRegistry {
   }
 
   /** Keeps a clashing series. Counts the clash, unless it replaces a clashing series with the same name and labels. */
-  #addClash(next: ClashingSeries): void {
+  #addClash(next: RowSeries): void {
     const { metadata, key, line, hash } = next;
     this.#uncountOmitted(metadata.name, key);
     this.#context.budget.spend(costOf(line));
@@ -364,11 +349,11 @@ export class SeriesRegistry {
     if (isLast) this.#owners.delete(gone);
     const free = isLast ? [hash, ...unsharedNames(gone)] : [hash];
     for (const next of this.#clashing.waitingFor(free)) {
-      const { metadata, familyIndex, key, line } = next;
-      const family = this.#context.text.family(metadata.name);
-      if (!this.#reserve(metadata, family, next.hash)) continue;
-      this.#clashing.delete(metadata.name, key);
-      this.#show(family, metadata, familyIndex, key, line, next.hash);
+      const { name } = next.metadata;
+      const family = this.#context.text.family(name);
+      if (!this.#reserve(next, family)) continue;
+      this.#clashing.delete(name, next.key);
+      this.#show(next, family);
     }
   }
 
