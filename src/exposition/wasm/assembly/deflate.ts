@@ -62,6 +62,11 @@ const TOTAL_LENGTH: usize = 4;
 const TOTAL_BITS: usize = 8;
 const MAX_TEXT_BITS: u64 = 0xffffff;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
+/**
+ * If at most this many lines of a group changed, each of them corrects the total of the group. Otherwise the total is
+ * computed again.
+ */
+const MAX_CORRECTED: u32 = 6;
 
 const LINE_FEED: u32 = 0x0a;
 
@@ -313,6 +318,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       continue;
     }
     const end = min(count, first + GROUP_LINES);
+    let isCorrected = <u32>popcnt<u32>(changed) <= MAX_CORRECTED;
     for (let i = first; i < end; i++) {
       growth += lengthDelta(i - 1) - lengthDelta(i - 1 - lineDistance);
       const total = totalAt(block, i);
@@ -324,6 +330,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       const entry = entryAt(block, i);
       const record = recordAt(block, i);
       const lengths = load<u32>(record, RECORD_LENGTHS);
+      const crc = load<u32>(total);
       // Keep the bits of the text, or all bits of an unchanged line.
       const kept = isChanged ? lengths >> 8 : bits;
       const valueEnd = writeLineValue(entry);
@@ -340,11 +347,23 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       }
       at = putValue(lineStart, at, code, record, total, valueEnd);
       const delta = (load<u32>(record, RECORD_LENGTHS) & 0xff) - (lengths & 0xff);
-      if (delta == 0) continue;
-      store<i8>(<usize>i, <i8>delta, LENGTH_DELTAS_AT);
-      affectedEnd = i + lineDistance + 1;
+      if (delta != 0) {
+        store<i8>(<usize>i, <i8>delta, LENGTH_DELTAS_AT);
+        affectedEnd = i + lineDistance + 1;
+        isCorrected = false;
+      }
+      if (isCorrected) {
+        const behind = bytesBetween(block, i + 1, end);
+        const groupTotal = groupAt(block, group);
+        store<u32>(groupTotal, load<u32>(groupTotal) ^ shiftCrc(crc ^ load<u32>(total), behind));
+        store<u32>(
+          groupTotal,
+          load<u32>(groupTotal, TOTAL_BITS) + load<u32>(total, TOTAL_BITS) - bits,
+          TOTAL_BITS,
+        );
+      }
     }
-    combineGroup(block, group);
+    if (!isCorrected) combineGroup(block, group);
   }
   at = copyBits(at, copyStart, copyEnd);
   if (count > 0) at = writeLineFeed(at, code);
