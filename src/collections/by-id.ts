@@ -33,8 +33,8 @@ export class ById<T extends HasId> implements LiveCollection<T> {
     return item?.id === id ? item : undefined;
   }
 
-  has({ id }: HasId): boolean {
-    return this.get(id) !== undefined;
+  has(item: T): boolean {
+    return this.get(item.id) === item;
   }
 
   /** Adds an item. Its id must be the highest so far. */

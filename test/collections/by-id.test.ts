@@ -40,10 +40,11 @@ describe('ById', () => {
     );
   });
 
-  it('contains an item if it contains its id', () => {
+  it('contains only the added item, not another item with the same id', () => {
     const items = new ById<Item>();
-    items.add({ id: 1 });
-    expect([items.has({ id: 1 }), items.has({ id: 2 })]).to.deep.equal([true, false]);
+    const item = { id: 1 };
+    items.add(item);
+    expect([items.has(item), items.has({ id: 1 })]).to.deep.equal([true, false]);
   });
 
   it('iterates over each item once, while further items are added and deleted', () => {

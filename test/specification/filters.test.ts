@@ -8,7 +8,7 @@ import { readHeader } from '#app/native/segment/segment-header.js';
 import type { SegmentHeader } from '#app/native/segment/segment-header.js';
 import { SegmentSource } from '#app/native/segment/segment-source.js';
 import { DirectoryReader } from '#app/native/segment/directory-reader.js';
-import { RECORD_SIZE, segmentName } from '#app/native/segment/layout.js';
+import { RECORD_WORDS, segmentName } from '#app/native/segment/layout.js';
 import { RecordParser } from '#app/native/segment/record-parser.js';
 import type { SegmentFile } from '#app/native/os/shared-memory.js';
 import { readScenario } from '#app/simulator/scenario.js';
@@ -177,11 +177,11 @@ function textFramesOf(file: SegmentFile, header: SegmentHeader): ReadonlyMap<num
   const parser = new RecordParser(header, directory);
   const frames = new Map<number, number>();
   for (let batch = directory.next(); batch !== undefined; batch = directory.next())
-    for (let at = 0; at < batch.records.length; at += RECORD_SIZE) {
-      const index = batch.firstIndex + at / RECORD_SIZE;
-      const record = parser.parse(batch.records.subarray(at, at + RECORD_SIZE), index);
+    for (let at = 0; at < batch.words.length; at += RECORD_WORDS) {
+      const index = batch.firstIndex + at / RECORD_WORDS;
+      const record = parser.parse(batch.words, at, index);
       if (record.kind !== 'variable' || record.declaration.type !== 'string') continue;
-      frames.set(record.id, record.frame?.offset ?? 0);
+      frames.set(record.id, record.frameOffset);
     }
   return frames;
 }

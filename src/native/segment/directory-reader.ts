@@ -3,41 +3,55 @@ import { LargeMap } from '../../collections/large-map.js';
 import { Fault } from '../../errors.js';
 import type { Declaration } from '../../model.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import { LIMITS, RECORD_SIZE } from './layout.js';
+import { LIMITS, RECORD_SIZE, RECORD_WORDS } from './layout.js';
 import { corrupt, readStringBytes, readMutableFields } from './segment-header.js';
 import type { MutableFields, SegmentHeader } from './segment-header.js';
 
 /** The fields of a record that declare a variable. Each string is given by its offset. */
-interface DeclarationFields extends Pick<Declaration, 'type' | 'kind'> {
+export interface DeclarationFields extends Pick<Declaration, 'type' | 'kind'> {
   readonly name: number;
   readonly unit: number;
   readonly help: number;
   readonly schema: number;
 }
 
-interface CachedDeclaration extends DeclarationFields {
+/** A declaration with the offsets of its strings; declarations with the same name form a linked list. */
+interface CachedDeclaration {
+  readonly unit: number;
+  readonly help: number;
+  readonly schema: number;
   readonly declaration: Declaration;
+  readonly next: CachedDeclaration | undefined;
+  /** Length of the list from this entry to its end. */
+  readonly count: number;
 }
 
 /** Maximum number of cached declarations per name. Records share cached declarations only. */
 const MAX_PER_NAME = 8;
 
+const isSame = (known: CachedDeclaration, fields: DeclarationFields): boolean =>
+  known.unit === fields.unit &&
+  known.help === fields.help &&
+  known.schema === fields.schema &&
+  known.declaration.type === fields.type &&
+  known.declaration.kind === fields.kind;
+
 /** Maximum number of records in a batch: a few milliseconds of work. */
 export const MAX_BATCH_RECORDS = 1024;
 /** Maximum number of string bytes that are copied with a batch. */
 const MAX_BATCH_STRING_BYTES = 1 << 20;
-/** Maximum number of switches before a directory has been copied completely. */
-const MAX_SWITCHES = 5;
+const ATTEMPTS = 5;
 /** Maximum total size in bytes of the texts and schemas that are decoded for one directory. */
 const MAX_TEXT_BYTES = 2 ** 28;
+const NO_SCHEMA: readonly number[] = [];
 
 /** Consecutive records. Their strings have been copied. */
 export interface RecordBatch {
-  /** Empty while strings are still being copied. */
-  readonly records: Buffer;
-  /** The position of the first record in its directory. */
+  /** 16 words per record; empty while strings are still being copied. */
+  readonly words: Uint32Array;
   readonly firstIndex: number;
-  readonly epoch: number;
+  /** True for the first batch after a switch of directories. */
+  readonly isNewDirectory: boolean;
   /** True if the batch reaches the end of the directory. */
   readonly isLast: boolean;
 }
@@ -46,19 +60,18 @@ export class DirectoryReader {
   readonly #file: SegmentFile;
   readonly #header: SegmentHeader;
   #epoch = -1;
-  /** The number of copied records. */
   #next = 0;
   /** Whether the directory was copied up to its end. */
   #isComplete = false;
-  /** The number of directories that were begun since one was copied completely. */
-  #begun = 0;
+  /** How often the publisher has switched directories since a directory was last copied completely. */
+  #switches = 0;
   #strings = Buffer.alloc(0);
   #stringBytes = 0;
   readonly #texts = new LargeMap<string>();
-  readonly #schemas = new LargeMap<readonly number[] | undefined>();
+  readonly #schemas = new LargeMap<readonly number[]>();
   #textBytes = 0;
-  /** Declarations by the offset of their name. */
-  readonly #declarations = new LargeMap<CachedDeclaration[]>();
+  /** The newest declaration of each name, by the offset of the name. */
+  readonly #declarations = new LargeMap<CachedDeclaration>();
 
   constructor(file: SegmentFile, header: SegmentHeader) {
     this.#file = file;
@@ -71,27 +84,39 @@ export class DirectoryReader {
    * @throws Fault SEGMENT_UNSTABLE if the publisher switches directories faster than they can be copied
    */
   next(fields?: MutableFields): RecordBatch | undefined {
-    for (let known = fields; ; known = undefined) {
-      const { epoch, records } = known ?? readMutableFields(this.#file, this.#header);
-      if (epoch !== this.#epoch) this.#begin(epoch);
-      const count = Math.min(records - this.#next, MAX_BATCH_RECORDS);
-      if (count < 0) throw corrupt(`the directory shrank to ${records} records`);
-      if (count === 0 && this.#isComplete) return undefined;
-      // The publisher stores the strings of a record before it counts the record. The number of string bytes is read
-      // after the number of records, so it includes the strings of all these records.
-      const stringBytes = readStringBytes(this.#file, this.#header, epoch % 2);
-      const hasStrings = this.#copyStrings(epoch % 2, stringBytes);
-      const batch = this.#copyRecords(epoch % 2, hasStrings ? count : 0);
-      if (readMutableFields(this.#file, this.#header).epoch !== epoch) {
-        this.#epoch = -1;
-        continue;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const known = attempt === 0 ? fields : undefined;
+      const before = known ?? readMutableFields(this.#file, this.#header);
+      const isNewDirectory = before.epoch !== this.#epoch;
+      if (isNewDirectory) {
+        const wasInterrupted = this.#epoch !== -1 && !this.#isComplete;
+        this.#restart();
+        if (wasInterrupted && ++this.#switches >= ATTEMPTS) break;
       }
+      const count = Math.min(before.records - this.#next, MAX_BATCH_RECORDS);
+      if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
+      if (count === 0 && !isNewDirectory) return undefined;
+      const active = before.epoch % 2;
+      // The publisher stores the strings of a record before it counts the record. The number of string bytes is read
+      // after the number of records (in `before`), so it includes the strings of all these records.
+      const hasStrings = this.#copyStrings(
+        active,
+        readStringBytes(this.#file, this.#header, active),
+      );
+      const words = this.#copyRecords(active, hasStrings ? count : 0);
+      if (readMutableFields(this.#file, this.#header).epoch !== before.epoch) continue;
+      this.#epoch = before.epoch;
       const firstIndex = this.#next;
-      this.#next += batch.length / RECORD_SIZE;
-      this.#isComplete = this.#next === records;
-      if (this.#isComplete) this.#begun = 0;
-      return { records: batch, firstIndex, epoch, isLast: this.#isComplete };
+      this.#next += words.length / RECORD_WORDS;
+      this.#isComplete = this.#next === before.records;
+      if (this.#isComplete) this.#switches = 0;
+      return { words, firstIndex, isNewDirectory, isLast: this.#isComplete };
     }
+    this.#epoch = -1;
+    throw new Fault(
+      'SEGMENT_UNSTABLE',
+      `The directory changed ${ATTEMPTS} times while it was being copied`,
+    );
   }
 
   /** True if there are records to copy, or the publisher switched directories. */
@@ -106,56 +131,63 @@ export class DirectoryReader {
    * @throws Fault SEGMENT_CORRUPT for a string outside the string region
    */
   declaration(fields: DeclarationFields): Declaration | undefined {
-    const { name, type, kind, unit, help } = fields;
-    const cached = this.#declarations.get(name) ?? [];
-    const known = cached.find((each) => isSame(each, fields));
-    if (known !== undefined) return known.declaration;
-    const schema = this.#schema(fields.schema);
-    if (schema === undefined) return undefined;
-    const declaration: Declaration = {
-      name: this.text(name, LIMITS.nameBytes),
-      type,
-      kind,
-      unit: this.text(unit, LIMITS.unitBytes),
-      help: this.text(help, LIMITS.helpBytes),
-      schema,
-    };
-    if (cached.length < MAX_PER_NAME)
-      this.#declarations.set(name, [...cached, { ...fields, declaration }]);
+    const { name, unit, help, schema } = fields;
+    const first = this.#declarations.get(name);
+    for (let known = first; known !== undefined; known = known.next)
+      if (isSame(known, fields)) return known.declaration;
+    const declaration = this.#readDeclaration(fields, first?.declaration.name);
+    const count = 1 + (first?.count ?? 0);
+    if (declaration === undefined || count > MAX_PER_NAME) return declaration;
+    this.#declarations.set(name, { unit, help, schema, declaration, next: first, count });
     return declaration;
   }
 
-  /** @throws Fault SEGMENT_CORRUPT for a string that is too long, or outside the string region */
-  text(offset: number, maxBytes: number): string {
+  #readDeclaration(at: DeclarationFields, name: string | undefined): Declaration | undefined {
+    const schema = this.#schema(at.schema);
+    if (schema === undefined) return undefined;
+    const { type, kind } = at;
+    return {
+      name: name ?? this.text(at.name, LIMITS.nameBytes, false),
+      type,
+      kind,
+      unit: this.text(at.unit, LIMITS.unitBytes, true),
+      help: this.text(at.help, LIMITS.helpBytes, true),
+      schema,
+    };
+  }
+
+  /** The text at an offset. @param keep whether to cache the text, for texts that many records share */
+  text(offset: number, maxBytes: number, keep: boolean): string {
     if (offset === 0) return '';
-    return this.#decoded(this.#texts, offset, maxBytes, (bytes) => bytes.toString());
+    const end = this.#endOf(offset, maxBytes);
+    const known = this.#texts.get(offset);
+    if (known !== undefined) return known;
+    const text = this.#strings.toString('utf8', offset + 2, end);
+    this.#spend(end - offset);
+    if (keep) this.#texts.set(offset, text);
+    return text;
   }
 
   /** The 8-byte floats at an offset; undefined if they are not a list of ascending, finite numbers. */
   #schema(offset: number): readonly number[] | undefined {
-    if (offset === 0) return [];
-    return this.#decoded(this.#schemas, offset, LIMITS.schemaEntries * 8, ascending);
+    if (offset === 0) return NO_SCHEMA;
+    const end = this.#endOf(offset, LIMITS.schemaEntries * 8);
+    const known = this.#schemas.get(offset);
+    if (known !== undefined) return known;
+    const schema = ascending(this.#strings.subarray(offset + 2, end));
+    this.#spend(end - offset);
+    if (schema !== undefined) this.#schemas.set(offset, schema);
+    return schema;
   }
 
-  #decoded<T>(
-    known: LargeMap<T>,
-    offset: number,
-    maxBytes: number,
-    decode: (bytes: Buffer) => T,
-  ): T {
-    const bytes = this.#bytesAt(offset, maxBytes);
-    const decoded = known.get(offset);
-    if (decoded !== undefined) return decoded;
-    // Overlapping strings may add up to more than the region's size.
-    this.#textBytes += bytes.length + 2;
+  /** Counts bytes towards the limit, since overlapping strings may add up to more than the region's size. */
+  #spend(bytes: number): void {
+    this.#textBytes += bytes;
     if (this.#textBytes > MAX_TEXT_BYTES)
       throw corrupt(`its strings add up to more than ${MAX_TEXT_BYTES} bytes`);
-    const value = decode(bytes);
-    known.set(offset, value);
-    return value;
   }
 
-  #bytesAt(offset: number, maxBytes: number): Buffer {
+  #endOf(offset: number, maxBytes: number): number {
     if (offset + 2 > this.#stringBytes)
       throw corrupt(
         `a string at ${offset} lies outside the ${this.#stringBytes} valid string bytes`,
@@ -166,36 +198,30 @@ export class DirectoryReader {
       throw corrupt(
         `a string at ${offset} has ${length} bytes, allowed: at most ${maxBytes}; ${this.#stringBytes - offset - 2} bytes remain for it`,
       );
-    return this.#strings.subarray(offset + 2, end);
+    return end;
   }
 
-  #begin(epoch: number): void {
-    this.#epoch = epoch;
+  #restart(): void {
+    this.#epoch = -1;
     this.#next = 0;
-    this.#isComplete = false;
     this.#stringBytes = 0;
     this.#texts.clear();
     this.#schemas.clear();
     this.#textBytes = 0;
     this.#declarations.clear();
-    if (++this.#begun > MAX_SWITCHES)
-      throw new Fault(
-        'SEGMENT_UNSTABLE',
-        `The directory changed ${MAX_SWITCHES} times while it was being copied`,
-      );
   }
 
-  #copyRecords(side: number, count: number): Buffer {
-    const records = Buffer.allocUnsafe(count * RECORD_SIZE);
-    const at = (this.#header.directories[side] ?? 0) + this.#next * RECORD_SIZE;
+  #copyRecords(active: number, count: number): Uint32Array {
+    const records = new Uint8Array(count * RECORD_SIZE);
+    const at = (this.#header.directories[active] ?? 0) + this.#next * RECORD_SIZE;
     const read = this.#file.read(records, records.length, at);
     if (read < records.length)
       throw corrupt(`the file ends within the directory, at byte ${at + read}`);
-    return records;
+    return new Uint32Array(records.buffer);
   }
 
   /** Copies the next part of the strings; false if there is more. Strings are only appended. */
-  #copyStrings(side: number, bytes: number): boolean {
+  #copyStrings(active: number, bytes: number): boolean {
     if (bytes <= this.#stringBytes) return true;
     if (bytes > this.#strings.length) {
       const grown = Buffer.allocUnsafe(Math.min(bytes * 2, this.#header.stringCapacity));
@@ -204,20 +230,13 @@ export class DirectoryReader {
     }
     const end = Math.min(bytes, this.#stringBytes + MAX_BATCH_STRING_BYTES);
     const tail = this.#strings.subarray(this.#stringBytes, end);
-    const at = (this.#header.strings[side] ?? 0) + this.#stringBytes;
+    const at = (this.#header.strings[active] ?? 0) + this.#stringBytes;
     const read = this.#file.read(tail, tail.length, at);
     if (read < tail.length) throw corrupt(`the file ends within the strings, at byte ${at + read}`);
     this.#stringBytes = end;
     return end === bytes;
   }
 }
-
-const isSame = (a: DeclarationFields, b: DeclarationFields): boolean =>
-  a.unit === b.unit &&
-  a.help === b.help &&
-  a.schema === b.schema &&
-  a.type === b.type &&
-  a.kind === b.kind;
 
 function ascending(bytes: Buffer): readonly number[] | undefined {
   if (bytes.length % 8 !== 0) return undefined;

@@ -4,7 +4,7 @@ import { Budget } from '../../budget.js';
 import type { Declaration, Frame } from '../../model.js';
 import { LIMITS, frameWords } from './layout.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import type { FrameLocation } from './tree.js';
+import type { FrameLocation } from './object-variables.js';
 
 /** A frame that changes every few microseconds needs many attempts until two copies are equal. */
 const ATTEMPTS = 32;
@@ -15,8 +15,8 @@ type Declared = Pick<Declaration, 'type' | 'schema'>;
 export class FrameReader {
   readonly #file: SegmentFile;
   readonly #frames: number;
-  #first = Buffer.allocUnsafe(MAX_BYTES);
-  #second = Buffer.allocUnsafe(MAX_BYTES);
+  #first = Buffer.allocUnsafe(1024);
+  #second = Buffer.allocUnsafe(1024);
   readonly #begin = Buffer.allocUnsafe(8);
 
   /** @param frames offset of the frames in the file */
@@ -30,12 +30,17 @@ export class FrameReader {
    * the budget is spent.
    */
   read(
-    { offset, words }: FrameLocation,
+    { frameOffset, frameWords: words }: FrameLocation,
     declared: Declared,
     budget = new Budget(),
   ): Frame | undefined {
     const length = words * 8;
-    const at = this.#frames + offset * 8;
+    if (length === 0 || length > MAX_BYTES) return undefined;
+    if (length > this.#first.length) {
+      this.#first = Buffer.allocUnsafe(length);
+      this.#second = Buffer.allocUnsafe(length);
+    }
+    const at = this.#frames + frameOffset * 8;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (budget.isSpent) return undefined;
       const isFirst = attempt === 0;

@@ -27,6 +27,8 @@ export const BYTE_ORDER = 0x01020304;
 export const MAJOR = 1;
 export const MINOR = 0;
 export const RECORD_SIZE = 64;
+/** Number of 4-byte words in a record. */
+export const RECORD_WORDS = RECORD_SIZE / 4;
 /** Required feature bits that this reader knows; any other set bit makes a segment incompatible. */
 export const KNOWN_FEATURES = 0n;
 

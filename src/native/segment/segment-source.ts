@@ -5,7 +5,7 @@ import type { Frame, Source, StructureChange, StructureChanges, Variable } from 
 import { DirectoryReader } from './directory-reader.js';
 import type { RecordBatch } from './directory-reader.js';
 import { FrameReader } from './frame-reader.js';
-import { LIMITS, RECORD_SIZE } from './layout.js';
+import { LIMITS, RECORD_WORDS } from './layout.js';
 import { RecordParser } from './record-parser.js';
 import type { DirectoryRecord } from './record-parser.js';
 import { corrupt } from './segment-header.js';
@@ -35,9 +35,9 @@ export class SegmentSource implements Source {
   #hasSwitched = false;
   /** Copied records that are not all applied yet. */
   #batch: RecordBatch | undefined;
-  /** The offset of the first record of the batch that is not applied yet. */
+  /** The offset in words of the first record of the batch that is not applied yet. */
   #at = 0;
-  /** The removal of items that the new directory lacks, while it runs. */
+  /** The sweep of missing items, while it runs. */
   #sweep: Iterator<StructureChange | undefined, void> | undefined;
 
   constructor(file: SegmentFile, header: SegmentHeader, maxItems = MAX_ITEMS) {
@@ -64,16 +64,27 @@ export class SegmentSource implements Source {
   ): StructureChanges {
     const changes: StructureChange[] = [];
     // Removed items count towards the limit until they are freed, so free them before reading anything.
-    if (!this.#tree.reclaim(budget)) {
-      // Add no items before the sweep ends.
-      if (this.#sweep === undefined) {
-        const batch = (this.#batch ??= this.#nextBatch(fields));
-        if (batch === undefined) return { changes, hasMore: false };
-        this.#apply(batch, changes, budget);
-      }
-      this.#continueSweep(changes, budget);
-    }
-    return { changes, hasMore: this.#hasUnread, isReclaiming: this.#tree.isReclaiming };
+    if (this.#tree.reclaim(budget))
+      return { changes, hasMore: this.#hasUnread, isReclaiming: true };
+    // No records are read before the sweep ends. New records may have arrived meanwhile, so ask the directory.
+    if (this.#sweep !== undefined)
+      return {
+        changes,
+        hasMore: this.#continueSweep(changes, budget) || this.#directory.hasChanges(),
+      };
+    if (!this.#hasSwitched && this.#tree.size > this.#maxItems) throw this.#tooMany();
+    // A batch that an earlier call copied may no longer reach the end of the directory.
+    const isOld = this.#batch !== undefined;
+    const batch = (this.#batch ??= this.#nextBatch(fields));
+    if (batch === undefined) return { changes, hasMore: false };
+    this.#apply(batch, changes, budget);
+    if (this.#at < batch.words.length) return { changes, hasMore: true };
+    this.#batch = undefined;
+    if (!batch.isLast) return { changes, hasMore: true };
+    if (this.#hasSwitched) this.#sweep = this.#tree.sweep();
+    this.#hasSwitched = false;
+    const hasMore = this.#continueSweep(changes, budget) || (isOld && this.#directory.hasChanges());
+    return { changes, hasMore, isReclaiming: this.#tree.reclaim(budget) };
   }
 
   hasChanges(): boolean {
@@ -86,7 +97,8 @@ export class SegmentSource implements Source {
   }
 
   get #hasUnread(): boolean {
-    return this.#sweep !== undefined || this.#batch !== undefined || this.#directory.hasChanges();
+    if (this.#sweep !== undefined || this.#batch !== undefined) return true;
+    return this.#directory.hasChanges();
   }
 
   readSlots(first: number, count: number, into: Uint8Array): number {
@@ -104,53 +116,48 @@ export class SegmentSource implements Source {
   readFrame(variable: Variable, budget?: Budget): Frame | undefined {
     const { slot, incarnation, declaration } = variable;
     const location = this.#tree.frame(variable);
-    const frame = location && this.#frames.read(location, declaration, budget);
+    const frame =
+      location === undefined ? undefined : this.#frames.read(location, declaration, budget);
     // The copy is the variable's own frame only if the variable still has its slot after the copy.
     this.readWords(slot, 1, this.#word);
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
   }
 
-  /** Applies records of a batch, at least one, within the budget. */
-  #apply(batch: RecordBatch, changes: StructureChange[], budget: Budget): void {
-    const { records, firstIndex } = batch;
-    while (this.#at < records.length) {
-      // Stop, so that the caller can free removed items: they must not count towards the limit.
-      if (this.#tree.isReclaiming && this.#tree.size >= this.#itemLimit) return;
-      const record = records.subarray(this.#at, this.#at + RECORD_SIZE);
-      const index = firstIndex + this.#at / RECORD_SIZE;
-      this.#at += RECORD_SIZE;
-      const change = this.#applyRecord(this.#parser.parse(record, index));
-      if (change !== undefined) changes.push(change);
-      budget.spend(RECORD_STEPS);
-      if (budget.isSpent) break;
-    }
-    if (this.#at < records.length) return;
-    this.#batch = undefined;
-    if (!batch.isLast) return;
-    if (this.#hasSwitched) this.#sweep = this.#tree.sweep();
-    this.#hasSwitched = false;
-  }
-
   #nextBatch(fields: MutableFields | undefined): RecordBatch | undefined {
-    if (!this.#hasSwitched && this.#tree.size > this.#maxItems) throw this.#tooMany();
     const batch = this.#directory.next(fields);
-    if (batch?.firstIndex === 0) {
+    if (batch?.isNewDirectory === true) {
       this.#hasSwitched = this.#tree.size > 0;
-      this.#tree.epoch = batch.epoch;
+      this.#tree.beginRound();
       this.#lastId = 0;
     }
     this.#at = 0;
     return batch;
   }
 
-  /** Removes missing items within the budget. */
-  #continueSweep(changes: StructureChange[], budget: Budget): void {
-    while (this.#sweep !== undefined && !budget.isSpent) {
+  /** Applies records of a batch, at least one, within the budget. */
+  #apply({ words, firstIndex }: RecordBatch, changes: StructureChange[], budget: Budget): void {
+    while (this.#at < words.length) {
+      // Stop, so that the caller can free removed items: they must not count towards the limit.
+      if (this.#tree.isReclaiming && this.#tree.size >= this.#itemLimit) return;
+      const record = this.#parser.parse(words, this.#at, firstIndex + this.#at / RECORD_WORDS);
+      this.#at += RECORD_WORDS;
+      const change = this.#applyRecord(record);
+      if (change !== undefined) changes.push(change);
+      budget.spend(RECORD_STEPS);
+      if (budget.isSpent) return;
+    }
+  }
+
+  /** Removes missing items within the budget; false once all are removed. */
+  #continueSweep(changes: StructureChange[], budget: Budget): boolean {
+    while (this.#sweep !== undefined) {
+      if (budget.isSpent) return true;
       const { done, value } = this.#sweep.next();
       budget.spend(value === undefined ? 1 : REMOVAL_STEPS);
       if (done === true) this.#sweep = undefined;
       else if (value !== undefined) changes.push(value);
     }
+    return false;
   }
 
   /** The limit of items. It is doubled after a switch, since missing items count until the sweep removes them. */
@@ -177,8 +184,11 @@ export class SegmentSource implements Source {
     this.#lastId = id;
     if (id <= this.#tree.highestId) {
       // After a switch, the directory repeats known items.
-      const objectId = record.kind === 'variable' ? record.objectId : undefined;
-      if (this.#tree.mark(id, objectId)) return undefined;
+      const isKnown =
+        record.kind === 'object'
+          ? this.#tree.markObject(id)
+          : this.#tree.markVariable(id, record.objectId);
+      if (isKnown) return undefined;
       throw corrupt(`id ${id} is repeated, or out of order`);
     }
     if (this.#tree.size >= this.#itemLimit) throw this.#tooMany();

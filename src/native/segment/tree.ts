@@ -1,70 +1,47 @@
 // The tree of a segment's managed objects, built from its records.
-import { DeclaredVariable } from '../../model.js';
-import type {
-  Declaration,
-  ManagedObject,
-  SlotRef,
-  StructureChange,
-  Variable,
-} from '../../model.js';
+import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 import type { Budget } from '../../budget.js';
 import { ById } from '../../collections/by-id.js';
-
-/** Offset and length of a variable's frame, in 8-byte units. */
-export interface FrameLocation {
-  readonly offset: number;
-  readonly words: number;
-}
-
-/** The contents of a variable's record, with its strings. */
-export interface VariableFields extends SlotRef {
-  readonly id: number;
-  readonly declaration: Declaration;
-  /** Undefined for a scalar. */
-  readonly frame: FrameLocation | undefined;
-}
-
-/** The contents of an object's record, with its strings. */
-export type ObjectFields = Pick<
-  ManagedObject,
-  'id' | 'slot' | 'incarnation' | 'name' | 'className' | 'identity' | 'asOf'
->;
-
-class SegmentVariable extends DeclaredVariable {
-  declare readonly object: ObjectNode;
-  readonly frame: FrameLocation | undefined;
-  /** The epoch of the last directory that has listed the variable. */
-  epoch: number;
-
-  constructor(object: ObjectNode, fields: VariableFields, epoch: number) {
-    super(object, fields.id, fields.slot, fields.incarnation, fields.declaration);
-    this.frame = fields.frame;
-    this.epoch = epoch;
-  }
-}
+import { ObjectVariables } from './object-variables.js';
+import type { FrameLocation, VariableFields } from './object-variables.js';
 
 export interface ObjectNode extends ManagedObject {
   readonly parent: ObjectNode | undefined;
   readonly children: ById<ObjectNode>;
-  readonly variables: ById<SegmentVariable>;
+  readonly variables: ObjectVariables;
   /** Number of objects on the path from the root, including both ends. */
   readonly depth: number;
-  /** The epoch of the last directory that has listed the object. */
-  epoch: number;
+  /** The last round of mark and sweep that marked the object. */
+  round: number;
   /** Whether the object was removed, with its subtree. */
   isRemoved: boolean;
 }
 
-type Item = ObjectNode | SegmentVariable;
+/** The contents of an object's record, with its strings. */
+export type ResolvedObject = Pick<
+  ManagedObject,
+  'id' | 'slot' | 'incarnation' | 'name' | 'className' | 'identity' | 'asOf'
+>;
 
 export class Tree {
   readonly roots = new ById<ObjectNode>();
-  /** All objects and variables, including subtrees of removed objects until `reclaim` frees them. */
-  readonly #items = new ById<Item>();
+  /** All objects, including subtrees of removed ones until `reclaim` frees them. */
+  readonly #objects = new ById<ObjectNode>();
+  /**
+   * Ranges of variable ids in ascending order: the first id of each range, and the id of the object that has the
+   * variables. They have only the variables that the current directory has listed so far, so each new directory drops
+   * the ranges of removed variables.
+   */
+  #rangeStarts: number[] = [];
+  #rangeObjects: number[] = [];
   /** One generator per removed object whose subtree is not freed yet. */
   readonly #removals: Generator<void, void>[] = [];
-  /** The epoch of the directory that is being read. `sweep` removes all items that this directory has not listed. */
-  epoch = 0;
+  /** The result of the last lookup. The next lookup is usually for the same object. */
+  #last: ObjectNode | undefined;
+  /** The object that was added last. */
+  #newest: ObjectNode | undefined;
+  #variables = 0;
+  #round = 0;
   #highestId = 0;
 
   /** The highest id ever added. */
@@ -74,47 +51,66 @@ export class Tree {
 
   /** Number of objects and variables, including removed ones that are not freed yet. */
   get size(): number {
-    return this.#items.size;
+    return this.#objects.size + this.#variables;
   }
 
   object(id: number): ObjectNode | undefined {
-    const item = this.#item(id);
-    return item instanceof SegmentVariable ? undefined : item;
+    const object = this.#last?.id === id ? this.#last : this.#objects.get(id);
+    if (object === undefined || isDetached(object)) return undefined;
+    return (this.#last = object);
   }
 
-  /** The frame of a variable; undefined for a scalar, and if the variable was removed. */
-  frame({ id }: Variable): FrameLocation | undefined {
-    const item = this.#item(id);
-    return item instanceof SegmentVariable ? item.frame : undefined;
+  /** The frame of a variable; undefined if the variable was removed. */
+  frame({ id, object }: Variable): FrameLocation | undefined {
+    return this.object(object.id)?.variables.frame(id);
   }
 
   /**
-   * Notes that the directory lists an item; false if there is no such item.
-   * @param objectId the object of a variable; undefined for an object
+   * Begins a new round of mark and sweep, for a new directory: `sweep()` then removes all items that were not marked.
    */
-  mark(id: number, objectId: number | undefined): boolean {
-    const item = this.#item(id);
-    const owner = item instanceof SegmentVariable ? item.object.id : undefined;
-    if (item === undefined || owner !== objectId) return false;
-    item.epoch = this.epoch;
+  beginRound(): void {
+    this.#round++;
+    this.#rangeStarts = [];
+    this.#rangeObjects = [];
+  }
+
+  /** Marks an object in this round; false if it does not exist. */
+  markObject(id: number): boolean {
+    const object = this.object(id);
+    if (object !== undefined) object.round = this.#round;
+    return object !== undefined;
+  }
+
+  /** Marks a variable in this round; false if it does not exist. Call it in ascending order of ids. */
+  markVariable(id: number, objectId: number): boolean {
+    if (this.object(objectId)?.variables.mark(id, this.#round) !== true) return false;
+    this.#addToRange(id, objectId);
     return true;
   }
 
-  /** Removes items that the directory has not listed, one per step. Add no items before the generator ends. */
+  /**
+   * Removes items that this round did not mark, children before parents, one per step. Add no items before the
+   * generator ends.
+   */
   *sweep(): Generator<StructureChange | undefined, void> {
-    const missing: number[] = [];
-    for (const { id, epoch } of this.#items) {
-      if (epoch !== this.epoch) missing.push(id);
+    const unmarked: number[] = [];
+    for (const object of this.#objects) {
+      for (const variable of object.variables.unmarked(this.#round))
+        yield variable === undefined ? undefined : this.#removeVariable(object, variable);
+      if (object.round !== this.#round) unmarked.push(object.id);
       yield undefined;
     }
-    // Children and variables have higher ids than their objects.
-    for (let id = missing.pop(); id !== undefined; id = missing.pop()) yield this.remove(id);
+    // Children have higher ids than their parents.
+    for (let id = unmarked.pop(); id !== undefined; id = unmarked.pop()) yield this.remove(id);
   }
 
   /** Adds an object below `parent`, or as a root. The caller has checked ids and depth. */
-  addObject(fields: ObjectFields, parent: ObjectNode | undefined): StructureChange {
+  addObject(fields: ResolvedObject, parent: ObjectNode | undefined): StructureChange {
     // Sets property by property. With a spread, V8 would give each object a hidden class of its own.
     const { id, slot, incarnation, name, className, identity, asOf } = fields;
+    // The next object of a class usually has as many variables as the object before it.
+    const expected = this.#newest?.className === className ? this.#newest.variables.size : 0;
+    const variables = new ObjectVariables(expected);
     const object: ObjectNode = {
       id,
       slot,
@@ -125,24 +121,26 @@ export class Tree {
       asOf,
       parent,
       children: new ById(),
-      variables: new ById(),
+      variables,
       depth: (parent?.depth ?? 0) + 1,
-      epoch: this.epoch,
+      round: this.#round,
       isRemoved: false,
     };
+    variables.object = object;
+    this.#newest = object;
     this.#highestId = id;
-    this.#items.add(object);
+    this.#objects.add(object);
     (parent?.children ?? this.roots).add(object);
     return { kind: 'object-added', object };
   }
 
   /** Adds a variable. Its id must be the highest so far. */
   addVariable(fields: VariableFields, object: ObjectNode): StructureChange {
-    const variable = new SegmentVariable(object, fields, this.epoch);
-    this.#highestId = fields.id;
-    this.#items.add(variable);
-    object.variables.add(variable);
-    return { kind: 'variable-added', variable };
+    const { id } = fields;
+    this.#highestId = id;
+    this.#addToRange(id, object.id);
+    this.#variables++;
+    return { kind: 'variable-added', variable: object.variables.add(fields, this.#round) };
   }
 
   /**
@@ -150,17 +148,12 @@ export class Tree {
    * not exist.
    */
   remove(id: number): StructureChange | undefined {
-    const item = this.#item(id);
-    if (item === undefined) return undefined;
-    if (item instanceof SegmentVariable) {
-      item.object.variables.delete(id);
-      this.#items.delete(id);
-      return { kind: 'variable-removed', variable: item };
-    }
-    item.isRemoved = true;
-    (item.parent?.children ?? this.roots).delete(id);
-    this.#removals.push(this.#freeing(item));
-    return { kind: 'object-removed', object: item };
+    const object = this.object(id);
+    if (object === undefined) return this.#removeVariable(this.#objectOfVariable(id), id);
+    object.isRemoved = true;
+    (object.parent?.children ?? this.roots).delete(id);
+    this.#removals.push(this.#removeFromIndex(object));
+    return { kind: 'object-removed', object };
   }
 
   /** Whether some removed objects are not freed yet. */
@@ -178,22 +171,42 @@ export class Tree {
     return false;
   }
 
-  /** Frees a subtree, one item per step. */
-  *#freeing(object: ObjectNode): Generator<void, void> {
-    for (const child of object.children) yield* this.#freeing(child);
-    for (const { id } of object.variables) {
-      this.#items.delete(id);
-      yield;
-    }
-    this.#items.delete(object.id);
-    yield;
+  #removeVariable(object: ObjectNode | undefined, id: number): StructureChange | undefined {
+    const variable = object?.variables.delete(id);
+    if (variable === undefined) return undefined;
+    this.#variables--;
+    return { kind: 'variable-removed', variable };
   }
 
-  /** The object or variable with an id, unless it was removed. */
-  #item(id: number): Item | undefined {
-    const item = this.#items.get(id);
-    let at = item instanceof SegmentVariable ? item.object : item;
-    for (; at !== undefined; at = at.parent) if (at.isRemoved) return undefined;
-    return item;
+  #addToRange(id: number, objectId: number): void {
+    if (this.#rangeObjects.at(-1) === objectId) return;
+    this.#rangeStarts.push(id);
+    this.#rangeObjects.push(objectId);
   }
+
+  /** The object that has the variable, if the variable exists. */
+  #objectOfVariable(id: number): ObjectNode | undefined {
+    let low = 0;
+    let high = this.#rangeStarts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#rangeStarts[middle] ?? 0) <= id) low = middle + 1;
+      else high = middle;
+    }
+    return this.object(this.#rangeObjects[low - 1] ?? 0);
+  }
+
+  /** Removes a subtree from the index, one object per step. */
+  *#removeFromIndex(object: ObjectNode): Generator<void, void> {
+    this.#variables -= object.variables.size;
+    for (const child of object.children) yield* this.#removeFromIndex(child);
+    this.#objects.delete(object.id);
+    yield;
+  }
+}
+
+function isDetached(object: ObjectNode): boolean {
+  for (let at: ObjectNode | undefined = object; at !== undefined; at = at.parent)
+    if (at.isRemoved) return true;
+  return false;
 }

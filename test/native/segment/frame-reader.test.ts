@@ -34,7 +34,7 @@ const readerOf = (frames: readonly (readonly number[])[]) => {
 };
 
 const HISTOGRAM = [
-  { offset: 0, words: UNITS },
+  { frameOffset: 0, frameWords: UNITS },
   { type: 'histogram', schema: [1] },
 ] as const;
 

@@ -16,7 +16,8 @@ const declaration = (name: string): Declaration => ({
 });
 
 /** Gives some variables a frame. */
-const frameOf = (id: number) => (id % 3 === 0 ? { offset: id % 977, words: 5 } : undefined);
+const frameOf = (id: number) =>
+  id % 3 === 0 ? { frameOffset: id % 977, frameWords: 5 } : { frameOffset: 0, frameWords: 0 };
 
 /** A tree and its expected content: the variables of each object, by id. */
 class CheckedTree {
@@ -41,7 +42,7 @@ class CheckedTree {
     if (object === undefined) return;
     const id = (this.#lastId += 1 + gap * 2 ** 31);
     const facts = { id, slot: id % 1000, incarnation: 7, declaration: declaration(`v${id}`) };
-    const change = this.tree.addVariable({ ...facts, frame: frameOf(id) }, object);
+    const change = this.tree.addVariable({ ...facts, ...frameOf(id) }, object);
     if (change.kind === 'variable-added') variables?.push(change.variable);
   }
 
@@ -66,14 +67,14 @@ class CheckedTree {
 
   /** Marks the items for which `names` returns true, and sweeps the others. */
   sweep(names: (id: number) => boolean): void {
-    this.tree.epoch++;
+    this.tree.beginRound();
     for (const id of this.objects.keys())
-      if (names(id)) expect(this.tree.mark(id, undefined)).to.equal(true);
+      if (names(id)) expect(this.tree.markObject(id)).to.equal(true);
     const all = [...this.objects].flatMap(([id, variables]) =>
       variables.map((variable) => [variable.id, id] as const),
     );
     for (const [id, object] of all.sort(([a], [b]) => a - b))
-      if (names(id)) expect(this.tree.mark(id, object)).to.equal(true);
+      if (names(id)) expect(this.tree.markVariable(id, object)).to.equal(true);
     Array.from(this.tree.sweep());
     for (const [id, variables] of this.objects)
       if (names(id))
