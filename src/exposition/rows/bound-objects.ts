@@ -225,10 +225,15 @@ export class BoundObjects {
   }
 
   /** Counts a variable in the coverage if rows read it, or if its class has rows and lacks `described = true`. */
-  #count({ rows }: BoundObject, variable: Variable, change: 1 | -1): void {
-    const matches = rows.flatMap(({ classRows }) => classRows.matchesOf(variable.name));
-    const lacksRow = rows.length > 0 && !rows.some(({ classRows }) => classRows.isDeclared);
-    if (matches.length > 0 || lacksRow) this.coverage.countVariable(variable, matches, change);
+  #count({ rows }: BoundObject, { name, type }: Variable, change: 1 | -1): void {
+    let isRead = false;
+    for (const { classRows } of rows)
+      for (const { input } of classRows.matchesOf(name)) {
+        this.coverage.countInput(input, type, change);
+        isRead = true;
+      }
+    if (isRead || rows.length === 0 || rows.some(({ classRows }) => classRows.isDeclared)) return;
+    this.coverage.variablesWithoutRow += change;
   }
 
   #declaredObject(path: ObjectPath, { labels }: ManagedObject): DeclaredObject | undefined {

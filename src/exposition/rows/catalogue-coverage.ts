@@ -1,7 +1,7 @@
 // Counts how well the rows of a catalogue cover the objects and variables that a target tracks.
-import type { RowMatch, ClassRows } from '../../catalogue/match/row-index.js';
+import type { ClassRows } from '../../catalogue/match/row-index.js';
 import type { Row, RowInput } from '../../catalogue/row.js';
-import type { Variable } from '../../model.js';
+import type { ValueType } from '../../model.js';
 
 /** How many variables an input matches, and how many of them have a type that its row cannot show. */
 interface InputCoverage {
@@ -18,7 +18,8 @@ export class CatalogueCoverage {
   /** How many objects the rows of each class apply to. */
   readonly #objects = new Map<ClassRows, number>();
   readonly #inputs = new Map<RowInput, InputCoverage>();
-  #variablesWithoutRow = 0;
+  /** The number of variables that no row reads, in objects for which the catalogue has rows. */
+  variablesWithoutRow = 0;
   readonly #rowsWithInput: number;
   /** The number of tracked objects. */
   #tracked = 0;
@@ -41,11 +42,6 @@ export class CatalogueCoverage {
     return this.#countRows((input) => (this.#inputs.get(input)?.mistyped ?? 0) > 0);
   }
 
-  /** The number of variables that no row reads, in objects for which the catalogue has rows. */
-  get variablesWithoutRow(): number {
-    return this.#variablesWithoutRow;
-  }
-
   /** Adds an object, or removes it after its variables, with the rows that read it or objects below it. */
   countObject(sets: readonly ClassRows[], change: 1 | -1): void {
     this.#tracked += change;
@@ -53,15 +49,12 @@ export class CatalogueCoverage {
     for (const set of sets) this.#objects.set(set, (this.#objects.get(set) ?? 0) + change);
   }
 
-  /** Adds or removes a variable that is the latest of its name, with the rows that read it. */
-  countVariable(variable: Variable, matches: readonly RowMatch[], change: 1 | -1): void {
-    if (matches.length === 0) this.#variablesWithoutRow += change;
-    for (const { input } of matches) {
-      const coverage = this.#inputs.get(input) ?? { found: 0, mistyped: 0 };
-      this.#inputs.set(input, coverage);
-      coverage.found += change;
-      if (!input.types.includes(variable.type)) coverage.mistyped += change;
-    }
+  /** Adds or removes a variable of this type, which is the latest of its name, for an input of a row that reads it. */
+  countInput(input: RowInput, type: ValueType, change: 1 | -1): void {
+    let coverage = this.#inputs.get(input);
+    if (coverage === undefined) this.#inputs.set(input, (coverage = { found: 0, mistyped: 0 }));
+    coverage.found += change;
+    if (!input.types.includes(type)) coverage.mistyped += change;
   }
 
   /** How many rows of classes with objects have such an input. */

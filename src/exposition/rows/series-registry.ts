@@ -9,7 +9,7 @@ import type { Line, LineKey } from '../text/line.js';
 import { OmittedItems, limitText } from '../target-limits.js';
 import type { ViewContext } from '../view-context.js';
 import { costOf } from '../text/exposition-text.js';
-import type { Family } from '../text/family.js';
+import type { Family, LinePosition } from '../text/family.js';
 import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 import type { BoundRow } from './bound-objects.js';
 import type { LabelText } from './labels.js';
@@ -233,7 +233,8 @@ export class SeriesRegistry {
     const { name } = metadata;
     const family = this.#context.text.family(name);
     const hash = this.#context.text.seriesHash(name, line);
-    const former = family?.hash(key);
+    const position = family?.find(key);
+    const former = position && family?.hashAt(position);
     const series = { metadata, familyIndex, key, line, hash };
     if (!this.#reserve(series, family, former)) {
       if (former !== undefined) this.#remove(name, key);
@@ -241,13 +242,13 @@ export class SeriesRegistry {
       this.#addClash({ ...series, line: { ...line, labels: labelsOf(line) } });
       return;
     }
-    if (former === undefined || family === undefined) {
+    if (former === undefined || family === undefined || position === undefined) {
       this.#clashing.delete(name, key);
-      this.#show(series, family);
+      this.#show(series, family, position);
       return;
     }
-    if (former === hash || this.#mayGrow(family, key, line))
-      this.#context.text.put(metadata, familyIndex, key, line, hash);
+    if (former === hash || this.#mayGrow(family, position, line))
+      this.#context.text.put(metadata, familyIndex, key, line, hash, position);
     else {
       this.#context.text.remove(name, key);
       this.#omitSeries(series);
@@ -264,7 +265,7 @@ export class SeriesRegistry {
 
   #removeLine(name: string, key: LineKey): void {
     const family = this.#context.text.family(name);
-    const hash = family?.hash(key);
+    const hash = this.#context.text.hash(name, key);
     if (family === undefined || hash === undefined) {
       this.#clashing.delete(name, key);
       return;
@@ -275,14 +276,14 @@ export class SeriesRegistry {
   }
 
   /** Shows a new series after `#reserve`, within the limits of the target. */
-  #show(series: RowSeries, family: Family | undefined): void {
+  #show(series: RowSeries, family: Family | undefined, position?: LinePosition): void {
     const { metadata, familyIndex, key, line, hash } = series;
     if (!this.#mayAdd(metadata.name, family, line)) {
       this.#omitSeries(series);
       return;
     }
     this.#uncountOmitted(metadata.name, key);
-    this.#context.text.put(metadata, familyIndex, key, line, hash);
+    this.#context.text.put(metadata, familyIndex, key, line, hash, position);
     if (family === undefined) this.#owners.add(metadata);
   }
 
@@ -298,10 +299,11 @@ export class SeriesRegistry {
   }
 
   /** Whether the limits allow the new text of a shown series. */
-  #mayGrow(family: Family, key: LineKey, line: Line): boolean {
+  #mayGrow(family: Family, position: LinePosition, line: Line): boolean {
     const { name } = family.metadata;
     const { suffix } = line;
-    const growth = name.length + suffix.length + labelsOf(line).length - family.lineBytes(key);
+    const growth =
+      name.length + suffix.length + labelsOf(line).length - family.lineBytesAt(position);
     const limit = growth > 0 ? this.#context.usage.reachedByText(growth) : undefined;
     if (limit !== undefined) this.#context.onOmitted(limit, `series ${seriesOf(name, line)}`);
     return limit === undefined;

@@ -10,7 +10,7 @@ import { hashOf } from '../wasm/memory.js';
 import { BYTES_A_BLOCK } from './block.js';
 import { BYTES_A_STEP, Chunks } from './chunks.js';
 import { Family } from './family.js';
-import type { TextSize } from './family.js';
+import type { LinePosition, TextSize } from './family.js';
 import { TextSnapshot } from './text-snapshot.js';
 import type { RenderBuffer } from './text-snapshot.js';
 
@@ -60,13 +60,17 @@ export class ExpositionText {
     return this.#families.get(name);
   }
 
-  /** Adds or replaces a line. Families are sorted by `familyIndex`, then by name. */
+  /**
+   * Adds or replaces a line. Families are sorted by `familyIndex`, then by name.
+   * @param position the result of `Family.find`, if no line has been added or removed since
+   */
   put(
     metadata: FamilyMetadata,
     familyIndex: number,
     key: LineKey,
     line: Line,
     hash = this.seriesHash(metadata.name, line),
+    position?: LinePosition,
   ): void {
     let family = this.#families.get(metadata.name);
     if (family === undefined) {
@@ -77,7 +81,7 @@ export class ExpositionText {
     }
     this.#budget.spend(costOf(line));
     const { blocks } = this.#size;
-    family.put(key, line, hash);
+    family.put(key, line, hash, position);
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
   }
 
@@ -105,7 +109,8 @@ export class ExpositionText {
 
   /** The `seriesHash` of the line with that key; undefined if there is none. */
   hash(name: string, key: LineKey): number | undefined {
-    return this.family(name)?.hash(key);
+    const family = this.family(name);
+    return family?.hashAt(family.find(key));
   }
 
   /**

@@ -24,7 +24,7 @@ const NEGATIVE_BOUND = /le="-[^"]*"\} $/;
  * The block of a line, and its index in the block. For a missing line, `lineIndex` is `-1 - i` if it belongs at the
  * index `i`.
  */
-interface LinePosition {
+export interface LinePosition {
   readonly blockIndex: number;
   readonly lineIndex: number;
 }
@@ -74,9 +74,12 @@ export class Family {
     return this.#lines;
   }
 
-  /** Adds a line with its `seriesHash`, or replaces the line with the same key. */
-  put(key: LineKey, line: Line, hash: number): void {
-    const { blockIndex, lineIndex } = this.#locate(key);
+  /**
+   * Adds a line with its `seriesHash`, or replaces the line with the same key.
+   * @param position the result of `find`, if no line has been added or removed since
+   */
+  put(key: LineKey, line: Line, hash: number, position = this.find(key)): void {
+    const { blockIndex, lineIndex } = position;
     const block = this.#blocks[blockIndex];
     const name = this.#name(line.suffix);
     this.#checkLine(line);
@@ -91,7 +94,7 @@ export class Family {
   }
 
   remove(key: LineKey): void {
-    const { blockIndex, lineIndex } = this.#locate(key);
+    const { blockIndex, lineIndex } = this.find(key);
     const block = this.#blocks[blockIndex];
     if (block === undefined || lineIndex < 0) return;
     this.#size.textBytes -= block.remove(lineIndex);
@@ -106,15 +109,13 @@ export class Family {
     return this.#name(suffix).hash;
   }
 
-  /** The `seriesHash` of the line with that key. */
-  hash(key: LineKey): number | undefined {
-    const { blockIndex, lineIndex } = this.#locate(key);
+  /** The `seriesHash` of the line at a position; undefined if there is none. */
+  hashAt({ blockIndex, lineIndex }: LinePosition): number | undefined {
     return lineIndex < 0 ? undefined : this.#blocks[blockIndex]?.hash(lineIndex);
   }
 
-  /** Bytes of the name and labels of the line with that key; 0 if there is none. */
-  lineBytes(key: LineKey): number {
-    const { blockIndex, lineIndex } = this.#locate(key);
+  /** Bytes of the name and labels of the line at a position; 0 if there is none. */
+  lineBytesAt({ blockIndex, lineIndex }: LinePosition): number {
     return lineIndex < 0 ? 0 : (this.#blocks[blockIndex]?.lineBytes(lineIndex) ?? 0);
   }
 
@@ -173,7 +174,8 @@ export class Family {
     this.#lines = 0;
   }
 
-  #locate(key: LineKey): LinePosition {
+  /** The position of the line with that key. */
+  find(key: LineKey): LinePosition {
     const blockIndex = this.#blockFor(key);
     return { blockIndex, lineIndex: this.#blocks[blockIndex]?.find(key) ?? -1 };
   }
