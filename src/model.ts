@@ -49,8 +49,8 @@ export interface Piece {
   readonly data: Uint8Array;
   /** Bytes of the lines as text. */
   readonly bytes: number;
-  /** The raw CRC of the lines as text (`compress/crc.ts`); 0 for a piece of text. */
-  readonly crc: number;
+  /** The raw CRC of the lines as text (`compress/crc.ts`); undefined for a piece of text. */
+  readonly crc: number | undefined;
 }
 
 /** Rendered metrics of one target at one moment: all, or those that a scope selects. */
@@ -101,6 +101,8 @@ export interface ReadyAnswer {
   /** The metrics about the target itself at the time of the demand. Spec 2.5. */
   readonly internal: readonly FamilyLines[];
   readonly status: TargetStatus;
+  /** The labels of the target, with which the labels of each series begin; empty if the configuration adds none. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** The answer to one demand on a target. */
@@ -133,12 +135,15 @@ export interface Document {
   readonly release: () => void;
 }
 
-/** A page format, which turns each answer into a page. */
+/** The metrics of a page: those of applications, and those about targets. */
+export type PageContent = Pick<ReadyAnswer, 'snapshot' | 'internal'>;
+
+/** A page format, which turns metrics into a page. */
 export interface Format {
   readonly contentType: string;
-  /** Whether the format allows all values of an answer. A format without this method allows every value. */
-  accepts?(answer: ReadyAnswer): boolean;
-  page(answer: ReadyAnswer): Page;
+  /** Whether the format allows all values of a page. A format without this method allows every value. */
+  accepts?(content: PageContent): boolean;
+  page(content: PageContent): Page;
 }
 
 /** The status of a target. */
@@ -301,6 +306,8 @@ export interface Target {
   /** The hint for the choice of the target's root: a full root id or an instance number; empty for none. */
   readonly instance: string;
   readonly format: FormatInfo;
+  /** Whether discovery found the target. Such a target may go at any time. */
+  readonly isDiscovered: boolean;
   /** The last chosen root; undefined before a root is chosen. */
   readonly lastRoot: FoundRoot | undefined;
   status(): TargetStatus;

@@ -2,9 +2,9 @@
 import { invalid } from '../document/document.js';
 import type { SettingsDocument } from '../document/document.js';
 import { readToml } from '../document/toml-file.js';
-import { application, name } from '../rules/formats.js';
-import { indexed, list, text } from '../rules/rule.js';
-import { isTable, keyOf, optional, required, table } from '../rules/table.js';
+import { application, name, namePattern } from '../rules/formats.js';
+import { flag, indexed, integer, list, refined, text } from '../rules/rule.js';
+import { defaultsOf, isTable, keyOf, optional, required, table } from '../rules/table.js';
 import type { KeyRemark, ValuesOf } from '../rules/table.js';
 import { OF_TARGET, SETTINGS } from './settings.js';
 
@@ -35,6 +35,55 @@ export const SCOPE = {
   ),
 };
 
+const labelName = text(
+  /^$|^(?!le$|quantile$|__)[A-Za-z_][A-Za-z0-9_]{0,63}$/,
+  'a label name of at most 64 letters, digits and "_", not "le", "quantile" or with "__" at its start; or ""',
+);
+
+/** The keys of the table `[host_page]`. */
+export const HOST_PAGE = {
+  enabled: optional(
+    false,
+    flag,
+    'Serves the metrics of all targets at /-/all, and at metrics_path for requests without routing parameters. [discover] implies it',
+  ),
+  appLabel: optional(
+    'app',
+    labelName,
+    'Label with the application of the target. An empty string adds no label',
+  ),
+  serverKeyLabel: optional('server_key', labelName, 'Label with the server key'),
+  rootLabel: optional('root', labelName, 'Label with the id of the root'),
+};
+
+export type HostPage = ValuesOf<typeof HOST_PAGE>;
+
+/** The keys of the table `[discover]`. */
+export const DISCOVER = {
+  native: optional(
+    [],
+    list(namePattern, { max: 256, different: { by: String } }),
+    'Server keys of segments in this context and pool; * matches any text, ? any character. Each root in these segments is a target',
+  ),
+  hsperfdata: optional(
+    false,
+    flag,
+    'Shows the JVMs of this host as a target with the server key jvm',
+  ),
+  varnish: optional(false, flag, 'Shows each Varnish instance below /var/lib/varnish as a target'),
+  forgetAfterSeconds: optional(
+    30,
+    integer(5, 86_400),
+    'Seconds after which a discovered target is removed, if its publisher has ended. Above 60, the alert on dead publishers fires first',
+  ),
+  maxTargets: optional(
+    256,
+    integer(1, 1024),
+    'Maximum number of discovered targets. Further ones are left out, counted and logged',
+  ),
+};
+
+export type Discover = ValuesOf<typeof DISCOVER>;
 export type TargetTable = ValuesOf<typeof TARGET> & { readonly index: number };
 export type ScopeConfig = ValuesOf<typeof SCOPE>;
 
@@ -56,9 +105,26 @@ const scopes = list(table('a [[metric_scopes]] table', SCOPE, misplaced), {
   different: { by: (scope) => scope.name, at: 'name' },
 });
 
+const discover = table('a [discover] table', DISCOVER, misplaced);
+/** The values of `[discover]` in a file without that table: they find nothing. */
+export const NO_DISCOVERY = defaultsOf(DISCOVER);
+
+const hostPage = refined(
+  table('a [host_page] table', HOST_PAGE, misplaced),
+  (page, path, report) => {
+    const names = [page.appLabel, page.serverKeyLabel, page.rootLabel].filter(
+      (name) => name !== '',
+    );
+    if (new Set(names).size < names.length)
+      report(path, 'two labels have the same name, allowed: a different name for each label');
+  },
+);
+
 export const CONFIG_FILE = table('a table', {
   ...SETTINGS,
   targets: optional([], targetsOf(misplaced), 'The targets of multi-target mode'),
+  discover: optional(NO_DISCOVERY, discover, 'Targets that the exporter finds itself'),
+  hostPage: optional(defaultsOf(HOST_PAGE), hostPage, 'The page with the metrics of all targets'),
   metricScopes: optional([], scopes, 'Named subsets of the metrics'),
 });
 

@@ -3,10 +3,16 @@ import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Arguments, Overrides } from './arguments.js';
 import { ConfigProblems, settingName } from './config-problems.js';
-import { CONFIG_FILE, TARGETS_FILE, jsonOf, readConfigurationFile } from './file-rule.js';
+import {
+  CONFIG_FILE,
+  NO_DISCOVERY,
+  TARGETS_FILE,
+  jsonOf,
+  readConfigurationFile,
+} from './file-rule.js';
 import { checked } from '../rules/problems.js';
 import type { Path, SettingsDocument } from '../document/document.js';
-import type { ScopeConfig, TargetTable } from './file-rule.js';
+import type { Discover, HostPage, ScopeConfig, TargetTable } from './file-rule.js';
 import { SourcePositions } from '../document/document.js';
 import { isOverridden, warningsOf } from './warnings.js';
 import { resolvePaths, targetSettings } from './settings.js';
@@ -26,9 +32,13 @@ export interface TargetConfig extends TargetSettings {
 export interface Config {
   readonly settings: Settings;
   readonly mode: 'single' | 'multi';
-  /** Exactly one target in single-target mode, at least one in multi-target mode. */
+  /** Exactly one target in single-target mode; at least one in multi-target mode, unless targets are discovered. */
   readonly targets: readonly TargetConfig[];
   readonly scopes: readonly ScopeConfig[];
+  /** Which targets to discover; none in single-target mode. */
+  readonly discover: Discover;
+  /** The page of all targets. `[discover]` enables it. */
+  readonly hostPage: HostPage;
   /** Settings and options without effect, one sentence each. */
   readonly warnings: readonly string[];
   /** `file:line:column` of a value, or of its nearest parent; empty for a value that is in no file. */
@@ -66,7 +76,7 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
     configFile === undefined ? NO_FILE : problems.attempt(() => readConfigurationFile(configFile));
   const toml = inConfig ?? NO_FILE;
   const values = problems.of(toml).read(toml, CONFIG_FILE) ?? DEFAULTS;
-  const { targets: inToml, metricScopes: scopes, ...inFile } = values;
+  const { targets: inToml, metricScopes: scopes, discover, hostPage, ...inFile } = values;
   const legacy = targetsFile === undefined ? undefined : legacyTargets(targetsFile, problems);
   const listed = legacy?.targets ?? inToml;
 
@@ -81,7 +91,9 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
   const at = (path: Path) => placeOf(path, documentOf(path), overrides);
   const nameOf = (path: Path) => settingName(path, isOverridden(path[0], overrides));
   const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;
-  const mode = selectsOne || listed.length === 0 ? 'single' : 'multi';
+  const isAlone = listed.length === 0 && discover === NO_DISCOVERY;
+  const mode = selectsOne || isAlone ? 'single' : 'multi';
+  const isDiscovering = mode === 'multi' && discover !== NO_DISCOVERY;
   const shared = targetSettings(settings);
   const targets =
     mode === 'single'
@@ -93,9 +105,12 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
     mode,
     targets: Object.freeze(targets),
     scopes,
+    discover: isDiscovering ? discover : NO_DISCOVERY,
+    hostPage: Object.freeze({ ...hostPage, enabled: hostPage.enabled || isDiscovering }),
     warnings: warningsOf({
       given,
       toml: { document: toml, targets: inToml },
+      discover,
       legacy,
       settings,
       mode,
@@ -139,10 +154,10 @@ function placeOf(path: Path, { places }: SettingsDocument, overrides: Overrides)
 /** The size of the hash in bytes. A double holds each integer of 6 bytes exactly. */
 const BYTES = 6;
 
-/** A hash of settings, targets and scopes. The paths of the license and of the catalogues do not affect it. */
-export function configHash({ settings, targets, scopes }: Config): number {
+/** A hash of settings, configured targets, discovery and scopes. The paths of the license and of the catalogues do not affect it. */
+export function configHash({ settings, targets, scopes, discover, hostPage }: Config): number {
   const placeless = targets.map((target) => ({ ...target, path: undefined }));
   const shared = { ...settings, licenseFile: undefined, catalogueFiles: undefined };
-  const text = jsonOf([shared, placeless, scopes]);
+  const text = jsonOf([shared, placeless, scopes, discover, hostPage]);
   return createHash('sha256').update(text).digest().readUIntBE(0, BYTES);
 }

@@ -179,7 +179,7 @@ const mayShareRoot = (one: string, other: string): boolean =>
 const instanceOf = (rootId: string): string | undefined => rootId.split('.').at(-2);
 
 /** The names of the given options that select a single target; empty if there is none. */
-function selectorOf({ serverKeys, instance }: Arguments['overrides']): string {
+export function selectorOf({ serverKeys, instance }: Arguments['overrides']): string {
   const given = [
     serverKeys && settingName(['server_keys'], true),
     instance !== undefined && settingName(['instance'], true),

@@ -3,11 +3,16 @@ import type { Path, SettingsDocument } from '../document/document.js';
 import type { Arguments, Overrides } from './arguments.js';
 import { settingName } from './config-problems.js';
 import { TARGET } from './file-rule.js';
-import type { TargetTable } from './file-rule.js';
+import type { Discover, TargetTable } from './file-rule.js';
 import { keyOf } from '../rules/table.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
-import { otherApplications, ignoredTargets, overlappingTargets } from './targets-file.js';
+import {
+  ignoredTargets,
+  otherApplications,
+  overlappingTargets,
+  selectorOf,
+} from './targets-file.js';
 
 /** Options that have an effect only if the exporter serves HTTP. */
 const OF_LISTENER = [
@@ -46,6 +51,7 @@ interface LoadedConfiguration {
   readonly toml: TargetsDocument;
   /** The targets of the legacy file; undefined if the arguments name no such file. */
   readonly legacy: TargetsDocument | undefined;
+  readonly discover: Discover;
   readonly settings: Settings;
   readonly mode: 'single' | 'multi';
 }
@@ -70,11 +76,14 @@ export function warningsOf(loaded: LoadedConfiguration): readonly string[] {
 
 function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly string[] {
   const { document, targets } = toml;
-  if (targets.length === 0) return [];
   const { overrides } = given;
+  const selector = selectorOf(overrides);
+  const ignored = at(document, ['discover'], `[discover] is ignored because of ${selector}`);
+  if (targets.length === 0) return selector === '' ? [] : ignored;
   const isInFile = Object.hasOwn(document.values, 'app');
   const others = otherApplications(overrides, targets, settings);
   return [
+    ...ignored,
     ...at(document, ['targets'], ignoredTargets(overrides, isInFile, settings)),
     ...[...others].flatMap(([index, app]) => {
       const sentence = `targets[${index}] has the application ${app}; to select it, add --app ${app}`;
@@ -83,11 +92,21 @@ function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly s
   ];
 }
 
-function aboutMulti({ given, toml, legacy }: LoadedConfiguration): readonly string[] {
+function aboutMulti({ given, toml, legacy, discover }: LoadedConfiguration): readonly string[] {
   const { targetsFile, overrides } = given;
-  const others = targetsFile === undefined ? '[[targets]]' : `the targets of ${targetsFile}`;
   const { document, targets } = legacy ?? toml;
+  const listed = targetsFile === undefined ? '[[targets]]' : `the targets of ${targetsFile}`;
+  const others = targets.length === 0 ? '[discover]' : listed;
+  const { native, hsperfdata, varnish } = discover;
+  const findsNothing = native.length === 0 && !hsperfdata && !varnish;
   return [
+    ...(findsNothing
+      ? at(
+          toml.document,
+          ['discover'],
+          '[discover] finds nothing: set native, hsperfdata or varnish',
+        )
+      : []),
     ...(legacy && toml.targets.length > 0
       ? at(toml.document, ['targets'], '[[targets]] are ignored because of --targets-config')
       : []),

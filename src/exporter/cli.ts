@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { Subscription } from 'rxjs';
 import { parseArguments, withAbsolutePaths } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
+import { NO_DISCOVERY } from '../config/file-rule.js';
 import { loadConfig } from '../config/resolve.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
 import type { Fault } from '../errors.js';
@@ -12,13 +13,16 @@ import { documentWriter } from '../sinks/stdout/stdout.js';
 import { LOG_MS, startDaemon } from '../stdio/daemon.js';
 import { complain, explanationOf, print, statusOf } from '../stdio/print.js';
 import { activatedSockets } from '../systemd/service-manager.js';
-import { formatPollers } from '../targets/formats.js';
+import { Scheduler } from '../streams/scheduler.js';
+import { finderOf, formatPollers } from '../targets/formats.js';
 import { partitionCount } from '../targets/placement.js';
 import { checkStart } from './check-start.js';
 import type { Start } from './check-start.js';
 import { healthProblem } from './health.js';
 import { connectionLimit, openFilesLimit } from './listeners.js';
-import { liveCheck } from './live/live-check.js';
+import { Discovery } from './discovery.js';
+import { discoveryLines, liveCheck } from './live/live-check.js';
+import { isConfigured } from './plan.js';
 import type { Planned } from './plan.js';
 import { setProcessZone } from './process-zone.js';
 import { reloads } from './reloads.js';
@@ -55,11 +59,15 @@ function run(relative: Arguments, isOnce: boolean): void {
   // Leave the working directory: if it were removed, threads could not start.
   process.chdir('/');
   const { outputs, log, warn, manager } = startDaemon(process, settings, warnings);
+  const { discover } = planned.config;
+  const discoverable = discover === NO_DISCOVERY ? 0 : discover.maxTargets;
+  const most = planned.plan.length + discoverable;
   const { connections, warning } = connectionLimit(
     settings.httpMaxConnections,
     openFilesLimit(limitsOfProcess()),
-    planned.plan.length,
-    settings.workerExecutionMode === 'threaded' ? partitionCount(settings, planned.plan.length) : 0,
+    // Discovery keeps a file open for each target, too.
+    most + discoverable,
+    settings.workerExecutionMode === 'threaded' ? partitionCount(settings, most) : 0,
   );
   if (warning !== '' && settings.metricsHttpEnabled) warn(warning);
   const { reload, reload$ } = reloads(given, settings, log, manager);
@@ -122,13 +130,24 @@ function limitsOfProcess(): string {
 }
 
 function liveLines(planned: Planned): readonly string[] {
-  const formats = formatPollers({ memory: posixMemory(), ...planned.config.settings });
+  const { config, plan } = planned;
+  const parts = { memory: posixMemory(), ...config.settings };
+  const formats = formatPollers(parts);
   const pollerOf: Parameters<typeof liveCheck>[1] = (serverKey, { format, formatSettings }) => {
     const pollers = formats.get(format);
     if (pollers === undefined) throw new Error(`There is no format ${format}`);
     return pollers(formatSettings)(serverKey);
   };
-  return liveCheck(planned, pollerOf).map((line) => `${line}\n`);
+  const discovery = new Discovery({
+    finder: (format, discover) => finderOf(format, parts, discover),
+    targets: () => [],
+    tasks: new Scheduler(),
+  });
+  const found = discovery.once(config.discover, (target) => isConfigured(plan, target));
+  return [
+    ...liveCheck(planned, pollerOf),
+    ...(config.discover === NO_DISCOVERY ? [] : discoveryLines(found)),
+  ].map((line) => `${line}\n`);
 }
 
 const licenseWarnings = ({ planned, license }: Accepted): readonly string[] =>

@@ -19,6 +19,8 @@ import { pluralize } from '../pluralize.js';
 import type { Target, TargetEvent } from '../model.js';
 import type { SinkEvent, Targets } from '../sinks/sink.js';
 import { aboutTarget } from '../targets/served-target.js';
+import { discoveredName } from './discovery.js';
+import type { Discovered } from './discovery.js';
 
 /** The time between two checks of the targets. */
 const PERIOD_MS = 5000;
@@ -229,6 +231,29 @@ export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) =
       case 'refused':
         // `watchRefusals` reports refusals.
         break;
+    }
+  };
+}
+
+/** Logs the targets that discovery adds and removes, and the publishers that it leaves out. */
+export function discoveryLog(log: (event: TargetEvent) => void): (found: Discovered) => void {
+  let known = new Set<string>();
+  let reported = '';
+  return ({ targets, leftOut }) => {
+    const names = new Set(targets.map(discoveredName));
+    for (const name of names)
+      if (!known.has(name)) log({ level: 'info', message: `discovered target ${name}` });
+    for (const name of known)
+      if (!names.has(name))
+        log({ level: 'info', message: `removed target ${name}: its publisher has ended` });
+    known = names;
+    const [first = ''] = leftOut;
+    if (first === reported) return;
+    reported = first;
+    if (first === '') log({ level: 'info', message: 'discovery leaves out no publisher' });
+    else {
+      const count = pluralize(leftOut.length, 'publisher');
+      log({ level: 'warning', message: `discovery leaves out ${count}; the first: ${first}` });
     }
   };
 }

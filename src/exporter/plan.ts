@@ -5,14 +5,19 @@ import type { CatalogueClass } from '../catalogue/catalogue-class.js';
 import { compileFilters, compilePathLabels } from '../catalogue/match/filters.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
+import { OF_TARGET, targetSettings } from '../config/settings.js';
+import type { TargetSettings } from '../config/settings.js';
 import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
+import { once } from '../exposition/memoize.js';
 import type { ReportProblem } from '../rules/rule.js';
+import { defaultsOf } from '../rules/table.js';
 import type { FormatSettings } from '../streams/poller-pool.js';
 import { FORMATS } from '../targets/formats.js';
-import type { TargetDefinition } from '../targets/formats.js';
+import type { TargetDefinition, TargetLabelNames } from '../targets/formats.js';
+import type { DiscoveredTarget } from './discovery.js';
 
 export interface PlannedTarget {
   /** Undefined if the application has no catalogue. */
@@ -101,18 +106,68 @@ function planned(config: Config, problems: ConfigProblems): Plan {
       ...(guess === '' ? [] : [nearMiss(config, target, guess)]),
       ...(catalogue === undefined ? [] : ineffectiveLabels(config, target)),
     ];
+    const isDebug = config.settings.debug;
+    const flags = { targetLabels: targetLabels(config), isDiscovered: false, isDebug };
     return {
       catalogue,
-      definition: {
-        ...{ ...own, formatSettings, catalogue: catalogue?.source },
-        isDebug: config.settings.debug,
-      },
+      definition: definitionOf(own, formatSettings, catalogue, flags),
       warnings,
     };
   });
   for (const fault of faults) problems.note(fault);
   return plan;
 }
+
+const definitionOf = (
+  settings: TargetSettings,
+  formatSettings: FormatSettings,
+  catalogue: Catalogue | undefined,
+  flags: Pick<TargetDefinition, 'targetLabels' | 'isDiscovered' | 'isDebug'>,
+): TargetDefinition => ({ ...settings, formatSettings, catalogue: catalogue?.source, ...flags });
+
+/** The labels on the series of targets. Only documents with the metrics of several targets need them. */
+function targetLabels({ hostPage, settings }: Config): TargetLabelNames | undefined {
+  const { metricsHttpEnabled, stdoutFormat, textfileDir } = settings;
+  const isJoined = metricsHttpEnabled
+    ? hostPage.enabled
+    : stdoutFormat === 'merged' || textfileDir !== '';
+  const { appLabel: app, serverKeyLabel: serverKey, rootLabel: root } = hostPage;
+  return isJoined ? { app, serverKey, root } : undefined;
+}
+
+/** Makes a function that plans discovered targets. They have the defaults of the keys of `[[targets]]`. */
+export function discoveryPlanner(config: Config): (found: DiscoveredTarget) => PlannedTarget {
+  const { settings } = config;
+  const catalogues = once(() =>
+    loadCatalogues(readTexts(config, new ConfigProblems()).texts, () => undefined),
+  );
+  return ({ format, app, serverKey, instance }) => {
+    const catalogue = catalogues().get(app);
+    const own = { ...targetSettings(settings), ...defaultsOf(OF_TARGET), app, format, instance };
+    const formatSettings = defaultsOf(FORMATS.get(format)?.settings ?? {});
+    const serverKeys = Object.freeze([serverKey]);
+    const isDebug = settings.debug;
+    const flags = { targetLabels: targetLabels(config), isDiscovered: true, isDebug };
+    const definition = definitionOf({ ...own, serverKeys }, formatSettings, catalogue, flags);
+    return { catalogue, definition, warnings: [] };
+  };
+}
+
+/**
+ * Whether a configured target shows a discovered root. A target with another hint may show another root of the same
+ * application.
+ */
+export const isConfigured = (
+  plan: Plan,
+  { format, app, serverKey, instance }: DiscoveredTarget,
+): boolean =>
+  plan.some(
+    ({ definition }) =>
+      definition.format === format &&
+      definition.app === app &&
+      definition.serverKeys.includes(serverKey) &&
+      ['', instance, instance.split('.').at(-2)].includes(definition.instance),
+  );
 
 /** Maps an application to its format, for formats with roots of only one application. */
 const FORMAT_BY_APP = new Map(

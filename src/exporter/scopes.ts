@@ -56,6 +56,9 @@ const keyOf = ({ app, serverKeys, instance }: TargetIdentity): string =>
 export class ScopeRegistry {
   #scopes = new Map<string, CompiledScope>();
   #namesByTarget = new Map<string, readonly string[]>();
+  /** The names of scopes that `namesFor` found for each planned target with the current scopes. */
+  #known = new WeakMap<PlannedTarget, readonly string[]>();
+  #configs: readonly ScopeConfig[] = [];
 
   get(name: string): Scope | undefined {
     return this.#scopes.get(name)?.scope;
@@ -82,8 +85,14 @@ export class ScopeRegistry {
         return [config.name, isSame ? known : { config, scope: compileScope(config) }];
       }),
     );
+    if (configs !== this.#configs) this.#known = new WeakMap();
+    this.#configs = configs;
     this.#namesByTarget = new Map(
-      plan.map((planned) => [keyOf(planned.definition), namesFor(planned, configs)]),
+      plan.map((planned) => {
+        const names = this.#known.get(planned) ?? namesFor(planned, configs);
+        this.#known.set(planned, names);
+        return [keyOf(planned.definition), names];
+      }),
     );
   }
 }

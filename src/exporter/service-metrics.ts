@@ -1,8 +1,10 @@
 // Sets metrics about build, license and configuration of the process, and returns its free memory to the system.
 import { setInterval } from 'node:timers';
+import { once } from '../exposition/memoize.js';
 import { LICENSE_STATES } from '../license/license.js';
 import type { LicenseStatus, LicenseState } from '../license/license.js';
 import { returnFreePages, returnFreed } from '../native/os/libc.js';
+import type { Discovered } from './discovery.js';
 import type { LicenseInfo, ProcessInfo } from '../sinks/http/pages/status-page.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { WebConfigReload } from '../web-config/watched-web-config.js';
@@ -63,6 +65,13 @@ export function serviceMetrics(
     'shm_exporter_config_hash',
     'Hash of the settings, targets and scopes in use, for comparing instances.',
   );
+  const discovery = once(() => ({
+    targets: metrics.gauge('shm_exporter_discovered_targets', 'Targets that [discover] has found.'),
+    leftOut: metrics.gauge(
+      'shm_exporter_discovery_left_out',
+      'Publishers that [discover] left out: too many, unreadable, or with an invalid application.',
+    ),
+  }));
   build(1, { version, revision, nodeversion: node });
   let info: ProcessInfo = {
     ...{ version, revision, node, startedMs, license: undefined },
@@ -78,6 +87,10 @@ export function serviceMetrics(
       for (const each of LICENSE_STATES) licenseState(Number(each === state), { state: each });
     },
     unmatchedScopes,
+    discovered({ targets, leftOut }: Discovered): void {
+      discovery().targets(targets.length);
+      discovery().leftOut(leftOut.length);
+    },
     /** Records that the exporter has used a configuration since `acceptedMs`. */
     configAccepted(hash: number, acceptedMs: number): void {
       info = { ...info, configuration: { acceptedMs, refusedMs: undefined } };

@@ -5,31 +5,48 @@ import {
   connect,
   defer,
   exhaustMap,
+  filter,
   finalize,
   ignoreElements,
   interval,
+  map,
   merge,
-  mergeMap,
+  mergeAll,
+  startWith,
+  switchMap,
   takeUntil,
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { monotonicMs } from '../clock.js';
+import { NO_DISCOVERY } from '../config/file-rule.js';
 import { configHash } from '../config/resolve.js';
+import { memoize } from '../exposition/memoize.js';
 import { pluralize } from '../pluralize.js';
 import { trustedKeys } from '../license/license-keys.js';
 import { loadLicense, watchLicense } from '../license/license-watch.js';
 import type { LicenseStatus } from '../license/license.js';
 import { FutexWaiter } from '../native/os/futex-waiter.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
+import { Scheduler } from '../streams/scheduler.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
+import { finderOf } from '../targets/formats.js';
 import { INTERNAL_METADATA } from '../targets/internal-metrics.js';
 import { PartitionSet } from '../targets/partitions/partition-set.js';
 import { partitionCount } from '../targets/placement.js';
 import { TargetRegistry } from '../targets/target-registry.js';
-import { sinkLog, statusLine, watchLosses, watchReadiness, watchRefusals } from './observers.js';
-import type { Planned } from './plan.js';
+import { Discovery } from './discovery.js';
+import {
+  discoveryLog,
+  sinkLog,
+  statusLine,
+  watchLosses,
+  watchReadiness,
+  watchRefusals,
+} from './observers.js';
+import { discoveryPlanner, isConfigured } from './plan.js';
+import type { Plan, Planned, PlannedTarget } from './plan.js';
 import type { Reload } from './reloads.js';
 import { ScopeRegistry } from './scopes.js';
 import { serviceMetrics } from './service-metrics.js';
@@ -76,33 +93,68 @@ export function service(
       ...{ assignment, unixMs, nowMs: monotonicMs },
       partition: (number) => partitions.get(number),
     });
-    const update = (next: Planned): Observable<never> => {
-      scopes.update(next.config.scopes, next.plan);
+    const tasks = new Scheduler();
+    const formatParts = { ...settings, memory };
+    const discovery = new Discovery({
+      finder: (format, discover) => finderOf(format, formatParts, discover),
+      targets: () => registry.targets,
+      tasks,
+    });
+    // Like other settings of the process, `debug` takes effect only at a start.
+    const isDebug = settings.debug;
+    /** The same object at each update, so that the registry sees that nothing has changed. */
+    const definitionOf = memoize(({ definition }: PlannedTarget) => ({ ...definition, isDebug }));
+    const update = (next: Planned, plan: Plan, isDiscovering: boolean): Observable<never> => {
+      scopes.update(next.config.scopes, plan);
       metrics.unmatchedScopes(scopes.unmatched);
-      metrics.configAccepted(configHash(next.config), unixMs());
-      // Like other settings of the process, `debug` takes effect only at a start.
-      const isDebug = settings.debug;
-      const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
-      return registry.update(definitions, partitionCount(settings, definitions.length));
+      registry.isDiscovering = isDiscovering;
+      return registry.update(plan.map(definitionOf), partitionCount(settings, plan.length));
+    };
+    let hasHostPage = config.hostPage.enabled;
+    const logDiscovered = discoveryLog(log);
+    /** Updates the targets to a configuration, and again whenever discovery finds other targets. */
+    const updates = (next: Planned): Observable<Observable<never>> => {
+      const { config: given, plan } = next;
+      const planFound = memoize(discoveryPlanner(given));
+      return discovery
+        .watch(given.discover, (found) => isConfigured(plan, found))
+        .pipe(
+          map((found) => {
+            if (given.discover !== NO_DISCOVERY) metrics.discovered(found);
+            logDiscovered(found);
+            const all = [...plan, ...found.targets.map(planFound)];
+            return update(next, all, !found.isComplete);
+          }),
+        );
     };
     const sink = chosenSink(sinks, {
       ...context,
       ...{ settings, scopes, selfMetrics, nameOf: config.nameOf },
+      hasHostPage: () => hasHostPage,
       service: metrics.processInfo,
     });
     const run$ = registry.run().pipe(tap(log), ignoreElements());
-    const reloads$ = reload$.pipe(
-      mergeMap((reload) => {
-        if (reload.kind === 'refused') {
-          metrics.configRefused(unixMs());
-          return EMPTY;
-        }
-        const next = reload.planned;
+    const accepted$ = reload$.pipe(
+      filter((reload) => {
+        if (reload.kind === 'refused') metrics.configRefused(unixMs());
+        return reload.kind === 'accepted';
+      }),
+      map(({ planned: next }) => {
         const { plan, config: given } = next;
         const counts = `${pluralize(plan.length, 'target')}, ${pluralize(given.scopes.length, 'scope')}`;
         log({ level: 'info', message: `configuration reloaded: ${counts}` });
-        return update(next);
+        return next;
       }),
+    );
+    const updates$ = accepted$.pipe(
+      startWith(planned),
+      tap(({ config: given }) => {
+        hasHostPage = given.hostPage.enabled;
+        metrics.configAccepted(configHash(given), unixMs());
+      }),
+      switchMap(updates),
+      // A later configuration does not cancel changes of targets that are in progress.
+      mergeAll(),
     );
     const rebalance$ = interval(REBALANCE_MS).pipe(
       exhaustMap(() => registry.rebalance(MAX_MOVES, MIN_LOAD)),
@@ -143,7 +195,7 @@ export function service(
     // The streams of the targets and of the license never complete. They end with the sink.
     const ended$ = new Subject<void>();
     const keep$ = merge(
-      ...[run$, update(planned), reloads$, license$, watches$, notification$],
+      ...[run$, updates$, license$, watches$, notification$],
       settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
     ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(

@@ -6,7 +6,9 @@ import type { Config } from '../config/resolve.js';
 import { SETTINGS } from '../config/settings.js';
 import type { Settings } from '../config/settings.js';
 import { prefixFault, prefixedFault } from '../errors.js';
+import { joinSnapshots } from '../exposition/page/joined-snapshot.js';
 import { mergedDocument } from '../exposition/page/merged-document.js';
+import { once } from '../exposition/memoize.js';
 import { OPEN_METRICS } from '../exposition/page/open-metrics.js';
 import { jsonDocument, textDocument } from '../exposition/page/stdout-document.js';
 import { TEXT, notReadyText } from '../exposition/page/text-page.js';
@@ -53,6 +55,8 @@ export interface SinkContext extends SinkProcess {
   readonly settings: Settings;
   readonly nameOf: Config['nameOf'];
   readonly scopes: ScopeRegistry;
+  /** Whether the current configuration has a host page. */
+  readonly hasHostPage: () => boolean;
   /** The registry for the sink's own metrics. */
   readonly selfMetrics: SelfMetrics;
   /** Returns the current data about the process. */
@@ -92,17 +96,10 @@ function makeHttp(context: SinkContext): Sink {
     );
 }
 
-function httpOptions({
-  settings,
-  scopes,
-  selfMetrics,
-  service,
-  unixMs,
-  sockets,
-  maxConnections = Infinity,
-  reload,
-  log,
-}: SinkContext): HttpOptions {
+function httpOptions(context: SinkContext): HttpOptions {
+  const { settings, scopes, selfMetrics, service, unixMs } = context;
+  const { sockets, maxConnections = Infinity, reload, log, hasHostPage } = context;
+  const report = once(() => leftOutReport('host page', context));
   const addresses = listenAddresses(settings, sockets);
   const guard = guardOf(settings, log, selfMetrics);
   return {
@@ -121,6 +118,12 @@ function httpOptions({
     hasTrees: settings.httpTreeEnabled,
     dumpCommand: (serverKey) => dumpCommand(settings, serverKey),
     showsUnreadTexts: () => guard.authenticatesClients() || addresses.every(isLoopback),
+    hostPage: {
+      isEnabled: hasHostPage,
+      onLeftOut: (sentences) => {
+        report()(sentences);
+      },
+    },
     reload: settings.httpReloadEnabled ? reload : undefined,
     log: (message) => {
       log({ level: 'warning', message });
@@ -171,40 +174,44 @@ const DOCUMENTS: Readonly<Record<Settings['stdoutFormat'], (context: SinkContext
   merged: mergedDocuments,
 };
 
+function mergedDocuments(context: SinkContext): Documents {
+  const report = leftOutReport('merged document', context);
+  return {
+    kind: 'merged',
+    merge: (answers, targets) => {
+      const joined = joinSnapshots(answers);
+      report(joined.leftOut);
+      return mergedDocument(joined, context.selfMetrics.ownText(targets));
+    },
+  };
+}
+
 /**
- * Merges the documents of targets. Counts the metrics that a merged document omits because of conflicts, and logs
- * when the conflicts change.
+ * Makes a function that counts the metrics that a document of all targets leaves out, and logs when they change.
+ * @param name of the document in the log
  */
-function mergedDocuments({
-  selfMetrics,
-  log,
-}: Pick<SinkContext, 'selfMetrics' | 'log'>): Documents {
+function leftOutReport(
+  name: string,
+  { selfMetrics, log }: Pick<SinkContext, 'selfMetrics' | 'log'>,
+): (sentences: readonly string[]) => void {
   const setClashing = selfMetrics.gauge(
     'shm_exporter_merged_clashing_metrics',
-    'Metrics that the last merged document left out because they conflict with metrics of other targets.',
+    `Metrics that the last ${name} left out because they conflict with metrics of other targets.`,
   );
   let last = '';
-  const report = (clashes: readonly string[]): void => {
-    setClashing(clashes.length);
-    const present = clashes.join('\n');
+  return (sentences) => {
+    setClashing(sentences.length);
+    const present = sentences.join('\n');
     if (present === last) return;
     last = present;
     log(
-      clashes[0] === undefined
-        ? { level: 'info', message: 'the merged document has the metrics of all targets again' }
+      sentences[0] === undefined
+        ? { level: 'info', message: `the ${name} has the metrics of all targets again` }
         : {
             level: 'warning',
-            message: `the merged document leaves out ${pluralize(clashes.length, 'metric')} because of conflicts with metrics of other targets; ${clashes[0]}; rename the omitted metric, or give it the same type as the other metric, in its catalogue or at its publisher`,
+            message: `the ${name} leaves out ${pluralize(sentences.length, 'metric')} because of conflicts with metrics of other targets; ${sentences[0]}; rename the omitted metric, or give it the same type as the other metric, in its catalogue or at its publisher`,
           },
     );
-  };
-  return {
-    kind: 'merged',
-    merge: (all, targets) => {
-      const { clashes, buffers } = mergedDocument(all);
-      report(clashes);
-      return buffers(selfMetrics.ownText(targets));
-    },
   };
 }
 

@@ -9,6 +9,7 @@ import { SlotCopies } from './read/node-values.js';
 import { SlotReader } from './read/slot-reader.js';
 import { PendingNodes, isVariable } from './read/tree-walk.js';
 import type { CatalogueCoverage } from './rows/catalogue-coverage.js';
+import { TargetLabels } from './rows/labels.js';
 import { MetricBuilder } from './rows/metric-builder.js';
 import { TargetUsage } from './target-limits.js';
 import type { Omissions } from './target-limits.js';
@@ -44,6 +45,7 @@ export class TargetView {
     const { nodes } = slotReader;
     this.context = {
       counters: newCounters(),
+      targetLabels: new TargetLabels(),
       onOmitted: () => undefined,
       bindLimits: () => BIND_LIMITS,
       ...settings,

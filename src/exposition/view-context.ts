@@ -7,6 +7,7 @@ import type { Counters } from './counters.js';
 import type { SlotReader } from './read/slot-reader.js';
 import type { TrackedNodes } from './read/tracked-nodes.js';
 import type { PendingNodes } from './read/tree-walk.js';
+import type { TargetLabels } from './rows/labels.js';
 import type { OnOmitted, TargetLimits, TargetUsage } from './target-limits.js';
 import type { ExpositionText } from './text/exposition-text.js';
 import type { Kernel } from './wasm/kernel.js';
@@ -21,6 +22,8 @@ export interface ViewSettings {
   readonly filters: Filters;
   /** Whether variables that no row of the catalogue reads are shown as well. */
   readonly showUncatalogued: boolean;
+  /** Labels that begin the labels of all series; by default none. */
+  readonly targetLabels?: TargetLabels;
   /** Labels that are added to series without a catalogue row. */
   readonly pathLabels: PathLabels;
   /** Path of a variable to highlight; empty for none. */
@@ -39,6 +42,7 @@ export interface ViewSettings {
 }
 
 export interface ViewContext extends ViewSettings {
+  readonly targetLabels: TargetLabels;
   readonly counters: Counters;
   readonly onOmitted: OnOmitted;
   readonly bindLimits: () => BudgetLimits;

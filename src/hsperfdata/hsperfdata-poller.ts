@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import type { Variable } from '../model.js';
-import { NO_DROPS } from '../streams/poller.js';
+import { NO_DROPS, immediateFinder } from '../streams/poller.js';
 import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { ContainerFileFinder, HostFileFinder } from './jvm-discovery.js';
 import { CLOCKS, DirectoryWatch } from '../foreign/directory-listing.js';
@@ -28,6 +28,11 @@ const MAX_ITEMS = 1 << 21;
 const STEPS = 4096;
 const LEAST_STEPS = 256;
 const INSTANCE = '1';
+
+/** Finds one target, which has all JVMs. */
+export const hsperfdataFinder = immediateFinder(() => [
+  { app: HSPERFDATA_APP, serverKey: HSPERFDATA_APP, instance: '', file: '' },
+]);
 
 export const hsperfdataPollers =
   (settings: HsperfdataSettings, options: HsperfdataPollerOptions = {}): PollerFactory =>

@@ -28,6 +28,10 @@ function fileGuess(path: string): string {
   const key = /^[^.]+\.[^.]+\.(.+)$/.exec(file)?.[1] ?? file;
   return key === '' ? '' : ` (did you mean ${JSON.stringify(key)}?)`;
 }
+
+export const isServerKey = (text: string): boolean =>
+  name.read(text, [], () => undefined) !== undefined;
+
 /** The name of an application. The names of its metrics begin with it. */
 export const application = text(
   /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
@@ -132,6 +136,33 @@ export function compileWildcard(pattern: string): (text: string) => boolean {
     }
     return at + end.length <= text.length;
   };
+}
+
+/** A pattern of server keys; `*` matches any text and `?` any character. */
+export const namePattern = text(
+  /^(?!\.)[A-Za-z0-9_.*?-]{1,64}$/,
+  'a string of 1 to 64 letters, digits, "_", "-", ".", "*" and "?", not starting with "."',
+);
+
+/** Whether a name matches a pattern of `namePattern`. Takes time at most proportional to the product of their lengths. */
+export function matchesName(name: string, pattern: string): boolean {
+  let [at, inPattern] = [0, 0];
+  // The last `*`, and the position in the name where the text that it matches ends.
+  let [star, end] = [-1, 0];
+  while (at < name.length) {
+    const wanted = pattern[inPattern];
+    if (wanted === '*') {
+      star = inPattern++;
+      end = at;
+    } else if (wanted === '?' || wanted === name[at]) {
+      inPattern++;
+      at++;
+    } else if (star >= 0) {
+      inPattern = star + 1;
+      at = ++end;
+    } else return false;
+  }
+  return /^\**$/.test(pattern.slice(inPattern));
 }
 
 /** Whether a text matches one of the patterns. An empty list matches every text. */

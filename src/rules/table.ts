@@ -22,6 +22,12 @@ export type ValuesOf<F extends TableFields> = {
   readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
 };
 
+/** The values of a table without keys; undefined for each required key. */
+export const defaultsOf = <F extends TableFields>(fields: F): ValuesOf<F> =>
+  Object.freeze(
+    Object.fromEntries(Object.entries(fields).map(([name, { fallback }]) => [name, fallback])),
+  ) as ValuesOf<F>;
+
 export const optional = <T>(fallback: NoInfer<T>, rule: Rule<T>, meaning: string): Field<T> => ({
   rule,
   meaning,

@@ -1,7 +1,7 @@
 // The interface of a sink, and the identity labels of targets.
-import { asyncScheduler, filter, map, take, timer } from 'rxjs';
+import { asyncScheduler, defer, filter, finalize, forkJoin, map, of, take, tap, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
-import type { Target } from '../model.js';
+import type { DemandAnswer, Target } from '../model.js';
 
 /** An event that any sink can emit. A sink adds its own counts to the self-metrics. */
 export type SinkEvent =
@@ -25,6 +25,8 @@ type Outcome = 'delivered' | 'refused' | 'cut';
 /** The current targets; a reload replaces the list. */
 export interface Targets {
   readonly targets: readonly Target[];
+  /** True until discovery has finished its first pass. */
+  readonly isDiscovering?: boolean;
 }
 
 /**
@@ -58,6 +60,42 @@ export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, Id
   return new Map(identities);
 }
 
+/** The answers of targets, in their order. The snapshots stay valid until `release` is called. */
+interface HeldAnswers {
+  readonly answers: readonly DemandAnswer[];
+  readonly release: () => void;
+}
+
+/** Makes a demand on all targets at once. Emits their answers once, and completes. */
+export const demandAll = (
+  targets: readonly Target[],
+  demand: (target: Target) => Observable<DemandAnswer>,
+): Observable<HeldAnswers> =>
+  defer(() => {
+    const holds: (() => void)[] = [];
+    const release = (): void => {
+      for (const releaseOne of holds.splice(0)) releaseOne();
+    };
+    let isTaken = false;
+    const held = (target: Target): Observable<DemandAnswer> =>
+      demand(target).pipe(
+        tap((answer) => {
+          // Hold it at once: a later demand of another client may render the target again.
+          if (answer.kind === 'ready') holds.push(answer.snapshot.hold());
+        }),
+      );
+    const answers$ = targets.length === 0 ? of([]) : forkJoin(targets.map(held));
+    return answers$.pipe(
+      map((answers) => {
+        isTaken = true;
+        return { answers, release };
+      }),
+      finalize(() => {
+        if (!isTaken) release();
+      }),
+    );
+  });
+
 /** The interval of the readiness checks, in milliseconds. */
 const CHECK_MS = 50;
 
@@ -71,7 +109,8 @@ export const whenReady = (
     filter(
       (checks) =>
         checks * CHECK_MS >= longestMs ||
-        registry.targets.every((target) => target.status().isReady),
+        (registry.isDiscovering !== true &&
+          registry.targets.every((target) => target.status().isReady)),
     ),
     take(1),
     map(() => undefined),

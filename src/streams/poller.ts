@@ -60,6 +60,35 @@ export interface Poller {
   close(): void;
 }
 
+/** A target that a finder has found. */
+export interface FoundTarget {
+  readonly app: string;
+  readonly serverKey: string;
+  /** The id of its root; empty if the target accepts any root of the application. */
+  readonly instance: string;
+  /** Identifies the file of the publisher: a text that changes when another publisher takes over the server key. */
+  readonly file: string;
+}
+
+export interface Found {
+  readonly targets: readonly FoundTarget[];
+  /** The reasons why publishers were left out, one sentence each. */
+  readonly leftOut: readonly string[];
+}
+
+/** Finds the targets of one format on this host, for `[discover]`. */
+export interface Finder {
+  /** Finds all targets that exist now, in short steps; never throws. */
+  find(): Iterator<void, Found>;
+  close(): void;
+}
+
+/** Makes a finder that finds all targets in one step. */
+export const immediateFinder = (targets: () => readonly FoundTarget[]): Finder => ({
+  find: () => ({ next: () => ({ done: true, value: { targets: targets(), leftOut: [] } }) }),
+  close: () => undefined,
+});
+
 /** The verdict before the first poll. */
 export const NOT_POLLED: Verdict = {
   state: 'absent',

@@ -1,17 +1,19 @@
 // The table of shared-memory formats, and the definition of a target.
 import type { CatalogueText } from '../catalogue/catalogue.js';
 import type { TargetSettings } from '../config/settings.js';
-import { hsperfdataPollers } from '../hsperfdata/hsperfdata-poller.js';
+import { hsperfdataFinder, hsperfdataPollers } from '../hsperfdata/hsperfdata-poller.js';
 import { HSPERFDATA_APP, HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
+import type { FoundRoot } from '../model.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
+import { SegmentFinder } from '../native/segment/segment-finder.js';
 import { segmentPollers } from '../native/segment/segment-poller.js';
 import type { Rule } from '../rules/rule.js';
-import { table } from '../rules/table.js';
+import { defaultsOf, table } from '../rules/table.js';
 import type { TableFields, ValuesOf } from '../rules/table.js';
 import type { FormatSettings, FormatPollerFactories } from '../streams/poller-pool.js';
-import type { PollerFactory } from '../streams/poller.js';
+import type { Finder, PollerFactory } from '../streams/poller.js';
 import { VARNISH_APP, VARNISH_SETTINGS } from '../varnish/settings.js';
-import { varnishPollers } from '../varnish/varnish-poller.js';
+import { varnishFinder, varnishPollers } from '../varnish/varnish-poller.js';
 
 /** The settings of a target, with checked format settings and the text of its catalogue. Plain data. */
 export interface TargetDefinition extends Omit<TargetSettings, 'formatSettings'> {
@@ -19,9 +21,34 @@ export interface TargetDefinition extends Omit<TargetSettings, 'formatSettings'>
   readonly formatSettings: FormatSettings;
   /** Undefined if the application has no catalogue. */
   readonly catalogue: CatalogueText | undefined;
+  /** The labels of the target on each of its series; undefined for none. */
+  readonly targetLabels: TargetLabelNames | undefined;
+  /** Whether discovery found the target. Such a target may go at any time. */
+  readonly isDiscovered: boolean;
   /** Whether to log each sync step and each answer. */
   readonly isDebug: boolean;
 }
+
+/** The names of the labels that state the identity of a target; an empty name leaves the label out. */
+export interface TargetLabelNames {
+  readonly app: string;
+  readonly serverKey: string;
+  readonly root: string;
+}
+
+/** The labels of a target with this root. */
+export const targetLabelsOf = (
+  names: TargetLabelNames,
+  app: string,
+  { serverKey, id }: FoundRoot,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [
+      [names.app, app],
+      [names.serverKey, serverKey],
+      [names.root, id],
+    ].filter(([name]) => name !== ''),
+  ) as Record<string, string>;
 
 /** Settings of the pool that a format may need to find its server keys. Plain data. */
 export interface PoolSettings {
@@ -56,13 +83,26 @@ interface TargetFormat {
   readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
   readonly pollers: (parts: FormatParts, settings: FormatSettings) => PollerFactory;
+  /** Makes the finder for `[discover]`. It uses the default settings of the format. */
+  readonly finder: (parts: FormatParts, options: FinderOptions) => Finder;
 }
 
-/** @param pollers is called with an object of the values of `settings` */
+/** The options of `[discover]` that a finder uses. */
+interface FinderOptions {
+  /** Patterns of server keys. */
+  readonly native: readonly string[];
+  readonly maxTargets: number;
+}
+
+/**
+ * @param pollers is called with an object of the values of `settings`
+ * @param finder is called with the defaults of `settings`
+ */
 const targetFormat = <F extends TableFields>(
   { certainty, app, notifies }: Pick<TargetFormat, 'certainty' | 'app' | 'notifies'>,
   settings: F,
   pollers: (parts: FormatParts, settings: ValuesOf<F>) => PollerFactory,
+  finder: (parts: FormatParts, options: FinderOptions, defaults: ValuesOf<F>) => Finder,
 ): TargetFormat => ({
   certainty,
   app,
@@ -71,6 +111,7 @@ const targetFormat = <F extends TableFields>(
   rule: table('a table', settings),
   // `planTargets` has checked the values with `rule`.
   pollers: (parts, values) => pollers(parts, values as ValuesOf<F>),
+  finder: (parts, options) => finder(parts, options, defaultsOf(settings)),
 });
 
 /** The formats by name. */
@@ -80,6 +121,8 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
       { certainty: 'every value is proven exact', app: undefined, notifies: true },
       {},
       ({ memory, ...pool }) => segmentPollers(memory, pool),
+      ({ memory, ...pool }, { native, maxTargets }) =>
+        new SegmentFinder(memory, pool, native, maxTargets),
     ),
     hsperfdata: targetFormat(
       {
@@ -89,11 +132,13 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
       },
       HSPERFDATA_SETTINGS,
       (parts, own) => hsperfdataPollers(own, parts),
+      () => hsperfdataFinder,
     ),
     varnish: targetFormat(
       { certainty: 'every value is proven exact', app: VARNISH_APP, notifies: false },
       VARNISH_SETTINGS,
       (parts, own) => varnishPollers(own, parts),
+      (_parts, _options, defaults) => varnishFinder(defaults),
     ),
   }),
 );
@@ -103,3 +148,10 @@ export const formatPollers = (parts: FormatParts): FormatPollerFactories =>
   new Map(
     [...FORMATS].map(([name, { pollers }]) => [name, (settings) => pollers(parts, settings)]),
   );
+
+/** Makes the finder of a format. @throws Error for an unknown format */
+export function finderOf(format: string, parts: FormatParts, options: FinderOptions): Finder {
+  const known = FORMATS.get(format);
+  if (known === undefined) throw new Error(`There is no format ${format}`);
+  return known.finder(parts, options);
+}

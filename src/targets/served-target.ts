@@ -25,7 +25,7 @@ import type {
 import { servingPipeline } from '../pipeline.js';
 import type { Demand } from '../streams/throttle-renders.js';
 import type { RefreshReport, Report } from '../streams/report.js';
-import { FORMATS } from './formats.js';
+import { FORMATS, targetLabelsOf } from './formats.js';
 import { Handover } from './handover.js';
 import type { Assignment } from './handover.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
@@ -89,6 +89,9 @@ export class ServedTarget implements Target {
     const { format: name } = this.assignment.definition;
     const { certainty = '', notifies = false } = FORMATS.get(name) ?? {};
     return { name, certainty, notifies };
+  }
+  get isDiscovered(): boolean {
+    return this.assignment.definition.isDiscovered;
   }
   get lastRoot(): FoundRoot | undefined {
     return this.#lastRoot;
@@ -215,6 +218,13 @@ export class ServedTarget implements Target {
     }
   }
 
+  /** The labels of the target on its series. */
+  #labels(): Readonly<Record<string, string>> {
+    const { app, targetLabels } = this.assignment.definition;
+    const root = this.#lastRoot;
+    return targetLabels && root ? targetLabelsOf(targetLabels, app, root) : {};
+  }
+
   /** Holds a snapshot, and releases the last one. */
   #keep(next: Snapshot | undefined): void {
     const release = next?.hold() ?? (() => undefined);
@@ -246,7 +256,8 @@ export class ServedTarget implements Target {
       if (part !== undefined) this.#counts[part.isHit ? 'scopeHits' : 'scopeMisses']++;
       const internal = internalFamilies(this.internal(), status, scope);
       const selection = part?.selection ?? snapshot;
-      answer(subscriber, { kind: 'ready', snapshot: selection, internal, status });
+      const labels = this.#labels();
+      answer(subscriber, { kind: 'ready', snapshot: selection, internal, status, labels });
     });
     if (!this.assignment.definition.isDebug || snapshot === undefined) return [];
     const done = hasRendered ? 'rendered' : 'served';

@@ -40,6 +40,8 @@ export class TargetRegistry {
   readonly #rebalances = { moves: 0, lastMs: 0 };
   #entries: readonly Entry[] = [];
   #partitions = 1;
+  /** Whether discovery has not yet finished its first pass. */
+  isDiscovering = false;
 
   constructor(parts: RegistryParts) {
     this.#parts = parts;
@@ -85,7 +87,8 @@ export class TargetRegistry {
         this.#entries = [...this.#entries, made];
         return made;
       }
-      if (!isDeepStrictEqual(entry.target.assignment.definition, definition))
+      const current = entry.target.assignment.definition;
+      if (current !== definition && !isDeepStrictEqual(current, definition))
         changes.push(entry.target.change({ definition }));
       return entry;
     });

@@ -1,5 +1,5 @@
 // Polls one instance of Varnish, across restarts, and judges whether it runs.
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { Budget, SLICE_MS } from '../budget.js';
@@ -15,8 +15,15 @@ import {
   unreadableReason,
 } from '../foreign/verified-file.js';
 import type { Verdict } from '../model.js';
-import { NO_DROPS, resultWithoutSource } from '../streams/poller.js';
-import type { AvailableNames, PollResult, Poller, PollerFactory } from '../streams/poller.js';
+import { NO_DROPS, immediateFinder, resultWithoutSource } from '../streams/poller.js';
+import type {
+  AvailableNames,
+  Finder,
+  PollResult,
+  Poller,
+  PollerFactory,
+} from '../streams/poller.js';
+import { isServerKey } from '../rules/formats.js';
 import { VarnishManager, uptimeOf } from './varnish-manager.js';
 import { CLEAN_NAMES } from './names/clean-names.js';
 import { COMPAT_NAMES } from './names/compat-names.js';
@@ -51,6 +58,31 @@ interface OpenedInstance {
   /** The tree of the instance; undefined while the manager does not run. */
   instance: VarnishInstance | undefined;
 }
+
+/** The work directories of instances that run, or that a killed manager left behind. */
+function instanceFolders(directory: string): readonly string[] {
+  try {
+    return namesIn(directory)
+      .slice(0, MAX_NAMES)
+      .filter((name) => existsSync(`${directory}/${name}/${MANAGER}`));
+  } catch {
+    return [];
+  }
+}
+
+/** Finds the instances with a work directory below `directory`. */
+export const varnishFinder = ({ directory }: VarnishSettings): Finder =>
+  immediateFinder(() => {
+    const nameless = folderOf(NAMELESS, directory);
+    return instanceFolders(directory).flatMap((name) => {
+      const serverKey = name === nameless ? NAMELESS : name;
+      const stat = lstatSync(`${directory}/${name}/${MANAGER}`, { throwIfNoEntry: false });
+      if (stat === undefined || !isServerKey(serverKey)) return [];
+      // A manager that starts again makes the directory anew.
+      const file = `${stat.ino} ${stat.ctimeMs}`;
+      return [{ app: VARNISH_APP, serverKey, instance: '', file }];
+    });
+  });
 
 export const varnishPollers =
   (settings: VarnishSettings, options: VarnishPollerOptions = {}): PollerFactory =>
@@ -87,16 +119,8 @@ export class VarnishPoller implements Poller {
     return () => undefined;
   }
 
-  /** The names of instances that run, or that a killed manager left behind. */
   availableNames(): AvailableNames {
-    const { directory } = this.#settings;
-    const hasManager = (name: string) => existsSync(`${directory}/${name}/${MANAGER}`);
-    try {
-      const names = namesIn(directory).slice(0, MAX_NAMES).filter(hasManager);
-      return { name: this.#folder, names };
-    } catch {
-      return { name: this.#folder, names: [] };
-    }
+    return { name: this.#folder, names: instanceFolders(this.#settings.directory) };
   }
 
   close(): void {

@@ -12,7 +12,13 @@ const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not startin
 const ITEM = 'a string of 1 to 1024 characters in one line';
 const TARGET_KEYS = Object.keys(TARGET_FIELDS).map(keyOf).join(', ');
 
-const ALL_KEYS = [...Object.keys(SETTINGS).map(keyOf), 'targets', 'metric_scopes'].join(', ');
+const ALL_KEYS = [
+  ...Object.keys(SETTINGS).map(keyOf),
+  'targets',
+  'discover',
+  'host_page',
+  'metric_scopes',
+].join(', ');
 
 function load(text: string) {
   const problems = new ConfigProblems();

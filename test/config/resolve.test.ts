@@ -316,3 +316,45 @@ describe('loadConfig', () => {
       faultMessage('CONFIG_INVALID', () => load(...toml('[[targets]]'), '--server-key', '1')),
     ).to.include('c.toml:1:1: targets[0].app: found nothing'));
 });
+
+describe('the tables of targets that the exporter finds itself', () => {
+  const folder = temporaryFolder();
+  const load = (text: string, ...argv: string[]) => {
+    const invocation = parseArguments(['--config', folder.write('c.toml', text), ...argv], '0');
+    if (invocation.kind === 'print') throw new Error('Nothing to load');
+    const { mode, targets, discover, hostPage, warnings } = loadConfig(invocation.arguments);
+    const { native, forgetAfterSeconds } = discover;
+    return {
+      ...{ mode, targets: targets.length, native, forgetAfterSeconds, hostPage: hostPage.enabled },
+      warnings: warnings.map(folder.bare),
+    };
+  };
+
+  it('replace the single target, and enable the host page', () =>
+    expect(load('[discover]\nnative = ["a*"]\nforget_after_seconds = 5\n')).to.deep.equal({
+      ...{ mode: 'multi', targets: 0, native: ['a*'], forgetAfterSeconds: 5, hostPage: true },
+      warnings: [],
+    }));
+
+  it('add to [[targets]]', () =>
+    expect(
+      load('[discover]\nvarnish = true\n[[targets]]\napp = "ads"\nserver_key = "1"\n'),
+    ).to.include({ mode: 'multi', targets: 1, hostPage: true }));
+
+  it('are ignored with a warning if an option selects the single target', () =>
+    expect(load('[discover]\nnative = ["*"]\n', '--server-key', '1')).to.deep.equal({
+      ...{ mode: 'single', targets: 1, native: [], forgetAfterSeconds: 30, hostPage: false },
+      warnings: ['c.toml:1:1: [discover] is ignored because of --server-key (server_keys)'],
+    }));
+
+  it('warn if they find nothing, and of keys of the single target', () =>
+    expect(load('app = "adh"\n[discover]\n').warnings).to.deep.equal([
+      'c.toml:2:1: [discover] finds nothing: set native, hsperfdata or varnish',
+      'c.toml:1:1: app (--app) is ignored because of [discover]',
+    ]));
+
+  it('leave the host page to its own table', () => {
+    expect(load('[host_page]\nenabled = true\n')).to.include({ mode: 'single', hostPage: true });
+    expect(load('')).to.include({ mode: 'single', hostPage: false });
+  });
+});

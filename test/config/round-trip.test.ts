@@ -6,7 +6,7 @@ import { Fault } from '#app/errors.js';
 import { parseArguments } from '#app/config/arguments.js';
 import { checked } from '#app/rules/problems.js';
 import type { SettingsDocument } from '#app/document/document.js';
-import { CONFIG_FILE, TARGETS_FILE } from '#app/config/file-rule.js';
+import { CONFIG_FILE, NO_DISCOVERY, TARGETS_FILE } from '#app/config/file-rule.js';
 import type { Rule } from '#app/rules/rule.js';
 import { SETTINGS } from '#app/config/settings.js';
 import type { Settings } from '#app/config/settings.js';
@@ -25,9 +25,13 @@ describe('a reader of configuration', () => {
     fc.assert(
       fc.property(settings, (values) => {
         const text = asToml(values).replaceAll('\u007f', '\\u007f');
-        const { targets, metricScopes, ...read } = checked(parseToml('c', text), CONFIG_FILE);
+        const { targets, discover, hostPage, metricScopes, ...read } = checked(
+          parseToml('c', text),
+          CONFIG_FILE,
+        );
         expect(read).to.deep.equal(values);
-        expect([targets, metricScopes]).to.deep.equal([[], []]);
+        expect([targets, discover, metricScopes]).to.deep.equal([[], NO_DISCOVERY, []]);
+        expect(hostPage.enabled).to.equal(false);
       }),
     ));
 

@@ -5,7 +5,7 @@ import { PROGRAM as BRIDGE_PROGRAM } from '#app/bridge/settings/options.js';
 import { ODDITIES } from '#app/bridge/tree/component-tree.js';
 import { declaredName } from '#app/catalogue/names.js';
 import { PROGRAM } from '#app/config/arguments.js';
-import { SCOPE } from '#app/config/file-rule.js';
+import { DISCOVER, HOST_PAGE, SCOPE } from '#app/config/file-rule.js';
 import { OF_TARGET, SETTINGS, isReloaded } from '#app/config/settings.js';
 import { shown } from '#app/document/document.js';
 import type { VariableKind } from '#app/model.js';
@@ -32,6 +32,8 @@ export function configurationParts(): Parts {
       .map(keyOf)
       .map((key) => `[${key}](#${key})`)
       .join(', ')}\n`,
+    discovery: fieldsMarkdown(DISCOVER),
+    'host page': fieldsMarkdown(HOST_PAGE),
     scopes: fieldsMarkdown(SCOPE),
     'settings of formats': formats
       .map(

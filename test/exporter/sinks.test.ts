@@ -38,6 +38,7 @@ describe('the selected sink', () => {
     return chosenSink(SINKS, {
       ...{ settings, nameOf },
       scopes: new ScopeRegistry(),
+      hasHostPage: () => false,
       selfMetrics: new SelfMetrics(),
       service: () => serviceFacts,
       unixMs: () => 0,
@@ -57,7 +58,10 @@ describe('the selected sink', () => {
   it('counts the series omitted from merged documents, and logs each change of the count', async () => {
     const gauge = new FakeTarget('a');
     const counter = new FakeTarget('b');
-    for (const each of [gauge, counter]) each.text = `${gauge.metadata.name} 1\n`;
+    for (const each of [gauge, counter]) {
+      each.text = `${gauge.metadata.name} 1\n`;
+      each.labels = { app: each.app, server_key: '82' };
+    }
     const registry = { targets: [gauge] };
     const toml = 'stdout_format = "merged"\nmetrics_interval_seconds = 1\n';
     running = sinkOf(toml)(registry).subscribe();

@@ -11,7 +11,6 @@ import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { TargetView } from '#app/exposition/target-view.js';
 import type { Format, ManagedObject, Snapshot } from '#app/model.js';
 import type { FakeSource } from '../support/fake-source.js';
-import { FakeTarget } from '../support/fake-target.js';
 import { runToEnd } from '../support/run-to-end.js';
 import { linesOf as wholeText } from '../support/snapshot-of.js';
 
@@ -81,8 +80,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
   /** Returns the application's page in this format. */
   const page = (format: Format): string => {
     const snapshot = render();
-    const status = new FakeTarget(app).status();
-    const made = format.page({ kind: 'ready', snapshot, internal: [], status });
+    const made = format.page({ snapshot, internal: [] });
     const text = Buffer.concat(made.buffers).toString();
     made.release();
     return text;

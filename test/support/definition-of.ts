@@ -6,6 +6,14 @@ import type { TargetDefinition } from '#app/targets/formats.js';
 const DEFAULTS = targetSettings(loadConfig({ overrides: {} }).settings);
 
 export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefinition => ({
-  ...{ ...DEFAULTS, app: 'demo', serverKeys: ['82'], catalogue: undefined, isDebug: false },
+  ...{
+    ...DEFAULTS,
+    app: 'demo',
+    serverKeys: ['82'],
+    catalogue: undefined,
+    isDiscovered: false,
+    targetLabels: undefined,
+    isDebug: false,
+  },
   ...given,
 });

@@ -30,6 +30,9 @@ export class FakeTarget implements Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
   instance = '';
+  isDiscovered = false;
+  /** The labels of the target, which its text has already. */
+  labels: Readonly<Record<string, string>> = {};
   format: FormatInfo = { name: 'native', certainty: 'every value is proven exact', notifies: true };
   lastRoot: FoundRoot | undefined;
   #root = '';
@@ -120,6 +123,7 @@ export class FakeTarget implements Target {
     });
     const selection = scope === undefined ? snapshot : selected(snapshot, scope).selection;
     const internal = internalFamilies(this.metrics, status, scope);
-    return { kind: 'ready', snapshot: selection, internal, status };
+    const { labels } = this;
+    return { kind: 'ready', snapshot: selection, internal, status, labels };
   }
 }

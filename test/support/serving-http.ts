@@ -50,6 +50,7 @@ export class ServingHttp {
       maxScrapes: 64,
       path: '/metrics',
       formats: [TEXT, OPEN_METRICS],
+      hostPage: { isEnabled: () => false, onLeftOut: () => undefined },
       scope: () => undefined,
       scopeNames: () => [],
       notReady: notReadyText,

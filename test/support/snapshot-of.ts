@@ -11,7 +11,7 @@ export const piecesOf = (
   texts.map((text) => {
     const data = Buffer.from(text as Uint8Array);
     const lines = data.toString().split('\n').length - 1;
-    return { family, lines, data, bytes: data.length, crc: 0 };
+    return { family, lines, data, bytes: data.length, crc: undefined };
   });
 
 /** A snapshot with these pieces of text. */

@@ -65,7 +65,7 @@ function freshPage(source: FakeSource, root: ManagedObject): string {
   runToEnd(view.copyingValues());
   const snapshot = runToEnd(view.rendering());
   const status = {} as Extract<DemandAnswer, { kind: 'ready' }>['status'];
-  const text = pageOf({ kind: 'ready', snapshot, internal: [], status });
+  const text = pageOf({ kind: 'ready', snapshot, internal: [], status, labels: {} });
   runToEnd(view.closing());
   return text;
 }

@@ -13,6 +13,8 @@ import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { PollResult, Poller } from '../../streams/poller.js';
 import type { TargetDefinition } from '../../targets/formats.js';
 import { INTERNAL_METADATA } from '../../targets/internal-metrics.js';
+import { discoveredName } from '../discovery.js';
+import type { Discovered } from '../discovery.js';
 import type { Planned, PlannedTarget } from '../plan.js';
 import { collectTree, classFindings, filterFindings, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
@@ -46,6 +48,13 @@ interface CheckedKey {
   readonly poller: Poller;
   readonly result: PollResult;
 }
+
+/** The lines about the targets that discovery would find now. */
+export const discoveryLines = ({ targets, leftOut }: Discovered): readonly string[] => [
+  `discovery: ${pluralize(targets.length, 'target')}`,
+  ...targets.map((target) => `  ${discoveredName(target)}`),
+  ...limitLines(leftOut, 'publishers that are left out').map((line) => `  left out: ${line}`),
+];
 
 /**
  * Returns lines about each target: the states of its server keys, its root, and the filters, rows and scopes that

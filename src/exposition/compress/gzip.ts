@@ -29,7 +29,15 @@ const END_OF_STREAM = Buffer.from([3, 0]);
  * A deflate block: a piece in the form `deflated`, or a header. Lines need a line feed before them in the stream, since
  * their first match refers to it.
  */
-export type DeflateBlock = Pick<Piece, 'data' | 'bytes' | 'crc'>;
+export interface DeflateBlock extends Pick<Piece, 'data' | 'bytes'> {
+  /** The raw CRC of the text. */
+  readonly crc: number;
+}
+
+/** Whether a piece is a deflate block; otherwise it is text. */
+export const isDeflated = <P extends Pick<Piece, 'crc'>>(
+  piece: P,
+): piece is P & { readonly crc: number } => piece.crc !== undefined;
 
 /** A deflate stream without its end, so that other blocks can follow. */
 export interface DeflateStream {
@@ -51,12 +59,20 @@ export function deflateBlockOf(text: Uint8Array): DeflateBlock {
 
 const LINE_FEED = Buffer.from('\n');
 
-/** Decompresses a piece. */
+/** Decompresses a piece, unless it is text. */
 export function inflated(piece: Piece): Piece {
+  if (!isDeflated(piece)) return piece;
   const { buffers } = joined([deflateBlockOf(LINE_FEED), piece]);
   const text = inflateRawSync(Buffer.concat([...buffers, END_OF_STREAM]));
-  return { ...piece, data: text.subarray(LINE_FEED.length), crc: 0 };
+  return { ...piece, data: text.subarray(LINE_FEED.length), crc: undefined };
 }
+
+/** A whole stream as one block. */
+export const blockOf = ({ buffers, crc, bytes }: DeflateStream): DeflateBlock => ({
+  data: Buffer.concat(buffers),
+  crc: finalCrc(crc, bytes),
+  bytes,
+});
 
 /** Joins blocks in order. */
 export function joined(blocks: readonly DeflateBlock[]): DeflateStream {
@@ -138,12 +154,13 @@ export interface GzipInput {
 /** Compresses the application metrics once, and adds the internal metrics of each page. */
 export class GzipText {
   readonly #text: GzipInput;
-  readonly #deflate: typeof deflate;
+  readonly #deflate: (text: GzipInput) => Promise<DeflateStream>;
   #deflating: Promise<DeflateStream> | undefined;
 
+  /** @param compress compresses a text that the kernel has not compressed; by default, its buffers */
   constructor(
     text: GzipInput,
-    compress: (buffers: readonly Uint8Array[]) => Promise<DeflateStream> = deflate,
+    compress: (text: GzipInput) => Promise<DeflateStream> = ({ buffers }) => deflate(buffers),
   ) {
     this.#text = text;
     this.#deflate = compress;
@@ -172,7 +189,7 @@ export class GzipText {
    * Compresses the text once. The compression finishes even if no client waits, since the next page uses the result.
    */
   #deflateOnce(release: () => void): Promise<DeflateStream> {
-    const deflating = this.#deflate(this.#text.buffers).finally(release);
+    const deflating = this.#deflate(this.#text).finally(release);
     deflating.catch(() => {
       this.#deflating = undefined;
     });

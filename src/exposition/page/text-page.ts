@@ -10,8 +10,16 @@ import type {
   Snapshot,
   SyncProgress,
 } from '../../model.js';
-import { GzipText, deflateBlockOf, inflated, joined } from '../compress/gzip.js';
-import type { DeflateStream, GzipInput } from '../compress/gzip.js';
+import {
+  GzipText,
+  blockOf,
+  deflate,
+  deflateBlockOf,
+  inflated,
+  isDeflated,
+  joined,
+} from '../compress/gzip.js';
+import type { DeflateBlock, DeflateStream, GzipInput } from '../compress/gzip.js';
 import { memoize } from '../memoize.js';
 import { headerText } from '../text/text-syntax.js';
 
@@ -112,7 +120,7 @@ class ApplicationText implements GzipInput {
   #bytes: number | undefined;
   #buffers: readonly Uint8Array[] | undefined;
   #deflated: DeflateStream | undefined;
-  readonly gzip = new GzipText(this);
+  readonly gzip = new GzipText(this, () => this.#deflate());
 
   /** @param headers the header of each family */
   constructor(snapshot: Snapshot, headers: readonly Uint8Array[]) {
@@ -128,11 +136,31 @@ class ApplicationText implements GzipInput {
     return (this.#buffers ??= this.#joinedText());
   }
 
-  /** Undefined if the kernel did not compress the lines. */
+  /** Undefined if the kernel did not compress all lines. */
   get deflated(): DeflateStream | undefined {
     const lines = this.#snapshot.lines('deflated');
-    if (lines === undefined) return undefined;
+    if (!lines?.every(isDeflated)) return undefined;
     return (this.#deflated ??= joined(belowHeaders(lines, this.#headers.map(deflatedHeader))));
+  }
+
+  /** Compresses the lines that the kernel did not compress, in other threads. */
+  async #deflate(): Promise<DeflateStream> {
+    const lines = this.#snapshot.lines('deflated');
+    if (lines === undefined) return deflate(this.buffers);
+    const headers = this.#headers.map((data) => ({ data, bytes: data.length, crc: undefined }));
+    const blocks: DeflateBlock[] = [];
+    let text: Uint8Array[] = [];
+    const deflateText = async () => {
+      if (text.length > 0) blocks.push(blockOf(await deflate(text)));
+      text = [];
+    };
+    for (const piece of belowHeaders<Pick<Piece, 'data' | 'bytes' | 'crc'>>(lines, headers))
+      if (isDeflated(piece)) {
+        await deflateText();
+        blocks.push(piece);
+      } else text.push(piece.data);
+    await deflateText();
+    return joined(blocks);
   }
 
   #joinedText(): readonly Uint8Array[] {

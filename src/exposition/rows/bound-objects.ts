@@ -73,13 +73,13 @@ export class BoundObjects {
 
   /** Finds the rows of an object. */
   bind(object: ManagedObject): void {
-    const { root, kernel, usage } = this.#context;
+    const { root, usage } = this.#context;
     const path = objectPath(root, object);
     const found = this.rowIndex?.rowsFor(path) ?? [];
     const rows = found.map(({ classRows, labels }) => ({
       classRows,
       labels: new ObjectLabels(
-        kernel,
+        this.#context,
         labelsText(withDeclared(labels, object.labels, classRows.rows)),
       ),
     }));

@@ -167,7 +167,7 @@ function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {
 /** Rows and labels for those variables of an object that no catalogue row reads. */
 export class DeclaredObject {
   readonly #rows: DeclaredRows;
-  readonly #context: Pick<ViewContext, 'kernel' | 'pathLabels'>;
+  readonly #context: Pick<ViewContext, 'kernel' | 'targetLabels' | 'pathLabels'>;
   readonly #seedPath: string;
   readonly #formatLabels: LabelValues | undefined;
   readonly #excluded: readonly ClassRows[];
@@ -182,7 +182,7 @@ export class DeclaredObject {
    */
   constructor(
     rows: DeclaredRows,
-    context: Pick<ViewContext, 'kernel' | 'pathLabels'>,
+    context: Pick<ViewContext, 'kernel' | 'targetLabels' | 'pathLabels'>,
     seedPath: string,
     formatLabels: LabelValues | undefined,
     excluded: readonly ClassRows[],
@@ -197,14 +197,13 @@ export class DeclaredObject {
   /** The row of a variable and its labels; undefined if a row of an excluded class reads the variable. */
   rowOf(variable: Variable): { row: Row; labels: ObjectLabels; own: string } | undefined {
     if (this.#excluded.some((rows) => rows.matchesOf(variable.name).length > 0)) return undefined;
-    const { kernel } = this.#context;
     const metric = this.#rows.declaredMetric(variable);
     const row = this.#rows.rowFor(variable, metric);
     if (metric === undefined) {
-      this.#labels ??= new ObjectLabels(kernel, this.#text);
+      this.#labels ??= new ObjectLabels(this.#context, this.#text);
       return { row, labels: this.#labels, own: '' };
     }
-    this.#declared ??= new ObjectLabels(kernel, '');
+    this.#declared ??= new ObjectLabels(this.#context, '');
     return { row, labels: this.#declared, own: this.#textWith(metric) };
   }
 

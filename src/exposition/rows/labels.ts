@@ -6,7 +6,8 @@ import type { Row } from '../../catalogue/row.js';
 import { memoize } from '../memoize.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { StoredText } from '../wasm/memory.js';
-import { joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
+import { decodeSeries, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
+import type { Labels } from '../text/text-syntax.js';
 
 export interface LabelText {
   /** The result of `labelsText`. */
@@ -15,19 +16,58 @@ export interface LabelText {
   readonly interned: StoredText;
 }
 
+/** The labels of a target, which begin the labels of all its series. */
+export class TargetLabels {
+  readonly #text: string;
+  readonly #names: readonly string[];
+  /** The names of labels that were renamed because the target has a label of this name. */
+  readonly renamed = new Set<string>();
+
+  constructor(labels: Labels = {}) {
+    this.#text = labelsText(labels);
+    this.#names = Object.keys(labels);
+  }
+
+  /** The labels of the target, followed by `labels`. Both are results of `labelsText`. */
+  before = (labels: string): string => joinLabels(this.#text, this.beside(labels));
+
+  /**
+   * Labels that do not clash with the labels of the target: like Prometheus, renames `app` to `exported_app`.
+   * @param labels the result of `labelsText`
+   */
+  beside(labels: string): string {
+    if (!this.#names.some((name) => labels.includes(`${name}="`))) return labels;
+    const all = decodeSeries(`{${labels}}`).labels;
+    const renamed = Object.entries(all).map(([name, value]) => {
+      if (!this.#names.includes(name)) return [name, value];
+      this.renamed.add(name);
+      let free = `exported_${name}`;
+      while (free in all || this.#names.includes(free)) free = `exported_${free}`;
+      return [free, value];
+    });
+    return labelsText(Object.fromEntries(renamed) as Labels, true);
+  }
+}
+
 /** Unused labels are removed when there are this many labels, and again whenever their number has doubled. */
 const CLEANUP_SIZE = 256;
 
 /** The labels of one object, alone and joined with labels of rows. Each text is made once. */
 export class ObjectLabels {
   readonly #kernel: Kernel;
+  readonly #ofTarget: TargetLabels;
   readonly #first: LabelText;
   #others: Map<string, LabelText> | undefined;
   #cleanupSize = CLEANUP_SIZE;
 
-  /** @param text the result of `labelsText` */
-  constructor(kernel: Kernel, text: string) {
+  /** @param labels the result of `labelsText`, without the labels of the target */
+  constructor(
+    { kernel, targetLabels }: { readonly kernel: Kernel; readonly targetLabels: TargetLabels },
+    labels: string,
+  ) {
+    const text = targetLabels.before(labels);
     this.#kernel = kernel;
+    this.#ofTarget = targetLabels;
     this.#first = { text, interned: new StoredText(kernel.texts, labelsPart(text)) };
   }
 
@@ -38,7 +78,7 @@ export class ObjectLabels {
     let joined = others.get(own);
     if (joined === undefined) {
       if (others.size >= this.#cleanupSize) this.#removeUnused(others);
-      const text = joinLabels(this.#first.text, own);
+      const text = this.textWith(own);
       joined = { text, interned: new StoredText(this.#kernel.texts, labelsPart(text)) };
       others.set(own, joined);
     }
@@ -47,7 +87,7 @@ export class ObjectLabels {
 
   /** The text of the labels that `with` returns. The method caches nothing. */
   textWith(own: string): string {
-    return joinLabels(this.#first.text, own);
+    return joinLabels(this.#first.text, this.#ofTarget.beside(own));
   }
 
   /**

@@ -12,7 +12,7 @@ import { costOf } from '../text/exposition-text.js';
 import type { Family, LinePosition } from '../text/family.js';
 import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 import type { BoundRow } from './bound-objects.js';
-import type { LabelText } from './labels.js';
+import type { LabelText, TargetLabels } from './labels.js';
 
 /** A series of a row, shown or clashing. */
 interface RowSeries {
@@ -96,7 +96,7 @@ const SAME_SERIES = 'another series has this name and these labels';
 
 type RegistryContext = Pick<
   ViewContext,
-  'text' | 'catalogue' | 'budget' | 'counters' | 'onClash' | 'usage' | 'onOmitted'
+  'text' | 'catalogue' | 'budget' | 'counters' | 'onClash' | 'usage' | 'onOmitted' | 'targetLabels'
 >;
 
 /** The index of a row's family, and the series index of the row's first line. */
@@ -204,7 +204,7 @@ export class SeriesRegistry {
     else
       for (const each of shown) {
         const key = { nodeId, seriesIndex: seriesIndex++ };
-        this.#put(family, familyIndex, key, lineOf(labels, each));
+        this.#put(family, familyIndex, key, lineOf(labels, each, this.#context.targetLabels));
       }
     const end = firstSeries + Math.min(maxSeries, MAX_LINES_A_ROW);
     for (; seriesIndex < end; seriesIndex++) this.#remove(family.name, { nodeId, seriesIndex });
@@ -385,11 +385,15 @@ const referenceLine = ({ interned }: LabelText, { address, opcode }: ValueRefere
   opcode,
 });
 
-function lineOf(labels: LabelText, { suffix = '', labels: own, value }: Series): Line {
+function lineOf(
+  labels: LabelText,
+  { suffix = '', labels: own, value }: Series,
+  targetLabels: TargetLabels,
+): Line {
   const all =
     own === undefined
       ? labels.interned
-      : labelsPart(joinLabels(labels.text, labelsText(written(own))));
+      : labelsPart(joinLabels(labels.text, targetLabels.beside(labelsText(written(own)))));
   return typeof value === 'number'
     ? { suffix, labels: all, constant: `${floatText(value)}\n`, cell: 0, opcode: 0 }
     : { suffix, labels: all, constant: '', cell: value.address, opcode: value.opcode };

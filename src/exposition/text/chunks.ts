@@ -80,7 +80,7 @@ class Chunk {
       lines += count;
       if (this.blocks[index + 1]?.family === family) return;
       const data = text.data.subarray(start, end);
-      pieces.push({ family, lines, data, bytes: end - start, crc: 0 });
+      pieces.push({ family, lines, data, bytes: end - start, crc: undefined });
       [start, lines] = [end, 0];
     });
   }

@@ -188,7 +188,7 @@ export class SegmentPoller implements Poller {
     const file = this.#memory.open(this.#name);
     if (file === undefined) return undefined;
     try {
-      this.#checkOwnership(file);
+      checkOwnership(this.#name, file, this.#options.trustedOwners);
       const header = readHeader(file);
       const source = new SegmentSource(file, header, this.#options.segmentMaxItems);
       const heartbeatClock = new HeartbeatClock();
@@ -198,16 +198,6 @@ export class SegmentPoller implements Poller {
       file.close();
       throw error;
     }
-  }
-
-  /** @throws Fault NATIVE_FAILED for a segment that an untrusted user may have written */
-  #checkOwnership({ ownership: { uid, isWritableByAll } }: SegmentFile): void {
-    const { trustedOwners = [] } = this.#options;
-    if (trustedOwners.length === 0) return;
-    const refuse = (why: string) => new Fault('NATIVE_FAILED', `Segment ${this.#name} ${why}`);
-    if (!trusting(trustedOwners)(uid))
-      throw refuse(`belongs to user ${uid}, who is not in trusted_owners`);
-    if (isWritableByAll) throw refuse('is writable by all users, although trusted_owners is set');
   }
 
   #check(opened: OpenedSegment, nowNs: bigint, fields: MutableFields): void {
@@ -225,6 +215,22 @@ export class SegmentPoller implements Poller {
   #withoutSource(publisher: Verdict): PollResult {
     return resultWithoutSource(this.#serverKey, publisher);
   }
+}
+
+/**
+ * Checks who may write to a segment. An empty list of owners trusts all users.
+ * @throws Fault NATIVE_FAILED for a segment that an untrusted user may have written
+ */
+export function checkOwnership(
+  name: string,
+  { ownership: { uid, isWritableByAll } }: SegmentFile,
+  trustedOwners: readonly number[] = [],
+): void {
+  if (trustedOwners.length === 0) return;
+  const refuse = (why: string) => new Fault('NATIVE_FAILED', `Segment ${name} ${why}`);
+  if (!trusting(trustedOwners)(uid))
+    throw refuse(`belongs to user ${uid}, who is not in trusted_owners`);
+  if (isWritableByAll) throw refuse('is writable by all users, although trusted_owners is set');
 }
 
 function changesOf(

@@ -3,13 +3,15 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { from, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { DemandAnswer, Scope, SyncProgress, Target } from '../../model.js';
+import type { DemandAnswer, PageContent, Scope, SyncProgress, Target } from '../../model.js';
 import { pluralize } from '../../pluralize.js';
 import type { SelfMetrics } from '../self-metrics.js';
 import { identitiesOf } from '../sink.js';
 import { chooseFormat, prefersGzip } from './choose-format.js';
 import type { Formats } from './choose-format.js';
 import { authorityOf } from './http-server.js';
+import { HOST_PATH, hostPage } from './host-page.js';
+import type { HostPageOptions } from './host-page.js';
 import { htmlReply } from './pages/html.js';
 import { statusPage } from './pages/status-page.js';
 import type { ProcessInfo } from './pages/status-page.js';
@@ -17,7 +19,7 @@ import { TREE_PATH } from './pages/tree-page.js';
 import type { TreeResponder } from './pages/tree-page.js';
 import { compressiblePage, plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
-import { parametersOf, route } from './route.js';
+import { hasRouting, parametersOf, route } from './route.js';
 
 export type ReloadAnswer =
   | {
@@ -43,6 +45,7 @@ export interface EndpointOptions {
   readonly unixMs: () => number;
   /** Answers requests for the tree page; undefined if the configuration disables it. */
   readonly tree: TreeResponder | undefined;
+  readonly hostPage: HostPageOptions;
   /** Reloads the configuration; undefined if the configuration disables reloads by HTTP. */
   readonly reload: (() => ReloadAnswer) | undefined;
 }
@@ -91,9 +94,19 @@ export function dispatch(
   const isTree = inPath === undefined && pathname === TREE_PATH;
   if (isTree && tree === undefined)
     return refusal(403, 'trees are off; http_tree_enabled turns them on');
+  const isHost =
+    options.hostPage.isEnabled() &&
+    (pathname === HOST_PATH || (inPath !== undefined && !hasRouting(query)));
+  if (isHost && method !== 'OPTIONS' && ALLOWED.has(method))
+    return {
+      isScrape: true,
+      reply: () => hostScrape(targets(), options, headers, query, inPath?.scope),
+    };
+  if (pathname === HOST_PATH && !isHost)
+    return refusal(404, 'the host page is off; [host_page] in the configuration enables it');
   const endpoint: Endpoint | undefined =
     isTree && tree !== undefined ? (all) => tree(all, query) : ENDPOINTS.get(pathname);
-  if (endpoint === undefined && inPath === undefined)
+  if (endpoint === undefined && inPath === undefined && !isHost)
     return refusal(404, `no page ${pathname}; the metrics are at ${path}`);
   if (method === 'OPTIONS') return optionsOf('GET, HEAD');
   if (!ALLOWED.has(method))
@@ -188,11 +201,44 @@ function replyWith(
   const { snapshot, internal } = answer;
   if (scope !== undefined && snapshot.metadata.length === 0 && internal.length === 0)
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
-  const [text, ...others] = formats;
-  const usable = others.filter((each) => each.accepts?.(answer) !== false);
-  const format = chooseFormat([text, ...usable], accept);
-  const page = format.page(answer);
+  return pageReply(answer, formats, accept);
+}
+
+function pageReply(
+  content: PageContent,
+  [text, ...others]: Formats,
+  accept: string | undefined,
+): Reply {
+  const usable = others.filter((each) => each.accepts?.(content) !== false);
+  const page = chooseFormat([text, ...usable], accept).page(content);
   return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page };
+}
+
+/** Answers a scrape of the host page. Filters and an unknown scope are its only parameters. */
+function hostScrape(
+  targets: readonly Target[],
+  options: EndpointOptions,
+  { accept, 'accept-encoding': coding }: IncomingMessage['headers'],
+  query: URLSearchParams,
+  inPath: string | undefined,
+): Observable<Reply> {
+  const names = [...query.getAll('scope'), ...(inPath === undefined ? [] : [inPath])];
+  const [name] = names;
+  const scope = name === undefined ? undefined : options.scope(name);
+  if (new Set(names).size > 1) return of(textReply(400, 'scope is given more than once'));
+  if (name !== undefined && scope === undefined)
+    return of(textReply(404, `no metric scope ${JSON.stringify(name)}`));
+  const form = prefersGzip(coding) ? 'deflated' : 'text';
+  const [apps, serverKeys] = [query.getAll('app'), query.getAll('server_key')];
+  return hostPage(targets, { apps, serverKeys, scope, form }, options.hostPage).pipe(
+    map(({ content, release }) => {
+      try {
+        return pageReply(content, options.formats, accept);
+      } finally {
+        release();
+      }
+    }),
+  );
 }
 
 /** The status page. The parameter `from` of the query is the position of the first target. */
@@ -210,9 +256,12 @@ function status(
   return htmlReply(200, page);
 }
 
-/** The reply of the readiness probe: 200 if all targets are ready. */
+/** The reply of the readiness probe: 200 if all targets are ready, except discovered ones, which may go at any time. */
 function readiness(targets: readonly Target[]): Reply {
-  const waiting = targets.map((target) => target.status()).filter(({ isReady }) => !isReady);
+  const waiting = targets
+    .filter(({ isDiscovered }) => !isDiscovered)
+    .map((target) => target.status())
+    .filter(({ isReady }) => !isReady);
   const [first] = waiting;
   if (first === undefined) return textReply(200, 'ready');
   return textReply(

@@ -15,6 +15,10 @@ export type Routed =
 
 const PARAMETERS = ['server_key', 'app', 'instance'] as const;
 
+/** Whether a query has a parameter that selects a target. */
+export const hasRouting = (query: URLSearchParams): boolean =>
+  PARAMETERS.some((name) => query.has(name));
+
 const KNOWN: readonly string[] = [...PARAMETERS, 'scope'];
 
 const refused = (status: 400 | 404, text: string): Routed => ({ kind: 'refused', status, text });

@@ -15,24 +15,17 @@ import {
   of,
   tap,
   throwError,
-  toArray,
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { Fault } from '../../errors.js';
-import type { Document, DemandAnswer, InternalMetric, Target } from '../../model.js';
+import type { Document, DemandAnswer, InternalMetric, ReadyAnswer, Target } from '../../model.js';
 import type { Output } from '../../stdio/output.js';
 import { BrokenPipe, NotWritten, notWritten } from '../../stdio/print.js';
-import { identitiesOf, whenReady } from '../sink.js';
-import type { IdentityLabels, Sink, SinkEvent } from '../sink.js';
+import { demandAll, whenReady } from '../sink.js';
+import type { Sink, SinkEvent } from '../sink.js';
 
 /** Writes a document. After the last byte, emits the number of bytes. */
 export type DocumentWriter = (document: Document) => Observable<number>;
-
-/** The answer of a target, with the labels that identify the target. */
-interface IdentifiedPage {
-  readonly identity: IdentityLabels;
-  readonly answer: DemandAnswer;
-}
 
 /**
  * How to print the targets: one document for each target, with metrics of the sink; or one document for all targets.
@@ -48,10 +41,7 @@ export type Documents =
     }
   | { readonly kind: 'merged'; readonly merge: MergeDocuments };
 
-type MergeDocuments = (
-  all: readonly IdentifiedPage[],
-  targets: readonly Target[],
-) => Document['buffers'];
+type MergeDocuments = (answers: readonly ReadyAnswer[], targets: readonly Target[]) => Document;
 
 interface StdoutOptions {
   readonly intervalSeconds: number;
@@ -146,41 +136,24 @@ const notReady = (reasons: ReadonlySet<string>): Fault => {
   return new Fault('NOT_READY', `not all targets were ready: waiting on ${first}`);
 };
 
-/** Prints one document of all targets. Keeps the snapshots of all targets until the document is written. */
-function printMerged(
+/** Prints one document of all targets. */
+const printMerged = (
   targets: readonly Target[],
   demanded: (target: Target) => Observable<DemandAnswer>,
   merge: MergeDocuments,
   written: (document: Document) => Observable<SinkEvent>,
-): Observable<SinkEvent> {
-  return defer(() => {
-    const holds: (() => void)[] = [];
-    const release = () => {
-      for (const releaseOne of holds.splice(0)) releaseOne();
-    };
-    let isBegun = false;
-    return from(identitiesOf(targets)).pipe(
-      concatMap(([target, identity]) =>
-        demanded(target).pipe(
-          map((answer): IdentifiedPage => {
-            if (answer.kind === 'ready') holds.push(answer.snapshot.hold());
-            return { identity, answer };
-          }),
-        ),
-      ),
-      toArray(),
-      concatMap((all) => {
-        const buffers = merge(all, targets);
-        isBegun = true;
-        return written({ buffers, release });
-      }),
-      finalize(() => {
-        // A writer that has begun releases the document itself, even after unsubscription.
-        if (!isBegun) release();
-      }),
-    );
-  });
-}
+): Observable<SinkEvent> =>
+  demandAll(targets, demanded).pipe(
+    concatMap(({ answers, release }) => {
+      try {
+        return written(merge(answers.filter(isReady), targets));
+      } finally {
+        release();
+      }
+    }),
+  );
+
+const isReady = (answer: DemandAnswer): answer is ReadyAnswer => answer.kind === 'ready';
 
 /**
  * Writes documents to an output. Unsubscribing does not stop a started document. If a write fails, the Observable

@@ -17,6 +17,7 @@ import { SLICE_MS } from '../../budget.js';
 import type { BudgetLimits } from '../../budget.js';
 import type { CatalogueCache } from '../../catalogue/builtin.js';
 import { compileFilters, compilePathLabels } from '../../catalogue/match/filters.js';
+import { TargetLabels } from '../../exposition/rows/labels.js';
 import { Kernel } from '../../exposition/wasm/kernel.js';
 import { queryTree } from '../../exposition/query/tree-query.js';
 import { limitsOf } from '../../exposition/target-limits.js';
@@ -31,6 +32,7 @@ import { TaskQueue } from '../../streams/scheduler.js';
 import type { Scheduler } from '../../streams/scheduler.js';
 import type { PollerPools } from '../../streams/poller-pool.js';
 import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
+import { targetLabelsOf } from '../formats.js';
 import type { TargetDefinition } from '../formats.js';
 import { Reporter } from './reporter.js';
 
@@ -185,6 +187,10 @@ export class LogicalPartition implements Partition {
       },
       bindLimits,
     };
-    return ({ source, root }) => new TargetView({ ...parts, source, root });
+    const { targetLabels: names } = definition;
+    return ({ source, root, serverKey }) => {
+      const labels = names && targetLabelsOf(names, app, { serverKey, id: root.name });
+      return new TargetView({ ...parts, source, root, targetLabels: new TargetLabels(labels) });
+    };
   }
 }

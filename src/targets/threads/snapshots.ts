@@ -96,7 +96,7 @@ function layoutOf(
   const pieces = new Map<LineForm, Uint32Array<ArrayBuffer>>();
   for (const form of LINE_FORMS) {
     const numbers = snapshot.lines(form)?.flatMap(({ family, lines, data, bytes, crc }) => {
-      return [indexes.get(family) ?? 0, lines, data.byteOffset, data.length, bytes, crc];
+      return [indexes.get(family) ?? 0, lines, data.byteOffset, data.length, bytes, crc ?? 0];
     });
     if (numbers !== undefined) pieces.set(form, Uint32Array.from(numbers));
   }
@@ -136,7 +136,7 @@ export class SnapshotReceiver {
     const { metadata = this.#last.get(target)?.metadata ?? [], violatesOpenMetrics } = layout;
     const lines = new Map<LineForm, readonly Piece[]>();
     for (const [form, numbers] of layout.pieces)
-      lines.set(form, piecesAt(numbers, metadata, this.#memory));
+      lines.set(form, piecesAt(form, numbers, metadata, this.#memory));
     return {
       metadata,
       violatesOpenMetrics,
@@ -147,14 +147,16 @@ export class SnapshotReceiver {
 }
 
 function piecesAt(
+  form: LineForm,
   numbers: Uint32Array,
   metadata: readonly FamilyMetadata[],
   memory: SharedArrayBuffer,
 ): readonly Piece[] {
   const pieces: Piece[] = [];
   for (let i = 0; i < numbers.length; i += NUMBERS_A_PIECE) {
-    const [index = 0, lines = 0, at, length, bytes = 0, crc = 0] = numbers.subarray(i);
+    const [index = 0, lines = 0, at, length, bytes = 0, sent = 0] = numbers.subarray(i);
     const family = metadata[index];
+    const crc = form === 'deflated' ? sent : undefined;
     if (family !== undefined)
       pieces.push({ family, lines, data: Buffer.from(memory, at, length), bytes, crc });
   }

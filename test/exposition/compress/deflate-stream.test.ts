@@ -6,7 +6,6 @@ import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { FamilyMetadata, Page, Snapshot } from '#app/model.js';
-import { FakeTarget } from '../../support/fake-target.js';
 import { runToEnd } from '../../support/run-to-end.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { needsPrograms } from '../../support/needs.js';
@@ -64,13 +63,7 @@ class Fleet {
   }
 }
 
-const pageOf = (snapshot: Snapshot): Page =>
-  TEXT.page({
-    kind: 'ready',
-    snapshot,
-    internal: [],
-    status: new FakeTarget().status(),
-  });
+const pageOf = (snapshot: Snapshot): Page => TEXT.page({ snapshot, internal: [] });
 
 const gzipOf = (page: Page): Buffer => {
   const gzip = page.gzip?.();

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { constants, crc32, deflateRawSync, gunzipSync, inflateRawSync } from 'node:zlib';
 import { GzipText, deflate } from '#app/exposition/compress/gzip.js';
-import type { DeflateStream } from '#app/exposition/compress/gzip.js';
+import type { GzipInput, DeflateStream } from '#app/exposition/compress/gzip.js';
 import type { Body } from '#app/model.js';
 import { needsPrograms } from '../../support/needs.js';
 
@@ -27,7 +27,7 @@ describe('a gzip page', () => {
   const counting = (buffers: readonly Uint8Array[], deflated?: DeflateStream) => {
     const running: (() => void)[] = [];
     const made: (readonly Uint8Array[])[] = [];
-    const compress = async (given: readonly Uint8Array[]) => {
+    const compress = async ({ buffers: given }: GzipInput) => {
       made.push(given);
       await new Promise<void>((resolve) => running.push(resolve));
       return deflate(given);
@@ -179,7 +179,7 @@ describe('a gzip page', () => {
 
   it('releases its text if the compression fails, and tries again at the next request', async () => {
     let fails = true;
-    const gzip = new GzipText({ buffers: [text('a 1', 100)] }, (buffers) =>
+    const gzip = new GzipText({ buffers: [text('a 1', 100)] }, ({ buffers }) =>
       fails ? Promise.reject(new Error('no memory')) : deflate(buffers),
     );
     const { state, release } = holding();

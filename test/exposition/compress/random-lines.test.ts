@@ -13,7 +13,6 @@ import type { FamilyMetadata, Snapshot } from '#app/model.js';
 import { WHOLE, expectedText } from '../../support/expected-text.js';
 import type { OpKind } from '../../support/expected-text.js';
 import { bitsOf } from '../../support/fake-source.js';
-import { FakeTarget } from '../../support/fake-target.js';
 import { inflate } from '../../support/inflate.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { runToEnd } from '../../support/run-to-end.js';
@@ -169,8 +168,7 @@ const metadataOf = (index: number): FamilyMetadata => ({
 });
 
 function gzipOf(snapshot: Snapshot): Buffer {
-  const status = new FakeTarget().status();
-  const gzip = TEXT.page({ kind: 'ready', snapshot, internal: [], status }).gzip?.();
+  const gzip = TEXT.page({ snapshot, internal: [] }).gzip?.();
   if (gzip === undefined || gzip instanceof Promise) throw new Error('There is no stream');
   return Buffer.concat(gzip.buffers);
 }

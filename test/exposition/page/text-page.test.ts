@@ -32,6 +32,7 @@ describe('a page of text 0.0.4', () => {
       }),
       internal: own(0.5),
       status,
+      labels: {},
     };
     return { answer, held };
   };

@@ -9,6 +9,7 @@ import { Budget } from '#app/budget.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { StoredText } from '#app/exposition/wasm/memory.js';
 import { TrackedNodes } from '#app/exposition/read/tracked-nodes.js';
+import { TargetLabels } from '#app/exposition/rows/labels.js';
 import { SeriesRegistry } from '#app/exposition/rows/series-registry.js';
 import { DEFAULT_LIMITS, TargetUsage } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
@@ -42,6 +43,7 @@ function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     catalogue: undefined,
     budget: new Budget(),
     onOmitted: () => undefined,
+    targetLabels: new TargetLabels(),
   });
   const put = (
     nodeId: number,

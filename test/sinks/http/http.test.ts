@@ -526,6 +526,7 @@ describe('the HTTP responder', () => {
       const sink = httpSink({
         addresses: [{ host: '127.0.0.1', port }],
         guard: NO_GUARD,
+        hostPage: { isEnabled: () => false, onLeftOut: () => undefined },
         responseMs: 1000,
         headerMs: 1000,
         maxHeaderBytes: 16_384,

@@ -221,7 +221,11 @@ describe('stdoutSink with merged documents', () => {
       ...{ intervalSeconds: 10, isOnce: true, write, slow: SLOW },
       documents: { kind: 'merged', merge },
     })({ targets });
-  const apps: Merge = (all) => [Buffer.from(all.map(({ identity }) => identity['app']).join(' '))];
+  const apps: Merge = (answers) => {
+    const releases = answers.map(({ snapshot }) => snapshot.hold());
+    const release = () => releases.forEach((each) => each());
+    return { buffers: [Buffer.from(answers.map(({ status }) => status.app).join(' '))], release };
+  };
 
   it('writes one document for all targets, and holds their pages until the document is written', async () => {
     const targets = [new FakeTarget('a'), new FakeTarget('b')];

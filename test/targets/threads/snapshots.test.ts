@@ -47,8 +47,10 @@ class Threads {
     more: Partial<Snapshot> = {},
   ): Snapshot {
     const all = LINE_FORMS.flatMap((form) => lines[form] ?? []);
+    const text = lines.text?.map((piece) => ({ ...piece, crc: undefined }));
+    const ofForm = (form: LineForm) => (form === 'text' ? text : lines[form]);
     return {
-      ...snapshotOf(all, { lines: (form) => lines[form], hold: () => this.#hold() }),
+      ...snapshotOf(all, { lines: ofForm, hold: () => this.#hold() }),
       ...more,
     };
   }

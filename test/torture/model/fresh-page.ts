@@ -43,5 +43,5 @@ export function freshPage(
     runToEnd(view.copyingValues());
     while (view.bindMore());
   }
-  return pageOf({ kind: 'ready', snapshot: runToEnd(view.rendering()), status });
+  return pageOf({ kind: 'ready', snapshot: runToEnd(view.rendering()), status, labels: {} });
 }

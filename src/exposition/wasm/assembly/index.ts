@@ -1,5 +1,5 @@
 // The kernel: compares copied slots, and writes lines as text or as a deflate block. The code is AssemblyScript. It
-// allocates no memory and has no static data. Addresses come from ../layout.ts, tables from ../kernel-tables.ts.
+// allocates no memory and has no static data. Addresses come from ../layout.ts, tables from ../kernel.ts.
 export { insert, markDirty, relink, sort, storeChanged } from './block';
 export { hasNegativeOrNaN, render } from './lines';
 export {

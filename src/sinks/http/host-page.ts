@@ -1,0 +1,99 @@
+// The host page: the metrics of all targets in one page.
+import { map, of, timeout } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import { joinSnapshots } from '../../exposition/page/joined-snapshot.js';
+import { labelsText, seriesText } from '../../exposition/text/text-syntax.js';
+import type { Labels } from '../../exposition/text/text-syntax.js';
+import type {
+  DemandAnswer,
+  FamilyLines,
+  FamilyMetadata,
+  LineForm,
+  PageContent,
+  Scope,
+  Target,
+} from '../../model.js';
+import { demandAll, identitiesOf } from '../sink.js';
+
+export interface HostPageOptions {
+  /** Whether the page exists. */
+  readonly isEnabled: () => boolean;
+  /** Called for each page with the reasons why metrics or targets are left out, one sentence each. */
+  readonly onLeftOut: (sentences: readonly string[]) => void;
+  readonly scheduler?: SchedulerLike;
+}
+
+/** Which targets and metrics a page has. Without an app or a server key, it has the targets of all of them. */
+export interface HostPageRequest {
+  readonly apps: readonly string[];
+  readonly serverKeys: readonly string[];
+  readonly scope: Scope | undefined;
+  readonly form: LineForm;
+}
+
+/** The metrics of a page. The snapshot stays valid until `release` is called. */
+interface HeldContent {
+  readonly content: PageContent;
+  readonly release: () => void;
+}
+
+/** The path of the host page. */
+export const HOST_PATH = '/-/all';
+
+/** A target that has not answered after this time counts as down, so that it does not delay the others. */
+const MAX_WAIT_MS = 5000;
+
+const UP: FamilyMetadata = {
+  name: 'shm_target_up',
+  type: 'gauge',
+  unit: '',
+  help: '1 if this page has the metrics of the target, 0 if the target is not ready.',
+};
+const INFO: FamilyMetadata = {
+  name: 'shm_target_info',
+  type: 'info',
+  unit: '',
+  help: 'The last root of the target and its format; always 1.',
+};
+
+/** Demands the metrics of the selected targets, and joins them. */
+export function hostPage(
+  targets: readonly Target[],
+  { apps, serverKeys, scope, form }: HostPageRequest,
+  { onLeftOut, scheduler }: HostPageOptions,
+): Observable<HeldContent> {
+  const identities = [...identitiesOf(targets)].filter(
+    ([target]) =>
+      (apps.length === 0 || apps.includes(target.app)) &&
+      (serverKeys.length === 0 || target.serverKeys.some((key) => serverKeys.includes(key))),
+  );
+  const selected = identities.map(([target]) => target);
+  const demand = (target: Target): Observable<DemandAnswer> => {
+    const late = () => of<DemandAnswer>({ kind: 'waiting', status: target.status() });
+    return target
+      .demand(scope, form)
+      .pipe(timeout({ first: MAX_WAIT_MS, with: late, ...(scheduler && { scheduler }) }));
+  };
+  return demandAll(selected, demand).pipe(
+    map(({ answers, release }) => {
+      const { snapshot, leftOut } = joinSnapshots(answers.filter((each) => each.kind === 'ready'));
+      onLeftOut(leftOut);
+      const up = identities.map(([, identity], index) =>
+        lineOf(UP, identity, Number(answers[index]?.kind === 'ready')),
+      );
+      const info = identities.map(([{ lastRoot, format }, identity]) =>
+        lineOf(INFO, { ...identity, root: lastRoot?.id ?? '', format: format.name }, 1),
+      );
+      const internal = [familyOf(UP, up), familyOf(INFO, info)];
+      return { content: { snapshot, internal }, release };
+    }),
+  );
+}
+
+const lineOf = ({ name }: FamilyMetadata, labels: Labels, value: number): string =>
+  `${seriesText(name, labelsText(labels))} ${value}\n`;
+
+const familyOf = (metadata: FamilyMetadata, lines: readonly string[]): FamilyLines => ({
+  metadata,
+  text: lines.join(''),
+});

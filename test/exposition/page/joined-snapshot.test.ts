@@ -1,0 +1,162 @@
+// Joins the snapshots of several targets: one header for each family, above the lines of all targets.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { gunzipSync } from 'node:zlib';
+import { deflateBlockOf } from '#app/exposition/compress/gzip.js';
+import { joinSnapshots } from '#app/exposition/page/joined-snapshot.js';
+import { mergedDocument } from '#app/exposition/page/merged-document.js';
+import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
+import type { MetricType, ReadyAnswer, Snapshot } from '#app/model.js';
+import { FakeTarget } from '../../support/fake-target.js';
+import { piecesOf, snapshotOf } from '../../support/snapshot-of.js';
+
+/** The answer of a target of this application, whose only family has these lines. */
+function answerOf(
+  app: string,
+  text: string,
+  type: MetricType = 'gauge',
+  name = 'demo_value',
+): ReadyAnswer {
+  const target = new FakeTarget(app);
+  target.text = text;
+  target.metadata = { ...target.metadata, name, type };
+  target.labels = { app };
+  const answer = target.demandAnswer();
+  if (answer.kind !== 'ready') throw new Error('The target is not ready');
+  return answer;
+}
+
+const merged = (...all: readonly ReadyAnswer[]): string =>
+  Buffer.concat([...mergedDocument(joinSnapshots(all), '').buffers]).toString();
+
+const HEAD = '# HELP demo_value A value.\n# TYPE demo_value gauge\n';
+
+describe('joined snapshots', () => {
+  it('have each family once, with the lines of all targets in their order', () =>
+    expect(
+      merged(
+        answerOf('a', 'demo_value{app="a",x="1"} 1\ndemo_value{app="a",x="2"} 2\n'),
+        answerOf('b', 'other{app="b"} 3\n', 'gauge', 'other'),
+        answerOf('c', 'demo_value{app="c"} 4\n'),
+      ),
+    ).to.equal(
+      `${HEAD}demo_value{app="a",x="1"} 1\ndemo_value{app="a",x="2"} 2\ndemo_value{app="c"} 4\n` +
+        '# HELP other A value.\n# TYPE other gauge\nother{app="b"} 3\n',
+    ));
+
+  it('omit and name a metric if an earlier target has the metric with a different type', () => {
+    const all = [answerOf('a', 'demo_value 1\n'), answerOf('b', 'demo_value 2\n', 'counter')];
+    const sentence = 'demo_value{app="b"} is left out: the same metric already has the type gauge';
+    expect(joinSnapshots(all).leftOut).to.deep.equal([sentence]);
+    expect(merged(...all)).to.equal(`# ${sentence}\n${HEAD}demo_value 1\n`);
+    const unknown = [answerOf('a', 'x 1\n', 'unknown'), answerOf('b', 'x 2\n')];
+    expect(merged(...unknown)).to.include(
+      'left out: the same metric already has the type unknown\n',
+    );
+  });
+
+  it('omit and name a metric if its name belongs to a series of an earlier target', () => {
+    const histogram = answerOf('a', 'demo_value_count 1\n', 'histogram');
+    const gauge = answerOf('b', 'demo_value_count 2\n', 'gauge', 'demo_value_count');
+    expect(joinSnapshots([histogram, gauge]).leftOut).to.deep.equal([
+      'demo_value_count{app="b"} is left out: the name demo_value_count belongs to the histogram metric demo_value',
+    ]);
+    expect(joinSnapshots([gauge, histogram]).leftOut).to.deep.equal([
+      'demo_value{app="a"} is left out: the name demo_value_count belongs to the gauge metric demo_value_count',
+    ]);
+  });
+
+  it('omit and name a target with the same labels as an earlier target', () => {
+    const all = [answerOf('a', 'demo_value 1\n'), answerOf('a', 'demo_value 2\n')];
+    expect(merged(...all)).to.equal(
+      '# all metrics of {app="a"} are left out: an earlier target has the same labels\n' +
+        `${HEAD}demo_value 1\n`,
+    );
+  });
+
+  it('of no targets are empty', () => expect(merged()).to.equal(''));
+
+  it('adapt the names of all targets together to OpenMetrics', () => {
+    const { snapshot } = joinSnapshots([
+      answerOf('a', 'x_total 1\n', 'counter', 'x_total'),
+      answerOf('b', 'x 2\n', 'gauge', 'x'),
+    ]);
+    const { buffers } = OPEN_METRICS.page({ snapshot, internal: [] });
+    expect(Buffer.concat(buffers).toString()).to.match(/^# TYPE x_total unknown\n/);
+  });
+
+  it('violate OpenMetrics if one of them does', () => {
+    const bad = answerOf('a', 'x 1\n');
+    const snapshot = { ...bad.snapshot, violatesOpenMetrics: true };
+    const good = answerOf('b', 'x 1\n');
+    expect(joinSnapshots([good, { ...bad, snapshot }]).snapshot.violatesOpenMetrics).to.equal(true);
+    expect(joinSnapshots([good]).snapshot.violatesOpenMetrics).to.equal(false);
+  });
+
+  it('hold all snapshots until they are released', () => {
+    const held = { count: 0 };
+    const snapshots = [1, 2, 3].map(() =>
+      snapshotOf([], {
+        hold: () => {
+          held.count++;
+          return () => held.count--;
+        },
+      }),
+    );
+    const { snapshot } = joinSnapshots(
+      snapshots.map((each, index) => ({ snapshot: each, labels: { app: String(index) } })),
+    );
+    const release = snapshot.hold();
+    expect(held.count).to.equal(3);
+    release();
+    expect(held.count).to.equal(0);
+  });
+
+  it('give the same page with and without gzip, for any mixture of text and deflate blocks', async () => {
+    /** A snapshot of some of the families `f0` to `f4`, as text or as deflate blocks. */
+    const part = fc.record({
+      isDeflated: fc.boolean(),
+      families: fc.subarray([0, 1, 2, 3, 4]),
+      lines: fc.array(fc.nat(9), { minLength: 1, maxLength: 4 }),
+    });
+    const snapshotIn = (
+      app: number,
+      { isDeflated, families, lines }: typeof part extends fc.Arbitrary<infer T> ? T : never,
+    ): Snapshot => {
+      const pieces = families.flatMap((number) => {
+        const name = `f${number}`;
+        const text = lines.map((count) => `${name}{app="${app}"} 1\n`.repeat(count + 1));
+        return piecesOf({ name, type: 'gauge', unit: '', help: 'F.' }, text);
+      });
+      if (!isDeflated) return snapshotOf(pieces);
+      const blocks = pieces.map((piece) => ({
+        ...piece,
+        ...deflateBlockOf(piece.data),
+      }));
+      const metadata = [...new Set(blocks.map(({ family }) => family))];
+      return {
+        metadata,
+        violatesOpenMetrics: false,
+        lines: (form) => (form === 'deflated' ? blocks : undefined),
+        hold: () => () => undefined,
+      };
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 5 }), async (parts) => {
+        const { snapshot } = joinSnapshots(
+          parts.map((each, app) => ({
+            snapshot: snapshotIn(app, each),
+            labels: { app: String(app) },
+          })),
+        );
+        const page = TEXT.page({ snapshot, internal: [] });
+        const gzip = await TEXT.page({ snapshot, internal: [] }).gzip?.();
+        const text = Buffer.concat(page.buffers);
+        expect(page.bytes).to.equal(text.length);
+        expect(gunzipSync(Buffer.concat(gzip?.buffers ?? [])).equals(text)).to.equal(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
