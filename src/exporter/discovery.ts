@@ -17,7 +17,8 @@ import {
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { Discover } from '../config/file-rule.js';
 import { quoted } from '../document/document.js';
-import type { Target, Verdict } from '../model.js';
+import type { Target } from '../model.js';
+import { hasEnded } from '../sinks/sink.js';
 import { application } from '../rules/formats.js';
 import type { Finder, Found, FoundTarget } from '../streams/poller.js';
 import type { Scheduler } from '../streams/scheduler.js';
@@ -54,16 +55,16 @@ interface DiscoveryParts {
 /** A target that was discovered, and is shown or forgotten. */
 interface Entry {
   readonly target: DiscoveredTarget;
-  /** The first pass that found its publisher ended; undefined while the publisher runs. */
+  /** The file of its last publisher. */
+  file: string;
+  /** The time of the first pass at which its publisher had ended; undefined while the publisher runs. */
   endedMs: number | undefined;
   /** Whether the target was removed. It stays removed until another file appears under its server key. */
   isForgotten: boolean;
 }
 
-/** The time from the end of a pass to the next one, in milliseconds. */
+/** The period of passes in milliseconds. A pass that takes longer skips the next one. */
 const PERIOD_MS = 1000;
-/** The states of publishers that have ended. A publisher of another state may go on, or needs an operator. */
-const ENDED: ReadonlySet<Verdict['state']> = new Set(['absent', 'closed', 'dead']);
 
 const keyOf = ({ format, app, serverKey, instance }: Identity): string =>
   JSON.stringify([format, app, serverKey, instance]);
@@ -71,6 +72,8 @@ const keyOf = ({ format, app, serverKey, instance }: Identity): string =>
 export class Discovery {
   readonly #parts: DiscoveryParts;
   readonly #entries = new Map<string, Entry>();
+  /** The reasons of the last pass. */
+  #leftOut: readonly string[] = [];
 
   constructor(parts: DiscoveryParts) {
     this.#parts = parts;
@@ -90,12 +93,15 @@ export class Discovery {
       const formats = formatsOf(discover);
       for (const [key, { target }] of this.#entries)
         if (!formats.includes(target.format) || isConfigured(target)) this.#entries.delete(key);
-      const first = of(this.#shown([], formats.length === 0));
+      if (formats.length === 0) this.#leftOut = [];
+      const first = of(this.#shown(this.#leftOut, formats.length === 0));
       if (formats.length === 0) return concat(first, NEVER);
       const finders = formats.map((format) => [format, finder(format, discover)] as const);
       const pass$ = from(finders).pipe(
         concatMap(([format, each]) =>
-          tasks.run(() => each.find()).pipe(map((found) => [format, found] as const)),
+          tasks
+            .run(() => each.find(this.#forgotten(format)))
+            .pipe(map((found) => [format, found] as const)),
         ),
         toArray(),
         map((found) => this.#take(found, discover, isConfigured, scheduler.now())),
@@ -116,7 +122,7 @@ export class Discovery {
   once(discover: Discover, isConfigured: (target: DiscoveredTarget) => boolean): Discovered {
     const found = formatsOf(discover).map((format) => {
       const finder = this.#parts.finder(format, discover);
-      const steps = finder.find();
+      const steps = finder.find(new Set());
       let step = steps.next();
       while (step.done !== true) step = steps.next();
       finder.close();
@@ -134,6 +140,7 @@ export class Discovery {
   ): Discovered {
     const leftOut = all.flatMap(([, found]) => found.leftOut);
     const present = new Set<string>();
+    let shown = this.#shown([], true).targets.length;
     for (const [format, { targets }] of all)
       for (const each of targets) {
         const target = { ...each, format };
@@ -141,12 +148,17 @@ export class Discovery {
         if (isConfigured(target)) continue;
         const known = this.#entries.get(key);
         present.add(key);
-        if (known !== undefined && !(known.isForgotten && known.target.file !== target.file))
+        if (known !== undefined && (!known.isForgotten || known.file === each.file)) {
+          known.file = each.file;
           continue;
-        const refusal = this.#refusal(target, maxTargets);
-        if (refusal === '')
-          this.#entries.set(key, { target, endedMs: undefined, isForgotten: false });
-        else leftOut.push(refusal);
+        }
+        const refusal = this.#refusal(target, maxTargets - shown);
+        if (refusal !== '') leftOut.push(refusal);
+        else {
+          const { file } = each;
+          this.#entries.set(key, { target, file, endedMs: undefined, isForgotten: false });
+          shown++;
+        }
       }
     const ended = this.#endedTargets();
     for (const [key, entry] of this.#entries) {
@@ -158,15 +170,25 @@ export class Discovery {
       if (present.has(key)) entry.isForgotten = true;
       else this.#entries.delete(key);
     }
+    this.#leftOut = leftOut;
     return this.#shown(leftOut, true);
   }
 
   /** Why a new target cannot be shown; empty if it can. */
-  #refusal({ app, serverKey, instance }: DiscoveredTarget, maxTargets: number): string {
+  #refusal({ app, serverKey, instance }: DiscoveredTarget, room: number): string {
     const name = `root ${instance} on ${serverKey}`;
     if (application.read(app, [], () => undefined) === undefined)
       return `${name}: its application is ${quoted(app)}, allowed: ${application.allowed}`;
-    return this.#entries.size < maxTargets ? '' : `${name}: max_targets is ${maxTargets}`;
+    return room > 0 ? '' : `${name}: there are max_targets targets`;
+  }
+
+  /** The server keys of a format whose targets have all been forgotten. */
+  #forgotten(format: string): ReadonlySet<string> {
+    const entries = [...this.#entries.values()].filter(({ target }) => target.format === format);
+    const shown = new Set(
+      entries.filter((each) => !each.isForgotten).map(({ target }) => target.serverKey),
+    );
+    return new Set(entries.map(({ target }) => target.serverKey).filter((key) => !shown.has(key)));
   }
 
   #shown(leftOut: readonly string[], isComplete: boolean): Discovered {
@@ -178,7 +200,7 @@ export class Discovery {
   #endedTargets(): ReadonlySet<string> {
     return new Set(
       this.#parts.targets().flatMap((target) => {
-        if (!ENDED.has(target.status().publisher.state)) return [];
+        if (!hasEnded(target)) return [];
         const { app, serverKeys, instance, format } = target;
         return keyOf({ format: format.name, app, serverKey: serverKeys[0] ?? '', instance });
       }),

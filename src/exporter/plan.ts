@@ -5,13 +5,14 @@ import type { CatalogueClass } from '../catalogue/catalogue-class.js';
 import { compileFilters, compilePathLabels } from '../catalogue/match/filters.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
+import { NO_DISCOVERY } from '../config/file-rule.js';
+import type { HostPage } from '../config/file-rule.js';
 import { OF_TARGET, targetSettings } from '../config/settings.js';
-import type { TargetSettings } from '../config/settings.js';
+import type { Settings, TargetSettings } from '../config/settings.js';
 import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
-import { once } from '../exposition/memoize.js';
 import type { ReportProblem } from '../rules/rule.js';
 import { defaultsOf } from '../rules/table.js';
 import type { FormatSettings } from '../streams/poller-pool.js';
@@ -107,7 +108,7 @@ function planned(config: Config, problems: ConfigProblems): Plan {
       ...(catalogue === undefined ? [] : ineffectiveLabels(config, target)),
     ];
     const isDebug = config.settings.debug;
-    const flags = { targetLabels: targetLabels(config), isDiscovered: false, isDebug };
+    const flags = { targetLabels: undefined, isDiscovered: false, isDebug };
     return {
       catalogue,
       definition: definitionOf(own, formatSettings, catalogue, flags),
@@ -126,7 +127,10 @@ const definitionOf = (
 ): TargetDefinition => ({ ...settings, formatSettings, catalogue: catalogue?.source, ...flags });
 
 /** The labels on the series of targets. Only documents with the metrics of several targets need them. */
-function targetLabels({ hostPage, settings }: Config): TargetLabelNames | undefined {
+export function targetLabels(
+  hostPage: HostPage,
+  settings: Pick<Settings, 'metricsHttpEnabled' | 'stdoutFormat' | 'textfileDir'>,
+): TargetLabelNames | undefined {
   const { metricsHttpEnabled, stdoutFormat, textfileDir } = settings;
   const isJoined = metricsHttpEnabled
     ? hostPage.enabled
@@ -138,24 +142,26 @@ function targetLabels({ hostPage, settings }: Config): TargetLabelNames | undefi
 /** Makes a function that plans discovered targets. They have the defaults of the keys of `[[targets]]`. */
 export function discoveryPlanner(config: Config): (found: DiscoveredTarget) => PlannedTarget {
   const { settings } = config;
-  const catalogues = once(() =>
-    loadCatalogues(readTexts(config, new ConfigProblems()).texts, () => undefined),
-  );
+  // Read the catalogues now: later, their files may have changed.
+  const catalogues =
+    config.discover === NO_DISCOVERY
+      ? undefined
+      : loadCatalogues(readTexts(config, new ConfigProblems()).texts, () => undefined);
   return ({ format, app, serverKey, instance }) => {
-    const catalogue = catalogues().get(app);
+    const catalogue = catalogues?.get(app);
     const own = { ...targetSettings(settings), ...defaultsOf(OF_TARGET), app, format, instance };
     const formatSettings = defaultsOf(FORMATS.get(format)?.settings ?? {});
     const serverKeys = Object.freeze([serverKey]);
     const isDebug = settings.debug;
-    const flags = { targetLabels: targetLabels(config), isDiscovered: true, isDebug };
+    const flags = { targetLabels: undefined, isDiscovered: true, isDebug };
     const definition = definitionOf({ ...own, serverKeys }, formatSettings, catalogue, flags);
     return { catalogue, definition, warnings: [] };
   };
 }
 
 /**
- * Whether a configured target shows a discovered root. A target with another hint may show another root of the same
- * application.
+ * Whether a configured target may show a discovered root: it has the same application and server key, and its hint
+ * fits. Every hsperfdata target shows the same JVMs, whatever its key.
  */
 export const isConfigured = (
   plan: Plan,
@@ -165,7 +171,7 @@ export const isConfigured = (
     ({ definition }) =>
       definition.format === format &&
       definition.app === app &&
-      definition.serverKeys.includes(serverKey) &&
+      (definition.serverKeys.includes(serverKey) || format === 'hsperfdata') &&
       ['', instance, instance.split('.').at(-2)].includes(definition.instance),
   );
 

@@ -45,8 +45,8 @@ import {
   watchReadiness,
   watchRefusals,
 } from './observers.js';
-import { discoveryPlanner, isConfigured } from './plan.js';
-import type { Plan, Planned, PlannedTarget } from './plan.js';
+import { discoveryPlanner, isConfigured, targetLabels } from './plan.js';
+import type { Planned, PlannedTarget } from './plan.js';
 import type { Reload } from './reloads.js';
 import { ScopeRegistry } from './scopes.js';
 import { serviceMetrics } from './service-metrics.js';
@@ -100,22 +100,22 @@ export function service(
       targets: () => registry.targets,
       tasks,
     });
-    // Like other settings of the process, `debug` takes effect only at a start.
-    const isDebug = settings.debug;
-    /** The same object at each update, so that the registry sees that nothing has changed. */
-    const definitionOf = memoize(({ definition }: PlannedTarget) => ({ ...definition, isDebug }));
-    const update = (next: Planned, plan: Plan, isDiscovering: boolean): Observable<never> => {
-      scopes.update(next.config.scopes, plan);
-      metrics.unmatchedScopes(scopes.unmatched);
-      registry.isDiscovering = isDiscovering;
-      return registry.update(plan.map(definitionOf), partitionCount(settings, plan.length));
-    };
     let hasHostPage = config.hostPage.enabled;
     const logDiscovered = discoveryLog(log);
     /** Updates the targets to a configuration, and again whenever discovery finds other targets. */
     const updates = (next: Planned): Observable<Observable<never>> => {
       const { config: given, plan } = next;
       const planFound = memoize(discoveryPlanner(given));
+      // Like other settings of the process, `debug` and the output take effect only at a start.
+      const ofStart = {
+        isDebug: settings.debug,
+        targetLabels: targetLabels(given.hostPage, settings),
+      };
+      // The same object at each update, so that the registry sees that nothing has changed.
+      const definitionOf = memoize(({ definition }: PlannedTarget) => ({
+        ...definition,
+        ...ofStart,
+      }));
       return discovery
         .watch(given.discover, (found) => isConfigured(plan, found))
         .pipe(
@@ -123,7 +123,10 @@ export function service(
             if (given.discover !== NO_DISCOVERY) metrics.discovered(found);
             logDiscovered(found);
             const all = [...plan, ...found.targets.map(planFound)];
-            return update(next, all, !found.isComplete);
+            scopes.update(given.scopes, all);
+            metrics.unmatchedScopes(scopes.unmatched);
+            registry.isDiscovering = !found.isComplete;
+            return registry.update(all.map(definitionOf), partitionCount(settings, all.length));
           }),
         );
     };

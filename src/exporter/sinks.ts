@@ -209,7 +209,7 @@ function leftOutReport(
         ? { level: 'info', message: `the ${name} has the metrics of all targets again` }
         : {
             level: 'warning',
-            message: `the ${name} leaves out ${pluralize(sentences.length, 'metric')} because of conflicts with metrics of other targets; ${sentences[0]}; rename the omitted metric, or give it the same type as the other metric, in its catalogue or at its publisher`,
+            message: `the ${name} leaves out ${pluralize(sentences.length, 'metric')} because of conflicts with metrics of other targets; ${sentences[0]}; rename the omitted metric, or give it the same type as the other metric, in its catalogue or at its publisher; targets need different labels`,
           },
     );
   };

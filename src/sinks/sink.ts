@@ -60,6 +60,10 @@ export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, Id
   return new Map(identities);
 }
 
+/** Whether a discovered target only waits for its removal, since its publisher has ended. */
+export const hasEnded = (target: Target): boolean =>
+  target.isDiscovered && ['closed', 'dead'].includes(target.status().publisher.state);
+
 /** The answers of targets, in their order. The snapshots stay valid until `release` is called. */
 interface HeldAnswers {
   readonly answers: readonly DemandAnswer[];
@@ -99,7 +103,7 @@ export const demandAll = (
 /** The interval of the readiness checks, in milliseconds. */
 const CHECK_MS = 50;
 
-/** Emits once, when all targets are ready, or at the latest after `longestMs`. */
+/** Emits once, when all targets are ready, except those that have ended, or at the latest after `longestMs`. */
 export const whenReady = (
   registry: Targets,
   longestMs: number,
@@ -110,7 +114,7 @@ export const whenReady = (
       (checks) =>
         checks * CHECK_MS >= longestMs ||
         (registry.isDiscovering !== true &&
-          registry.targets.every((target) => target.status().isReady)),
+          registry.targets.every((target) => target.status().isReady || hasEnded(target))),
     ),
     take(1),
     map(() => undefined),

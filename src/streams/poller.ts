@@ -78,8 +78,11 @@ export interface Found {
 
 /** Finds the targets of one format on this host, for `[discover]`. */
 export interface Finder {
-  /** Finds all targets that exist now, in short steps; never throws. */
-  find(): Iterator<void, Found>;
+  /**
+   * Finds all targets that exist now, in short steps; never throws.
+   * @param forgotten the server keys whose publishers have ended. They come last if there are too many targets
+   */
+  find(forgotten: ReadonlySet<string>): Iterator<void, Found>;
   close(): void;
 }
 

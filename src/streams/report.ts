@@ -50,6 +50,8 @@ export interface TargetState {
         readonly variablesWithoutRow: number;
         readonly filtersUnmatched: number;
         readonly rowsOfWrongType: number;
+        /** See `TargetLabels.renamed`. */
+        readonly renamedLabels: number | undefined;
       }
     | undefined;
   /** The highlighted variable, if the target has one with a value. */

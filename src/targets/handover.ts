@@ -178,7 +178,7 @@ export class Handover {
   get desired(): Assignment {
     return this.#standby ?? this.#serving;
   }
-  get serving(): Pick<Hosting, 'partition' | 'state' | 'queryTree'> {
+  get serving(): Pick<Hosting, 'definition' | 'partition' | 'state' | 'queryTree'> {
     return this.#serving;
   }
   get isRunning(): boolean {

@@ -174,6 +174,10 @@ const TABLE: Readonly<Record<string, Row>> = {
     'Entries of classes, seed_path_groups and seed_paths that have matched no object.',
     ({ state }) => state.view?.filtersUnmatched,
   ],
+  shm_exporter_target_renamed_labels: [
+    'Label names that became exported_… because the target has a label of the name; with the host page.',
+    ({ state }) => state.view?.renamedLabels,
+  ],
   shm_exporter_target_heartbeat_age_seconds: [
     'Time since the last heartbeat of the publisher.',
     ({ state }) => state.publisher.heartbeatAgeSeconds,

@@ -220,7 +220,8 @@ export class ServedTarget implements Target {
 
   /** The labels of the target on its series. */
   #labels(): Readonly<Record<string, string>> {
-    const { app, targetLabels } = this.assignment.definition;
+    // Until a standby serves, the lines have the labels of the former definition.
+    const { app, targetLabels } = this.#handover.serving.definition;
     const root = this.#lastRoot;
     return targetLabels && root ? targetLabelsOf(targetLabels, app, root) : {};
   }

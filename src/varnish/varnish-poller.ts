@@ -70,17 +70,26 @@ function instanceFolders(directory: string): readonly string[] {
   }
 }
 
+/** A text that changes when a manager starts again, since it makes its directory anew; empty if there is none. */
+function stampOf(path: string): string {
+  try {
+    const { ino, ctimeMs } = lstatSync(path);
+    return `${ino} ${ctimeMs}`;
+  } catch {
+    return '';
+  }
+}
+
 /** Finds the instances with a work directory below `directory`. */
 export const varnishFinder = ({ directory }: VarnishSettings): Finder =>
   immediateFinder(() => {
     const nameless = folderOf(NAMELESS, directory);
     return instanceFolders(directory).flatMap((name) => {
       const serverKey = name === nameless ? NAMELESS : name;
-      const stat = lstatSync(`${directory}/${name}/${MANAGER}`, { throwIfNoEntry: false });
-      if (stat === undefined || !isServerKey(serverKey)) return [];
-      // A manager that starts again makes the directory anew.
-      const file = `${stat.ino} ${stat.ctimeMs}`;
-      return [{ app: VARNISH_APP, serverKey, instance: '', file }];
+      const file = stampOf(`${directory}/${name}/${MANAGER}`);
+      return file === '' || !isServerKey(serverKey)
+        ? []
+        : [{ app: VARNISH_APP, serverKey, instance: '', file }];
     });
   });
 

@@ -16,11 +16,17 @@ describe('discovery', () => {
   /** A discovery whose finder finds `found`. Each target of the exporter has the state in `states`. */
   const setUp = (isConfigured: (target: FoundTarget) => boolean = () => false) => {
     const clock = new VirtualClock();
-    const parts = { found: [] as FoundTarget[], leftOut: [] as string[], closed: 0 };
+    const parts = {
+      found: [] as FoundTarget[],
+      leftOut: [] as string[],
+      closed: 0,
+      forgotten: new Set<string>() as ReadonlySet<string>,
+    };
     const states = new Map<string, PublisherState>();
     const discovery = new Discovery({
       finder: () => ({
-        *find() {
+        *find(forgotten) {
+          parts.forgotten = forgotten;
           yield;
           return { targets: parts.found, leftOut: parts.leftOut };
         },
@@ -32,6 +38,7 @@ describe('discovery', () => {
         [...states].map(([serverKey, state]) => {
           const target = new FakeTarget('ads', [serverKey]);
           target.instance = `h.${serverKey}.ads`;
+          target.isDiscovered = true;
           target.publisher = { state, reason: '' };
           return target;
         }),
@@ -118,7 +125,7 @@ describe('discovery', () => {
     expect(after(1)).to.deep.equal(['1']);
   });
 
-  for (const state of ['stalled', 'building', 'corrupt', 'incompatible'] as const)
+  for (const state of ['absent', 'stalled', 'building', 'corrupt', 'incompatible'] as const)
     it(`keeps a target whose publisher is ${state}`, () => {
       const { parts, states, after } = setUp();
       parts.found = [target('1')];
@@ -133,11 +140,34 @@ describe('discovery', () => {
     expect(after(1)).to.deep.equal(['1', '2', '3']);
     expect(seen.at(-1)?.leftOut).to.deep.equal([
       'segment x: unreadable',
-      'root h.4.ads on 4: max_targets is 3',
-      'root h.5.ads on 5: max_targets is 3',
+      'root h.4.ads on 4: there are max_targets targets',
+      'root h.5.ads on 5: there are max_targets targets',
     ]);
     parts.found = parts.found.slice(1);
     expect(after(12)).to.deep.equal(['2', '3', '4']);
+  });
+
+  it('does not count forgotten targets, and tells their keys to the finder', () => {
+    const { parts, states, after } = setUp();
+    parts.found = ['1', '2', '3'].map((key) => target(key));
+    for (const key of ['1', '2', '3']) states.set(key, 'dead');
+    after(1);
+    expect(after(12)).to.deep.equal([]);
+    states.clear();
+    parts.found = ['1', '2', '3', '4', '5'].map((key) => target(key));
+    expect(after(1)).to.deep.equal(['4', '5']);
+    expect([...parts.forgotten]).to.deep.equal(['1', '2', '3']);
+  });
+
+  it('stays forgotten after a second publisher that also crashed', () => {
+    const { parts, states, after } = setUp();
+    parts.found = [target('1')];
+    after(1);
+    parts.found = [target('1', { file: 'second' })];
+    after(1);
+    states.set('1', 'dead');
+    expect(after(12)).to.deep.equal([]);
+    expect(after(30)).to.deep.equal([]);
   });
 
   it('leaves out a root whose application cannot begin the name of a metric', () => {

@@ -86,7 +86,7 @@ describe('the selected sink', () => {
         message:
           'the merged document leaves out 1 metric because of conflicts with metrics of other targets; ' +
           `${gauge.metadata.name}{app="b",server_key="82"} is left out: the same metric already has the type gauge; ` +
-          'rename the omitted metric, or give it the same type as the other metric, in its catalogue or at its publisher',
+          'rename the omitted metric, or give it the same type as the other metric, in its catalogue or at its publisher; targets need different labels',
       },
       { level: 'info', message: 'the merged document has the metrics of all targets again' },
     ]);

@@ -15,6 +15,7 @@ readsPage('docs/configuration.md', {
   checks: {
     '[[targets]]': checkPart,
     '[[metric_scopes]]': checkPart,
+    '[discover]': checkPart,
     '# the two targets': (text) => {
       const file = programs.write('targets.conf', text);
       const { stdout } = programs.run(

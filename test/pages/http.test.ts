@@ -27,6 +27,11 @@ readsPage('docs/http.md', {
       const whole = readFileSync('deploy/prometheus/prometheus.yml', 'utf8');
       expect(whole.endsWith(text)).to.equal(true);
     },
+    '[host_page]': (text) => {
+      const file = programs.config({}, text);
+      const { stdout } = programs.run('exporter', '--config', file, '--check-config');
+      expect(stdout).to.match(/^configuration is valid$/m);
+    },
     '[[metric_scopes]]': (text) => {
       const targets = ['ads', 'adh'].map(
         (app) => `[[targets]]\napp = "${app}"\nserver_key = "${app}"\n`,

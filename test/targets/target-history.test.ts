@@ -12,6 +12,7 @@ describe('the history of a target', () => {
   const view: TargetState['view'] = {
     ...{ series: 0, asOfNs: undefined, drops: { objects: 0, variables: 0 } },
     ...{ rowsWithoutVariable: 0, variablesWithoutRow: 0, filtersUnmatched: 0, rowsOfWrongType: 0 },
+    renamedLabels: undefined,
     missing: { clashingSeries: 0, omittedSeries: 0, omittedObjects: 0, omittedVariables: 0 },
   };
   /**

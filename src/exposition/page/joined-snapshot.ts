@@ -3,6 +3,7 @@ import { NameOwners } from '../../catalogue/names.js';
 import type { FamilyMetadata, LineForm, Piece, ReadyAnswer, Snapshot } from '../../model.js';
 import { memoize } from '../memoize.js';
 import { labelsText } from '../text/text-syntax.js';
+import { textLines } from './text-page.js';
 
 export interface JoinedSnapshot {
   readonly snapshot: Snapshot;
@@ -21,12 +22,38 @@ interface Member {
  * Leaves out a family that has another type than the same family of an earlier target, or a name that is also the
  * name of another family's series. Leaves out a target that has the same labels as an earlier target, since its
  * series could not be told apart.
+ * @param reserved the families that the document adds itself
  */
 export function joinSnapshots(
   answers: readonly Pick<ReadyAnswer, 'snapshot' | 'labels'>[],
+  reserved: readonly FamilyMetadata[] = [],
 ): JoinedSnapshot {
+  const [first] = answers;
+  const known = first && lastJoin.get(first.snapshot);
+  if (known?.answers.length === answers.length && answers.every(isSame(known.answers)))
+    return known.joined;
+  const joined = join(answers, reserved);
+  if (first !== undefined) lastJoin.set(first.snapshot, { answers, joined });
+  return joined;
+}
+
+type Joinable = readonly Pick<ReadyAnswer, 'snapshot' | 'labels'>[];
+
+/** The last result for each first snapshot. While no target has changed, all pages share it, and compress it once. */
+const lastJoin = new WeakMap<
+  Snapshot,
+  { readonly answers: Joinable; readonly joined: JoinedSnapshot }
+>();
+
+const isSame =
+  (known: Joinable) =>
+  ({ snapshot, labels }: Joinable[number], index: number): boolean =>
+    known[index]?.snapshot === snapshot && labelsText(known[index].labels) === labelsText(labels);
+
+function join(answers: Joinable, reserved: readonly FamilyMetadata[]): JoinedSnapshot {
   const families = new Map<string, { readonly metadata: FamilyMetadata; members: Member[] }>();
   const owners = new NameOwners();
+  for (const family of reserved) owners.add(family);
   const targets = new Set<string>();
   const leftOut: string[] = [];
   for (const { labels, snapshot } of answers) {
@@ -54,7 +81,7 @@ export function joinSnapshots(
   return { snapshot: new Joined([...families.values()], snapshots), leftOut };
 }
 
-/** The pieces of a snapshot by family, in the wanted form if the kernel wrote it, else in another form. */
+/** The pieces of a snapshot by family. */
 const byFamily = memoize((pieces: readonly Piece[]) => {
   const families = new Map<FamilyMetadata, Piece[]>();
   for (const piece of pieces) {
@@ -86,10 +113,8 @@ class Joined implements Snapshot {
 
   /** With the form `deflated`, the pieces of snapshots that have no deflated lines are text. */
   lines(form: LineForm): readonly Piece[] | undefined {
-    const all = this.#snapshots.filter(({ metadata }) => metadata.length > 0);
-    const has = (snapshot: Snapshot): boolean => snapshot.lines(form) !== undefined;
-    const isWritten = form === 'text' ? all.every(has) : all.some(has);
-    if (!isWritten) return undefined;
+    if (form === 'deflated' && !this.#snapshots.some((each) => each.lines(form) !== undefined))
+      return undefined;
     const known = this.#lines.get(form) ?? this.#join(form);
     this.#lines.set(form, known);
     return known;
@@ -105,7 +130,7 @@ class Joined implements Snapshot {
   #join(form: LineForm): readonly Piece[] {
     return this.#families.flatMap(({ metadata, members }) =>
       members.flatMap(({ snapshot, family }) => {
-        const lines = snapshot.lines(form) ?? snapshot.lines('text') ?? [];
+        const lines = snapshot.lines(form) ?? textLines(snapshot);
         const pieces = byFamily(lines).get(family) ?? [];
         return family === metadata ? pieces : pieces.map((each) => ({ ...each, family: metadata }));
       }),

@@ -1,5 +1,5 @@
 // Scopes: named subsets of the metrics, and the parts of a snapshot that they select. Spec 2.3.
-import type { FamilyMetadata, Scope, Snapshot } from '../../model.js';
+import type { FamilyMetadata, Piece, Scope, Snapshot } from '../../model.js';
 import { compileWildcard } from '../../rules/formats.js';
 import { memoize } from '../memoize.js';
 
@@ -39,6 +39,16 @@ export function compileScope(scope: {
 
 const selectionsOf = memoize<Snapshot, WeakMap<Scope, Snapshot>>(() => new WeakMap());
 
+const piecesOf = memoize<readonly Piece[], WeakMap<Scope, readonly Piece[]>>(() => new WeakMap());
+
+/** The same list each time for one list of pieces and scope. */
+function selectedPieces(all: readonly Piece[], scope: Scope): readonly Piece[] {
+  const lists = piecesOf(all);
+  const pieces = lists.get(scope) ?? all.filter(({ family }) => scope.selects(family));
+  lists.set(scope, pieces);
+  return pieces;
+}
+
 /**
  * The part of a snapshot that a scope selects: the same object each time for one snapshot and scope. `isHit` tells
  * whether it was in the cache.
@@ -52,7 +62,10 @@ export function selected(
   const selection = known ?? {
     violatesOpenMetrics: snapshot.violatesOpenMetrics,
     metadata: snapshot.metadata.filter((family) => scope.selects(family)),
-    lines: (form) => snapshot.lines(form)?.filter(({ family }) => scope.selects(family)),
+    lines: (form) => {
+      const all = snapshot.lines(form);
+      return all && selectedPieces(all, scope);
+    },
     hold: () => snapshot.hold(),
   };
   selections.set(scope, selection);

@@ -147,18 +147,25 @@ class ApplicationText implements GzipInput {
   async #deflate(): Promise<DeflateStream> {
     const lines = this.#snapshot.lines('deflated');
     if (lines === undefined) return deflate(this.buffers);
-    const headers = this.#headers.map((data) => ({ data, bytes: data.length, crc: undefined }));
     const blocks: DeflateBlock[] = [];
     let text: Uint8Array[] = [];
     const deflateText = async () => {
       if (text.length > 0) blocks.push(blockOf(await deflate(text)));
       text = [];
     };
-    for (const piece of belowHeaders<Pick<Piece, 'data' | 'bytes' | 'crc'>>(lines, headers))
-      if (isDeflated(piece)) {
+    let families = 0;
+    let last: FamilyMetadata | undefined;
+    for (const piece of lines) {
+      const header = piece.family === last ? undefined : this.#headers[families++];
+      last = piece.family;
+      if (!isDeflated(piece)) text.push(...(header === undefined ? [] : [header]), piece.data);
+      else {
         await deflateText();
-        blocks.push(piece);
-      } else text.push(piece.data);
+        if (header !== undefined) blocks.push(deflatedHeader(header));
+        // The page is sent after the snapshot was released, so it needs a copy of the block.
+        blocks.push({ ...piece, data: Buffer.from(piece.data) });
+      }
+    }
     await deflateText();
     return joined(blocks);
   }

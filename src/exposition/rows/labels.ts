@@ -20,8 +20,12 @@ export interface LabelText {
 export class TargetLabels {
   readonly #text: string;
   readonly #names: readonly string[];
-  /** The names of labels that were renamed because the target has a label of this name. */
-  readonly renamed = new Set<string>();
+  readonly #renamed = new Set<string>();
+
+  /** The number of names that were renamed because the target has a label of this name; undefined without labels. */
+  get renamed(): number | undefined {
+    return this.#names.length === 0 ? undefined : this.#renamed.size;
+  }
 
   constructor(labels: Labels = {}) {
     this.#text = labelsText(labels);
@@ -40,7 +44,7 @@ export class TargetLabels {
     const all = decodeSeries(`{${labels}}`).labels;
     const renamed = Object.entries(all).map(([name, value]) => {
       if (!this.#names.includes(name)) return [name, value];
-      this.renamed.add(name);
+      this.#renamed.add(name);
       let free = `exported_${name}`;
       while (free in all || this.#names.includes(free)) free = `exported_${free}`;
       return [free, value];

@@ -1,14 +1,5 @@
 // The interface to shared memory, and a function that opens segment files for reading.
-import {
-  close,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readSync,
-  statSync,
-} from 'node:fs';
+import { close, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 
@@ -94,7 +85,7 @@ export function openReadable(name: string): ReadableFile | undefined {
     read: (into, length, position) => (isOpen ? readSync(fd, into, 0, length, position) : 0),
     size: () => (isOpen ? fstatSync(fd).size : 0),
     nameState() {
-      const named = isOpen ? statSync(path, { throwIfNoEntry: false }) : undefined;
+      const named = isOpen ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
       if (named === undefined) return 'removed';
       // While the file is open, no other file gets its inode number.
       return named.ino === ino && named.dev === dev ? 'kept' : 'replaced';

@@ -2,6 +2,7 @@
 import { Budget } from '../../budget.js';
 import { Fault, messageOf } from '../../errors.js';
 import { CLOCKS, CachedRead, namesIn } from '../../foreign/directory-listing.js';
+import { pluralize } from '../../pluralize.js';
 import { isServerKey, matchesName } from '../../rules/formats.js';
 import { identityOf } from '../../streams/choose-root.js';
 import type { Finder, Found, FoundTarget } from '../../streams/poller.js';
@@ -33,8 +34,8 @@ const STEP_RECORDS = 1024;
 export class SegmentFinder implements Finder {
   readonly #memory: SharedMemory;
   readonly #options: FinderOptions;
-  readonly #patterns: readonly string[];
   readonly #most: number;
+  /** The server keys of all segments of the pool that match the patterns. */
   readonly #listing: CachedRead<readonly string[]>;
   /** The followed segments by server key. */
   readonly #segments = new Map<string, FollowedSegment>();
@@ -51,15 +52,24 @@ export class SegmentFinder implements Finder {
   ) {
     this.#memory = memory;
     this.#options = options;
-    this.#patterns = patterns;
     this.#most = most;
-    this.#listing = new CachedRead(SHM_FOLDER, () => namesIn(SHM_FOLDER), CLOCKS);
+    const prefix = this.#nameOf('');
+    const isWanted = (key: string) =>
+      isServerKey(key) && patterns.some((pattern) => matchesName(key, pattern));
+    const read = () =>
+      namesIn(SHM_FOLDER)
+        .filter((name) => name.startsWith(prefix))
+        .map((name) => name.slice(prefix.length))
+        .filter(isWanted)
+        .sort();
+    this.#listing = new CachedRead(SHM_FOLDER, read, CLOCKS);
   }
 
-  *find(): Generator<void, Found> {
+  *find(forgotten: ReadonlySet<string>): Generator<void, Found> {
     const targets: FoundTarget[] = [];
     const leftOut: string[] = [];
-    const keys = this.#keys(leftOut);
+    const keys = this.#keys(forgotten, leftOut);
+    let surplus = 0;
     const gone = [...this.#segments.keys()].filter((key) => !keys.includes(key));
     for (const key of gone) this.#forget(key);
     for (const key of keys) {
@@ -70,13 +80,16 @@ export class SegmentFinder implements Finder {
       const name = this.#nameOf(key);
       if (segment.failure !== '') leftOut.push(`segment ${name}: ${segment.failure}`);
       for (const root of segment.scan?.roots ?? [])
-        targets.push({
-          app: identityOf(root).application,
-          serverKey: key,
-          instance: root.name,
-          file: segment.file.identity,
-        });
+        if (targets.length >= this.#most) surplus++;
+        else
+          targets.push({
+            app: identityOf(root).application,
+            serverKey: key,
+            instance: root.name,
+            file: segment.file.identity,
+          });
     }
+    if (surplus > 0) leftOut.push(`${pluralize(surplus, 'root')}: max_targets is ${this.#most}`);
     return { targets, leftOut };
   }
 
@@ -84,26 +97,26 @@ export class SegmentFinder implements Finder {
     for (const key of [...this.#segments.keys()]) this.#forget(key);
   }
 
-  /** The matching server keys of the pool, up to the limit. Followed segments come first, so that new ones cannot displace them. */
-  #keys(leftOut: string[]): readonly string[] {
-    const prefix = this.#nameOf('');
-    const keys = (this.#names() ?? [])
-      .filter((each) => each.startsWith(prefix))
-      .map((each) => each.slice(prefix.length))
-      .filter((key) => isServerKey(key) && this.#patterns.some((each) => matchesName(key, each)))
-      .sort();
-    const isKnown = (key: string) => Number(this.#segments.has(key));
-    keys.sort((one, other) => isKnown(other) - isKnown(one));
-    for (const key of keys.slice(this.#most))
-      leftOut.push(`segment ${this.#nameOf(key)}: max_targets is ${this.#most}`);
+  /**
+   * The matching server keys of the pool, up to the limit. Followed segments come first, so that new ones cannot
+   * displace them. Segments of forgotten targets come last.
+   */
+  #keys(forgotten: ReadonlySet<string>, leftOut: string[]): readonly string[] {
+    const all = this.#matching();
+    if (all.length <= this.#most) return all;
+    const rank = (key: string) => (forgotten.has(key) ? 2 : this.#segments.has(key) ? 0 : 1);
+    const keys = all.toSorted((one, other) => rank(one) - rank(other));
+    const first = this.#nameOf(keys[this.#most] ?? '');
+    const count = pluralize(keys.length - this.#most, 'segment');
+    leftOut.push(`${count} such as ${first}: max_targets is ${this.#most}`);
     return keys.slice(0, this.#most);
   }
 
-  #names(): readonly string[] | undefined {
+  #matching(): readonly string[] {
     try {
-      return this.#listing.now();
+      return this.#listing.now() ?? [];
     } catch {
-      return undefined;
+      return [];
     }
   }
 
@@ -114,10 +127,10 @@ export class SegmentFinder implements Finder {
 
   /** The open segment of a server key; undefined if there is none, or if it cannot be opened. */
   #follow(key: string, leftOut: string[]): FollowedSegment | undefined {
-    const known = this.#segments.get(key);
-    if (known?.file.nameState() === 'kept') return known;
-    this.#forget(key);
     try {
+      const known = this.#segments.get(key);
+      if (known?.file.nameState() === 'kept') return known;
+      this.#forget(key);
       const file = this.#memory.open(this.#nameOf(key));
       if (file === undefined) return undefined;
       const segment = followed(file, this.#nameOf(key), this.#options.trustedOwners);

@@ -214,7 +214,7 @@ function pageReply(
   return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page };
 }
 
-/** Answers a scrape of the host page. Filters and an unknown scope are its only parameters. */
+/** Answers a scrape of the host page. Checks the scope (400 or 404), and ignores parameters other than filters. */
 function hostScrape(
   targets: readonly Target[],
   options: EndpointOptions,

@@ -18,7 +18,7 @@ import { demandAll, identitiesOf } from '../sink.js';
 export interface HostPageOptions {
   /** Whether the page exists. */
   readonly isEnabled: () => boolean;
-  /** Called for each page with the reasons why metrics or targets are left out, one sentence each. */
+  /** Called for each page of all metrics with the reasons why some are left out, one sentence each. */
   readonly onLeftOut: (sentences: readonly string[]) => void;
   readonly scheduler?: SchedulerLike;
 }
@@ -68,6 +68,7 @@ export function hostPage(
       (serverKeys.length === 0 || target.serverKeys.some((key) => serverKeys.includes(key))),
   );
   const selected = identities.map(([target]) => target);
+  const isWhole = apps.length === 0 && serverKeys.length === 0 && scope === undefined;
   const demand = (target: Target): Observable<DemandAnswer> => {
     const late = () => of<DemandAnswer>({ kind: 'waiting', status: target.status() });
     return target
@@ -76,8 +77,9 @@ export function hostPage(
   };
   return demandAll(selected, demand).pipe(
     map(({ answers, release }) => {
-      const { snapshot, leftOut } = joinSnapshots(answers.filter((each) => each.kind === 'ready'));
-      onLeftOut(leftOut);
+      const ready = answers.filter((each) => each.kind === 'ready');
+      const { snapshot, leftOut } = joinSnapshots(ready, [UP, INFO]);
+      if (isWhole) onLeftOut(leftOut);
       const up = identities.map(([, identity], index) =>
         lineOf(UP, identity, Number(answers[index]?.kind === 'ready')),
       );

@@ -21,7 +21,7 @@ import { Fault } from '../../errors.js';
 import type { Document, DemandAnswer, InternalMetric, ReadyAnswer, Target } from '../../model.js';
 import type { Output } from '../../stdio/output.js';
 import { BrokenPipe, NotWritten, notWritten } from '../../stdio/print.js';
-import { demandAll, whenReady } from '../sink.js';
+import { demandAll, hasEnded, whenReady } from '../sink.js';
 import type { Sink, SinkEvent } from '../sink.js';
 
 /** Writes a document. After the last byte, emits the number of bytes. */
@@ -85,7 +85,7 @@ export function stdoutSink(options: StdoutOptions): Sink {
       const demanded = (target: Target): Observable<DemandAnswer> =>
         target.demand().pipe(
           tap(({ kind, status: { progress } }) => {
-            if (kind === 'waiting') waiting.add(progress.reason);
+            if (kind === 'waiting' && !hasEnded(target)) waiting.add(progress.reason);
           }),
         );
       const printAll = () => {

@@ -271,12 +271,13 @@ export class Reporter {
 
   #viewState(serverKey: string, asOfNs: bigint | undefined): TargetState['view'] {
     if (this.#view === undefined) return undefined;
-    const { series, missing, coverage, filtersUnmatched } = this.#view;
+    const { series, missing, coverage, filtersUnmatched, context } = this.#view;
     const { drops } = this.#pool.newest(serverKey);
     const { rowsWithoutVariable, variablesWithoutRow, rowsOfWrongType } = coverage;
     return {
       ...{ series, asOfNs, drops, missing, filtersUnmatched },
       ...{ rowsWithoutVariable, variablesWithoutRow, rowsOfWrongType },
+      renamedLabels: context.targetLabels.renamed,
     };
   }
 

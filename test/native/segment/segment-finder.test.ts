@@ -1,6 +1,14 @@
 // Discovers the roots in the segments of a pool, with real segments.
 import { expect } from 'chai';
-import { chmodSync, copyFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentFinder } from '#app/native/segment/segment-finder.js';
 import type { Found } from '#app/streams/poller.js';
@@ -19,8 +27,8 @@ describe('the finder of segments', () => {
     finders.push(made);
     return made;
   };
-  const find = (from: SegmentFinder): Found => {
-    const steps = from.find();
+  const find = (from: SegmentFinder, forgotten = new Set<string>()): Found => {
+    const steps = from.find(forgotten);
     let step = steps.next();
     while (step.done !== true) step = steps.next();
     return step.value;
@@ -88,7 +96,29 @@ describe('the finder of segments', () => {
       targets.map(({ app }) => app),
       'the first one stays',
     ).to.deep.equal(['b']);
-    expect(leftOut).to.deep.equal([`segment ${segments.name('a')}: max_targets is 1`]);
+    expect(leftOut).to.deep.equal([`1 segment such as ${segments.name('a')}: max_targets is 1`]);
+    const others = find(found, new Set(['b']));
+    expect(
+      others.targets.map(({ app }) => app),
+      'a forgotten one gives up its place',
+    ).to.deep.equal(['a']);
+  });
+
+  it('finds at most the given number of roots in a segment, and counts the others', () => {
+    const publisher = segments.publish('82');
+    for (let number = 0; number < 5; number++) publisher.addRoot(`h.${number}.ads`, 'Ads');
+    const { targets, leftOut } = find(finder(['*'], 2));
+    expect(targets).to.have.lengthOf(2);
+    expect(leftOut).to.deep.equal(['3 roots: max_targets is 2']);
+  });
+
+  it('survives a name that becomes a link to itself', () => {
+    const found = finder();
+    segments.publish('82').addRoot('h.1.ads', 'Ads');
+    expect(find(found).targets).to.have.lengthOf(1);
+    rmSync(segments.path('82'));
+    symlinkSync(segments.path('82'), segments.path('82'));
+    expect(find(found).targets).to.deep.equal([]);
   });
 
   it('names a segment that it cannot read, and finds the others', () => {
