@@ -96,9 +96,10 @@ export const losses: readonly Drawing[] = [
     ),
   }),
   timeSeries('short', {
-    title: 'Clashes of series',
-    description: 'Missing from the page now, since another series has the same name and labels.',
-    queries: byTarget('target_clashing_series'),
+    title: 'Clashes of series and labels',
+    description:
+      'Series that are missing from the page now, since another series has the same name and labels; and label names that became exported_…, since the target has a label of the name.',
+    queries: byTarget('target_clashing_series', 'target_renamed_labels'),
   }),
   timeSeries('cps', {
     title: 'Omissions and stale frames',
