@@ -154,7 +154,7 @@ function placeOf(path: Path, { places }: SettingsDocument, overrides: Overrides)
 /** The size of the hash in bytes. A double holds each integer of 6 bytes exactly. */
 const BYTES = 6;
 
-/** A hash of settings, configured targets, discovery and scopes. The paths of the license and of the catalogues do not affect it. */
+/** A hash of the configuration. The paths of the license and of the catalogues do not affect it. */
 export function configHash({ settings, targets, scopes, discover, hostPage }: Config): number {
   const placeless = targets.map((target) => ({ ...target, path: undefined }));
   const shared = { ...settings, licenseFile: undefined, catalogueFiles: undefined };

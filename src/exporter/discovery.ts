@@ -82,7 +82,7 @@ export class Discovery {
   /**
    * Emits the discovered targets at once, and whenever they change. They persist across calls, so a reload does not
    * interrupt them. Never completes.
-   * @param isConfigured whether a target of the configuration shows the same root
+   * @param isConfigured whether a target of the configuration may show the same root
    */
   watch(
     discover: Discover,

@@ -13,6 +13,8 @@ interface ScannedRoot {
   readonly identity: RootIdentity;
 }
 
+/** The maximum number of roots to keep. A publisher usually has a few; `RootChooser` compares as many. */
+const MAX_ROOTS = 16_384;
 /** Word offsets of fields in a record. */
 const KIND = RECORD.recordKind / 4;
 const OWNER = RECORD.owner / 4;
@@ -27,7 +29,7 @@ export class RootScan {
     this.#parser = new RecordParser(header, this.#reader);
   }
 
-  /** The roots that the records read so far have added and not removed. */
+  /** The roots that the records read so far have added and not removed, up to the limit. */
   get roots(): Iterable<ScannedRoot> {
     return this.#roots.values();
   }
@@ -53,7 +55,7 @@ export class RootScan {
     const isBelow = words[at + OWNER] !== 0 || words[at + OWNER + 1] !== 0;
     if (kind === RECORD_KIND.variable || (kind === RECORD_KIND.object && isBelow)) return;
     const record = this.#parser.parse(words, at, index);
-    if (record.kind === 'object') this.#roots.set(record.id, record);
-    else this.#roots.delete(record.id);
+    if (record.kind !== 'object') this.#roots.delete(record.id);
+    else if (this.#roots.size < MAX_ROOTS) this.#roots.set(record.id, record);
   }
 }
