@@ -3,7 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { from, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { DemandAnswer, PageContent, Scope, SyncProgress, Target } from '../../model.js';
+import type {
+  DemandAnswer,
+  LineForm,
+  PageContent,
+  Scope,
+  SyncProgress,
+  Target,
+} from '../../model.js';
 import { pluralize } from '../../pluralize.js';
 import type { SelfMetrics } from '../self-metrics.js';
 import { identitiesOf } from '../sink.js';
@@ -180,7 +187,7 @@ function scrape(
   // The function `encoded` in reply.ts decides on the coding of the response.
   if (name === undefined || scope !== undefined)
     return target
-      .demand(scope, prefersGzip(coding) ? 'deflated' : 'text')
+      .demand(scope, formFor(coding))
       .pipe(map((answer) => replyWith(answer, options, scope, accept)));
   // An unknown scope needs no render.
   const { isReady, progress } = target.status();
@@ -203,6 +210,10 @@ function replyWith(
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
   return pageReply(answer, formats, accept);
 }
+
+/** The form of lines that needs no conversion for an Accept-Encoding header. */
+const formFor = (acceptEncoding: string | undefined): LineForm =>
+  prefersGzip(acceptEncoding) ? 'deflated' : 'text';
 
 function pageReply(
   content: PageContent,
@@ -228,7 +239,7 @@ function hostScrape(
   if (new Set(names).size > 1) return of(textReply(400, 'scope is given more than once'));
   if (name !== undefined && scope === undefined)
     return of(textReply(404, `no metric scope ${JSON.stringify(name)}`));
-  const form = prefersGzip(coding) ? 'deflated' : 'text';
+  const form = formFor(coding);
   const [apps, serverKeys] = [query.getAll('app'), query.getAll('server_key')];
   return hostPage(targets, { apps, serverKeys, scope, form }, options.hostPage).pipe(
     map(({ content, release }) => {
