@@ -143,7 +143,7 @@ describe('the exposition text', () => {
     ));
 
   it('leaks no memory if the allocation of a block fails', () => {
-    const kernel = new Kernel(32);
+    const kernel = new Kernel(128);
     const { arena } = kernel;
     const before = arena.used;
     for (let round = 0; round < 3; round++) {

@@ -76,14 +76,24 @@ describe('the kernel arena', () => {
       }),
     ));
 
-  it('grows by exactly the missing size', () => {
+  it('grows by exactly the missing size for large allocations', () => {
     const asked: number[] = [];
-    const arena = new Arena(0, 64, (missing) => asked.push(missing) && 1000);
-    arena.allocate(64);
-    arena.allocate(64);
-    arena.allocate(640);
-    arena.allocate(640);
-    expect(asked).to.deep.equal([64, 344]);
+    const arena = new Arena(0, 131_072, (missing) => asked.push(missing) && 1_000_000);
+    arena.allocate(131_072);
+    arena.allocate(131_072);
+    arena.allocate(655_360);
+    arena.allocate(655_360);
+    expect(asked).to.deep.equal([131_072, 441_792]);
+  });
+
+  it('places small allocations of one size next to each other, between those of other sizes', () => {
+    const arena = arenaOf(1);
+    const labels: number[] = [];
+    for (let i = 0; i < 100; i++) {
+      labels.push(arena.allocate(112));
+      arena.allocate(8192);
+    }
+    expect(labels).to.deep.equal(labels.map((_, i) => (labels[0] ?? 0) + i * 112));
   });
 });
 
