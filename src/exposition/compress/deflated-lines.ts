@@ -108,6 +108,8 @@ export class DeflateContext {
 /** A deflate block in the kernel's memory, and the CRC and size of its text. */
 export interface DeflateBuffer {
   readonly buffer: RenderBuffer;
+  /** The content of the buffer. */
+  readonly data: Uint8Array;
   /** Raw CRC and length of the text. */
   readonly crc: number;
   readonly bytes: number;
@@ -169,10 +171,9 @@ export class DeflatedLines {
     // The buffer needs some bytes more: when the kernel copies bits from it, it reads whole words, beyond the last
     // bit.
     const buffer = new RenderBuffer(this.#kernel, length + 16);
-    buffer.data = buffer.data.subarray(0, length);
-    this.#kernel.bytes.copyWithin(buffer.address, to, to + length);
+    run.copy(buffer.address, to, length);
     this.#last?.buffer.release();
-    this.#last = { buffer, crc, bytes };
+    this.#last = { buffer, data: this.#kernel.view(buffer.address, length), crc, bytes };
     this.#codeNumber = codeNumber;
     this.#setHeader(BLOCK_DEFLATE_DIRTY, 0);
   }

@@ -207,7 +207,7 @@ export class Block {
       const from = this.#entry(i);
       const to = other.#append();
       const at = this.#entryOf(from);
-      this.#kernel.bytes.copyWithin(other.#entryOf(to), at, at + ENTRY_BYTES);
+      this.#kernel.run.copy(other.#entryOf(to), at, ENTRY_BYTES);
       const cell = this.#field(from, ENTRY_CELL);
       if (cell !== 0) this.#kernel.run.relink(cell, this.#lineId(from), other.#lineId(to));
       const bytes = this.#textBytesOf(from);
@@ -284,9 +284,8 @@ export class Block {
 
   /** Moves the part of the order from index `from` on, so that it begins at index `to`. */
   #moveOrder(from: number, to: number): void {
-    const order = this.#orderAt;
-    const end = order + this.#count * ORDER_BYTES;
-    this.#kernel.bytes.copyWithin(order + to * ORDER_BYTES, order + from * ORDER_BYTES, end);
+    const address = (index: number): number => this.#orderAt + index * ORDER_BYTES;
+    this.#kernel.run.copy(address(to), address(from), (this.#count - from) * ORDER_BYTES);
   }
 
   #setCount(count: number): void {
@@ -318,18 +317,17 @@ export class Block {
 
   /** Reallocates the arrays for this many lines. All entry numbers must be smaller than `capacity`. */
   #resize(capacity: number): void {
-    const { arena } = this.#kernel;
+    const { arena, run } = this.#kernel;
     const [former, was] = [this.#at, this.#capacity];
     // Allocate first. Allocation can fail, and no state may change before it succeeds.
     this.#at = arena.allocate(capacity * LINE_BYTES);
     this.#capacity = capacity;
     const kept = Math.min(was, capacity);
-    const { bytes } = this.#kernel;
-    bytes.copyWithin(this.#at, former, former + kept * ENTRY_BYTES);
+    run.copy(this.#at, former, kept * ENTRY_BYTES);
     // Offsets and lengths are not copied, so the text must be written again.
     this.#markLinesChanged();
     const order = former + was * ORDER_OFFSET;
-    bytes.copyWithin(this.#orderAt, order, order + kept * ORDER_BYTES);
+    run.copy(this.#orderAt, order, kept * ORDER_BYTES);
     arena.free(former, was * LINE_BYTES);
     this.#writeAddresses();
   }

@@ -7,7 +7,7 @@ import type { Block } from './block.js';
 import type { Family } from './family.js';
 import { RenderBuffer } from './text-snapshot.js';
 
-/** The maximum size of a chunk with several blocks. A changed value makes the kernel copy the chunk's text. */
+/** The maximum size of a chunk with several blocks. A changed value makes the kernel copy the text of the chunk. */
 const MAX_BYTES = 131_072;
 /** Writing this much text takes 0.1 to 0.2 ms. */
 export const BYTES_A_STEP = 262_144;
@@ -20,6 +20,7 @@ class Chunk {
   #text: RenderBuffer | undefined;
   /** Bytes of each block's lines in the text. */
   #lengths: readonly number[] = [];
+  #pieces: readonly Piece[] = [];
 
   constructor(kernel: Kernel, blocks: readonly Block[]) {
     this.#kernel = kernel;
@@ -45,44 +46,63 @@ class Chunk {
     return this.#text !== undefined && !this.blocks.some(({ isTextDirty }) => isTextDirty);
   }
 
-  /** Writes the text into a new buffer, since snapshots may hold the last one. */
+  /** Writes the text: into the last buffer if no snapshot holds it, or into a new one. */
   write(): void {
     const { run } = this.#kernel;
-    const last = this.#text;
+    const [last, lengths] = [this.#text, this.#lengths];
     // Allocate first. Allocation can fail, and no state may change before it succeeds.
     for (const block of this.blocks) block.sort();
-    const maxBytes = this.blocks.reduce((sum, block) => sum + block.maxBytes, PADDING_BYTES);
-    const next = new RenderBuffer(this.#kernel, maxBytes);
+    let [capacity, lastBytes] = [PADDING_BYTES, 0];
+    this.blocks.forEach(({ maxBytes }, index) => {
+      const length = lengths[index] ?? 0;
+      capacity += Math.max(maxBytes, length);
+      lastBytes += length;
+    });
+    const reused = last !== undefined && last.capacity >= capacity ? last.reuse() : undefined;
+    const next = reused ?? new RenderBuffer(this.#kernel, capacity);
     // Unset while the kernel writes: if a write fails, the next one must write everything.
     this.#text = undefined;
     let from = last?.address ?? 0;
+    if (reused !== undefined) {
+      // Move the last text to the end of the buffer, from where the kernel copies it to the start. The new text cannot
+      // reach lines that are still to be copied, since the capacity has room for the longest value of each line.
+      from += reused.capacity - lastBytes;
+      const isCopied = this.blocks.some(({ address }) => run.writesAll(address) === 0);
+      if (isCopied) run.copy(from, reused.address, lastBytes);
+    }
     let at = next.address;
     this.#lengths = this.blocks.map(({ address }, index) => {
-      const before = this.#lengths[index] ?? 0;
+      const before = lengths[index] ?? 0;
       const length = run.render(address, from, before, at);
       if (last !== undefined) from += before;
       at += length;
       return length;
     });
-    next.data = next.data.subarray(0, at - next.address);
     this.#text = next;
-    last?.release();
+    if (reused === undefined) last?.release();
+    this.#pieces = this.#divided(next.address);
+  }
+
+  /** The text of each family. */
+  #divided(address: number): Piece[] {
+    const pieces: Piece[] = [];
+    let [start, bytes, lines] = [address, 0, 0];
+    this.blocks.forEach(({ family, count }, index) => {
+      bytes += this.#lengths[index] ?? 0;
+      lines += count;
+      if (this.blocks[index + 1]?.family === family) return;
+      const data = this.#kernel.view(start, bytes);
+      pieces.push({ family, lines, data, bytes, crc: undefined });
+      [start, bytes, lines] = [start + bytes, 0, 0];
+    });
+    return pieces;
   }
 
   /** Adds the text of each family to `pieces`, and its buffer to `buffers`. */
   collect(pieces: Piece[], buffers: RenderBuffer[]): void {
-    const text = this.#text;
-    if (text === undefined) return;
-    buffers.push(text);
-    let [start, end, lines] = [0, 0, 0];
-    this.blocks.forEach(({ family, count }, index) => {
-      end += this.#lengths[index] ?? 0;
-      lines += count;
-      if (this.blocks[index + 1]?.family === family) return;
-      const data = text.data.subarray(start, end);
-      pieces.push({ family, lines, data, bytes: end - start, crc: undefined });
-      [start, lines] = [end, 0];
-    });
+    if (this.#text === undefined) return;
+    buffers.push(this.#text);
+    pieces.push(...this.#pieces);
   }
 
   /** Frees the text. The blocks may be closed already. */

@@ -143,8 +143,8 @@ export class ExpositionText {
         if (!isCurrent) block.deflate(context);
         const { deflateBlock, count } = block;
         if (deflateBlock === undefined) continue;
-        const { buffer, bytes, crc } = deflateBlock;
-        pieces.push({ family: family.metadata, lines: count, data: buffer.data, bytes, crc });
+        const { buffer, data, bytes, crc } = deflateBlock;
+        pieces.push({ family: family.metadata, lines: count, data, bytes, crc });
         buffers.push(buffer);
         written += isCurrent ? BYTES_A_BLOCK : block.bytes;
         if (written < BYTES_A_STEP) continue;
@@ -160,6 +160,7 @@ export class ExpositionText {
     let bytes = 0;
     for (const family of this.#order) {
       if (family.hasNegativeBound) return true;
+      if (!family.mayViolate) continue;
       for (const block of family.blocks) {
         if (family.violatesOpenMetrics(block)) return true;
         bytes += block.bytes;

@@ -46,7 +46,6 @@ export class Family {
   /** The names that the lines have, by suffix. */
   readonly #names = new Map<string, StoredText>();
   #lines = 0;
-  /** Whether a line's value may be negative or NaN, and the type allows neither in OpenMetrics. */
   #mayViolate = false;
   #hasNegativeBound = false;
   readonly #size: TextSize;
@@ -151,12 +150,16 @@ export class Family {
     return this.#hasNegativeBound;
   }
 
+  /** Whether a line's value may be negative or NaN, and the type allows neither in OpenMetrics. */
+  get mayViolate(): boolean {
+    return this.#mayViolate;
+  }
+
   /**
    * Whether a value in a block violates OpenMetrics: a negative one or NaN in counters, sums and counts, or a negative
    * quantile.
    */
   violatesOpenMetrics(block: Block): boolean {
-    if (!this.#mayViolate) return false;
     const { name, type } = this.metadata;
     const nameBytes = type === 'summary' ? name.length : 0;
     return this.#kernel.run.hasNegativeOrNaN(block.address, nameBytes) !== 0;

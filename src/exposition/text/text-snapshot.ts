@@ -7,17 +7,22 @@ import type { Kernel } from '../wasm/kernel.js';
 export class RenderBuffer {
   readonly #kernel: Kernel;
   readonly address: number;
-  readonly #capacity: number;
-  /** The buffer's content. */
-  data: Uint8Array;
+  /** The size of the buffer in bytes. */
+  readonly capacity: number;
   #holders = 1;
 
   /** Its creator is its first holder. */
-  constructor(kernel: Kernel, capacity: number) {
+  constructor(kernel: Kernel, capacity: number, address = kernel.arena.allocate(capacity)) {
     this.#kernel = kernel;
-    this.address = kernel.arena.allocate(capacity);
-    this.#capacity = capacity;
-    this.data = kernel.view(this.address, capacity);
+    this.address = address;
+    this.capacity = capacity;
+  }
+
+  /** Returns a new buffer with the same memory, and marks this one as freed. Undefined if it has another holder. */
+  reuse(): RenderBuffer | undefined {
+    if (this.#holders > 1) return undefined;
+    this.#holders = 0;
+    return new RenderBuffer(this.#kernel, this.capacity, this.address);
   }
 
   get isFreed(): boolean {
@@ -30,7 +35,7 @@ export class RenderBuffer {
 
   release(): void {
     if (--this.#holders > 0) return;
-    this.#kernel.arena.free(this.address, this.#capacity);
+    this.#kernel.arena.free(this.address, this.capacity);
   }
 }
 

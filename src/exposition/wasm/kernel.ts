@@ -80,8 +80,10 @@ interface KernelExports {
   relink(cell: number, lineId: number, newId: number): void;
   sort(block: number, oldNumber: number, newNumber: number, from: number, to: number): void;
   storeChanged(cells: number, values: number, words: number, count: number, out: number): number;
+  copy(to: number, from: number, bytes: number): void;
   hasNegativeOrNaN(block: number, nameBytes: number): number;
   render(block: number, from: number, bytes: number, to: number): number;
+  writesAll(block: number): number;
   prepareRecords(block: number): void;
   bestLineDistance(block: number, code: number, to: number): number;
   countSymbols(block: number, code: number, to: number): void;

@@ -1,7 +1,7 @@
 // The kernel: compares copied slots, and writes lines as text or as a deflate block. The code is AssemblyScript. It
 // allocates no memory and has no static data. Addresses come from ../layout.ts, tables from ../kernel.ts.
 export { insert, markDirty, relink, sort, storeChanged } from './block';
-export { hasNegativeOrNaN, render } from './lines';
+export { copy, hasNegativeOrNaN, render, writesAll } from './lines';
 export {
   bestLineDistance,
   countSymbols,

@@ -22,16 +22,20 @@ import { BLOCK_TEXT_CHANGES, ENTRY_BYTES, LINES_CHANGED } from '../layout';
 import { numberOf, writeValue } from './values';
 
 /**
- * Writes the lines of a sorted block to `to`; returns the bytes written. The last text of the block has `bytes` bytes
- * at `from`, unless `from` is 0. Everything except changed values is copied from there, if only values changed, and
- * those of at most a quarter of the lines: for more, writing all lines is faster.
+ * Whether `render` writes all lines of a block: if lines changed, or the values of more than a quarter of them.
+ * Otherwise, copying the last text is faster.
+ */
+export function writesAll(block: usize): bool {
+  return (textDirtyFlags(block) & LINES_CHANGED) != 0 || changedLines(block) * 4 > countOf(block);
+}
+
+/**
+ * Writes the lines of a sorted block to `to`; returns the bytes written. Unless it writes all lines, it copies all but
+ * the changed values from the last text, which has `bytes` bytes at `from`. If `from` is 0, there is none.
  */
 export function render(block: usize, from: usize, bytes: u32, to: usize): u32 {
-  const writesAll =
-    from == 0 ||
-    (textDirtyFlags(block) & LINES_CHANGED) != 0 ||
-    changedLines(block) * 4 > countOf(block);
-  const end = writesAll ? renderAll(block, to) : renderChanged(block, from, bytes, to);
+  const end =
+    from == 0 || writesAll(block) ? renderAll(block, to) : renderChanged(block, from, bytes, to);
   textWritten(block);
   return <u32>(end - to);
 }
@@ -116,6 +120,11 @@ function shiftOffsets(block: usize, index: u32, end: u32, bytes: i32): void {
 /** The address of the offset of a line's value in the last text. */
 function offsetAt(block: usize, index: u32): usize {
   return offsetsOf(block) + ((<usize>index) << 2);
+}
+
+/** Copies bytes; both ranges may overlap. `copyWithin` of an array in shared memory takes 30 times as long. */
+export function copy(to: usize, from: usize, bytes: usize): void {
+  memory.copy(to, from, bytes);
 }
 
 /**
