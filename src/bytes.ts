@@ -7,16 +7,22 @@ export function bytesOf(buffers: readonly Uint8Array[]): number {
   return bytes;
 }
 
-/** Joins neighbouring buffers that are shorter than `small` bytes; keeps longer ones without a copy. */
-export function joinSmall(buffers: readonly Uint8Array[], small: number): Uint8Array[] {
+/**
+ * Smaller buffers are joined, since a small write costs more than a copy. Copies from shared memory are slow: Node.js 20
+ * takes a nanosecond for a byte, unless source and result are equally aligned.
+ */
+const SMALL = 4096;
+
+/** Joins neighbouring small buffers; keeps other buffers without a copy. */
+export function joinSmall(buffers: readonly Uint8Array[]): Uint8Array[] {
   const all: Uint8Array[] = [];
   let run: Uint8Array[] = [];
   const endRun = (): void => {
-    if (run.length > 0) all.push(Buffer.concat(run));
+    if (run.length > 0) all.push(run.length === 1 && run[0] ? run[0] : Buffer.concat(run));
     run = [];
   };
   for (const buffer of buffers)
-    if (buffer.length < small) run.push(buffer);
+    if (buffer.length < SMALL) run.push(buffer);
     else {
       endRun();
       all.push(buffer);

@@ -48,9 +48,6 @@ export interface DeflateStream {
   readonly bytes: number;
 }
 
-/** Blocks smaller than this are copied into one buffer, since small writes cost more than the copy. */
-const SMALL_BLOCK = 4096;
-
 /** Compresses a short text, such as a header. */
 export function deflateBlockOf(text: Uint8Array): DeflateBlock {
   const data = deflateRawSync(text, { ...SHORT_OPTIONS, finishFlush: constants.Z_SYNC_FLUSH });
@@ -81,10 +78,7 @@ export function joined(blocks: readonly DeflateBlock[]): DeflateStream {
     crc = shiftedCrc(crc, block.bytes) ^ block.crc;
     bytes += block.bytes;
   }
-  const buffers = joinSmall(
-    blocks.map(({ data }) => data),
-    SMALL_BLOCK,
-  );
+  const buffers = joinSmall(blocks.map(({ data }) => data));
   return { buffers, crc: finalCrc(crc, bytes), bytes };
 }
 

@@ -81,7 +81,8 @@ interface Syntax {
 
 export function textFormat(syntax: Syntax): Format {
   const { contentType, end, accepts, adapt = (all: readonly FamilyMetadata[]) => all } = syntax;
-  const headerOf = memoize((metadata: FamilyMetadata) => Buffer.from(syntax.headerText(metadata)));
+  const headerText = memoize(syntax.headerText);
+  const headerOf = memoize((metadata: FamilyMetadata) => Buffer.from(headerText(metadata)));
   const applicationText = memoize(
     (snapshot: Snapshot) =>
       new ApplicationText(snapshot, adapt(snapshot.metadata, true).map(headerOf)),
@@ -92,12 +93,11 @@ export function textFormat(syntax: Syntax): Format {
       internal.map(({ metadata }) => metadata),
       false,
     );
-    const lines = internal.flatMap(({ text, metadata }, index) => [
-      headerOf(adapted[index] ?? metadata),
-      Buffer.from(text),
-    ]);
-    const text = Buffer.concat([...lines, Buffer.from(end)]);
-    return text.length === 0 ? [] : [text];
+    const texts = internal.map(
+      ({ text, metadata }, index) => headerText(adapted[index] ?? metadata) + text,
+    );
+    const text = texts.join('') + end;
+    return text === '' ? [] : [Buffer.from(text)];
   };
   return {
     contentType,
@@ -106,9 +106,6 @@ export function textFormat(syntax: Syntax): Format {
       new TextPage(contentType, applicationText(snapshot), internalText(internal), snapshot.hold()),
   };
 }
-
-/** Buffers smaller than this are copied into one buffer, since small writes cost more than the copy. */
-const SMALL = 16_384;
 
 const deflatedHeader = memoize(deflateBlockOf);
 
@@ -173,10 +170,7 @@ class ApplicationText implements GzipInput {
   #joinedText(): readonly Uint8Array[] {
     const headers = this.#headers.map((data) => ({ data }));
     const text = belowHeaders<Pick<Piece, 'data'>>(textLines(this.#snapshot), headers);
-    return joinSmall(
-      text.map(({ data }) => data),
-      SMALL,
-    );
+    return joinSmall(text.map(({ data }) => data));
   }
 }
 
