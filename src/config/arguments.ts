@@ -118,9 +118,11 @@ function overridesOf(options: OptionValues<typeof OPTIONS>): Overrides {
   const given = Object.entries(options).filter(
     ([name, value]) => name in SETTINGS && value !== undefined && value !== false,
   );
-  const { serverKey, once, textfileDir } = options;
+  const { serverKey, once, textfileDir, logLevelAlias, logFormatAlias } = options;
   return {
     ...(Object.fromEntries(given) as Overrides),
+    ...(logLevelAlias !== undefined && { logLevel: logLevelAlias }),
+    ...(logFormatAlias !== undefined && { logFormat: logFormatAlias }),
     ...(serverKey !== undefined && { serverKeys: Object.freeze([serverKey]) }),
     ...((once || textfileDir !== undefined) && { metricsHttpEnabled: false }),
   };

@@ -1,6 +1,8 @@
 // The table of command-line options, for the parser, --help and the reference page.
 import { application, line, name, word } from '../rules/formats.js';
 import { flagOption, valueOption } from '../rules/command-option.js';
+import { integer } from '../rules/rule.js';
+import type { Rule } from '../rules/rule.js';
 import { keyOf } from '../rules/table.js';
 import type { Field } from '../rules/table.js';
 import { SETTINGS } from './settings.js';
@@ -26,6 +28,22 @@ const overrides = (name: keyof Settings) => {
     setting: keyOf(name),
     shownDefault: fallback === false ? '' : [fallback].flat().join(', '),
   };
+};
+
+/** Another spelling of an option, as other exporters have it. */
+const alias = <T>(flags: string, rule: Rule<T>, of: string) =>
+  valueOption(flags, rule, `Same as ${of}`, { ...OUTPUT, ...RARE, conflicts: [of] });
+
+/** The largest `http_max_scrapes`. It limits nothing, since there are at most as many connections. */
+const NO_LIMIT = 65_535;
+const scrapeCount = integer(0, NO_LIMIT);
+/** A number of concurrent scrapes as other exporters take it: 0 means no limit. */
+const maxRequests: Rule<number> = {
+  ...scrapeCount,
+  read(raw, path, report) {
+    const count = scrapeCount.read(raw, path, report);
+    return count === 0 ? NO_LIMIT : count;
+  },
 };
 
 /** The options. An option whose value replaces the value of a setting has the name of the setting. */
@@ -80,6 +98,18 @@ export const OPTIONS = {
     'TLS and passwords of the HTTP listener',
     { ...OUTPUT, ...overrides('webConfigFile') },
   ),
+  metricsPath: valueOption(
+    '--web.telemetry-path <path>',
+    SETTINGS.metricsPath.rule,
+    'Base path of scrapes',
+    { ...OUTPUT, ...RARE, ...overrides('metricsPath') },
+  ),
+  httpMaxScrapes: valueOption(
+    '--web.max-requests <number>',
+    maxRequests,
+    'Maximum number of concurrent scrapes; 0 means no limit',
+    { ...OUTPUT, ...RARE, ...overrides('httpMaxScrapes') },
+  ),
   metricsSystemdSocket: flagOption('--web.systemd-socket', 'Listen on the sockets of systemd', {
     ...OUTPUT,
     ...RARE,
@@ -118,6 +148,8 @@ export const OPTIONS = {
     'Format of log lines: text, logfmt or json',
     { ...OUTPUT, ...RARE, ...overrides('logFormat') },
   ),
+  logLevelAlias: alias('--log.level <level>', SETTINGS.logLevel.rule, '--log-level'),
+  logFormatAlias: alias('--log.format <format>', SETTINGS.logFormat.rule, '--log-format'),
   debug: flagOption('--debug', 'Enable debug diagnostics even when debug is false in TOML', {
     ...OUTPUT,
     ...RARE,

@@ -20,6 +20,8 @@ const OF_LISTENER = [
   'metricsListenAddresses',
   'metricsSystemdSocket',
   'webConfigFile',
+  'metricsPath',
+  'httpMaxScrapes',
 ] as const;
 /** Options that have an effect only if the exporter prints to stdout. */
 const OF_STDOUT = ['stdoutFormat'] as const;

@@ -30,6 +30,12 @@ describe('parseArguments', () => {
     [['--log-level', 'warning'], { overrides: { logLevel: 'warning' } }],
     [['--log-format', 'logfmt'], { overrides: { logFormat: 'logfmt' } }],
     [['--web.config.file', 'w.yml'], { overrides: { webConfigFile: 'w.yml' } }],
+    [['--web.telemetry-path', '/m'], { overrides: { metricsPath: '/m' } }],
+    [['--web.max-requests', '40'], { overrides: { httpMaxScrapes: 40 } }],
+    [['--web.max-requests=0'], { overrides: { httpMaxScrapes: 65_535 } }],
+    [['--log.level', 'warn'], { overrides: { logLevel: 'warning' } }],
+    [['--log.level=debug'], { overrides: { logLevel: 'debug' } }],
+    [['--log.format', 'json'], { overrides: { logFormat: 'json' } }],
     [['--web.systemd-socket'], { overrides: { metricsSystemdSocket: true } }],
     [
       ['--web.listen-address', '[::1]:0', '--web.listen-address=:1'],
@@ -141,6 +147,15 @@ describe('parseArguments', () => {
       ['--metrics-port', '65536'],
       '--metrics-port (metrics_port): found 65536, allowed: an integer from 0 to 65535',
     ],
+    [
+      ['--web.max-requests', '-1'],
+      '--web.max-requests (http_max_scrapes): found -1, allowed: an integer from 0 to 65535',
+    ],
+    [
+      ['--log.level', 'wran'],
+      '--log.level: found "wran", allowed: "debug" or "info" or "warning" or "error"',
+    ],
+    [['--log.level', 'info', '--log-level', 'info'], '--log.level cannot be used with --log-level'],
     [
       ['--metrics-port', '9464.0'],
       '--metrics-port (metrics_port): found "9464.0", allowed: an integer from 0 to 65535',
