@@ -340,5 +340,9 @@ export interface TargetEvent {
   };
 }
 
+/** How many metrics the exporter shows about itself and its targets. */
+export const METRIC_LEVELS = ['full', 'basic'] as const;
+export type MetricLevel = (typeof METRIC_LEVELS)[number];
+
 export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,6 +1,7 @@
 // The table of top-level keys of the configuration file (spec 2.1).
 import { isDeepStrictEqual } from 'node:util';
 import { LOG_FORMATS } from '../logs/log.js';
+import { METRIC_LEVELS } from '../model.js';
 import {
   LICENSE_KEYS_DIR,
   application,
@@ -190,6 +191,16 @@ export const SETTINGS = {
     false,
     flag,
     'Listens on the sockets that systemd passes (LISTEN_FDS), instead of the configured addresses',
+  ),
+  internalMetrics: optional(
+    'full',
+    oneOf(...METRIC_LEVELS),
+    'Metrics about the exporter and its targets: all, or the basic ones, which are at most 6 series for each target and 20 for the process',
+  ),
+  pagesWithoutInternalMetrics: optional(
+    false,
+    flag,
+    'Leaves the internal metrics off the pages of targets. /-/metrics still has them',
   ),
   webConfigFile: optional(
     '',

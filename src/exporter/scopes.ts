@@ -6,31 +6,32 @@ import { hint } from '../document/nearest.js';
 import { canSelectUnder, compilePattern, compileScope } from '../exposition/page/scope.js';
 import { metricPrefix } from '../exposition/rows/declared-rows.js';
 import type { FamilyMetadata, Scope, Target } from '../model.js';
-import { INTERNAL_METADATA } from '../targets/internal-metrics.js';
+import { INTERNAL_METADATA, internalMetadata, pageLevel } from '../targets/internal-metrics.js';
 import { selectedClasses } from './plan.js';
 import type { Plan, PlannedTarget } from './plan.js';
 
 /**
- * The metrics that a target can have: the metrics of its catalogue, and the metrics that its publisher describes
- * itself, whose names begin with `prefix`.
+ * The metrics that a target can have: internal metrics, the metrics of its catalogue, and the metrics that its publisher
+ * describes itself, whose names begin with `prefix`.
  */
 interface Selectable {
   readonly families: readonly FamilyMetadata[];
   readonly prefix: string | undefined;
 }
 
-function selectableOf(planned: PlannedTarget): Selectable {
+/** @param internal the internal metrics on the pages of targets */
+function selectableOf(planned: PlannedTarget, internal: readonly FamilyMetadata[]): Selectable {
   const { catalogue, definition } = planned;
   const { app, showUncatalogued } = definition;
   const families = selectedClasses(planned).flatMap(({ rows }) => rows.map(({ family }) => family));
   return {
-    families: [...new Set(families)],
+    families: [...new Set([...internal, ...families])],
     prefix: catalogue === undefined || showUncatalogued ? metricPrefix(app) : undefined,
   };
 }
 
 /**
- * Whether a pattern can select metrics of a target, or internal metrics.
+ * Whether a pattern can select metrics of a target.
  * @param fitsPrefix whether the pattern can select a metric whose name has the prefix
  */
 function canSelect(
@@ -39,7 +40,7 @@ function canSelect(
   fitsPrefix: (pattern: string, prefix: string) => boolean,
 ): boolean {
   const fits = compilePattern(pattern);
-  if (INTERNAL_METADATA.some(fits) || families.some(fits)) return true;
+  if (families.some(fits)) return true;
   return prefix !== undefined && fitsPrefix(pattern, prefix);
 }
 
@@ -59,6 +60,12 @@ export class ScopeRegistry {
   /** The names of scopes that `namesFor` found for each planned target with the current scopes. */
   #known = new WeakMap<PlannedTarget, readonly string[]>();
   #configs: readonly ScopeConfig[] = [];
+  readonly #internal: readonly FamilyMetadata[];
+
+  /** @param internal the internal metrics on the pages of targets */
+  constructor(internal = INTERNAL_METADATA) {
+    this.#internal = internal;
+  }
 
   get(name: string): Scope | undefined {
     return this.#scopes.get(name)?.scope;
@@ -89,7 +96,7 @@ export class ScopeRegistry {
     this.#configs = configs;
     this.#namesByTarget = new Map(
       plan.map((planned) => {
-        const names = this.#known.get(planned) ?? namesFor(planned, configs);
+        const names = this.#known.get(planned) ?? namesFor(planned, configs, this.#internal);
         this.#known.set(planned, names);
         return [keyOf(planned.definition), names];
       }),
@@ -97,8 +104,12 @@ export class ScopeRegistry {
   }
 }
 
-function namesFor(planned: PlannedTarget, configs: readonly ScopeConfig[]): readonly string[] {
-  const selectable = selectableOf(planned);
+function namesFor(
+  planned: PlannedTarget,
+  configs: readonly ScopeConfig[],
+  internal: readonly FamilyMetadata[],
+): readonly string[] {
+  const selectable = selectableOf(planned, internal);
   // The names of self-described metrics begin with a prefix, so a pattern with that prefix can select them.
   const applies = (pattern: string): boolean =>
     canSelect(pattern, selectable, (text, prefix) => text.startsWith(prefix));
@@ -107,12 +118,13 @@ function namesFor(planned: PlannedTarget, configs: readonly ScopeConfig[]): read
 
 /** Warns of each scope that selects no metric, and of each pattern in the other scopes that selects no metric. */
 export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
-  const { scopes } = config;
+  const { scopes, settings } = config;
+  const internal = internalMetadata(pageLevel(settings));
   const names = [
-    ...INTERNAL_METADATA,
+    ...internal,
     ...new Set(plan.flatMap(({ catalogue }) => [...(catalogue?.families.values() ?? [])])),
   ].map(({ name }) => name);
-  const selectables = plan.map(selectableOf);
+  const selectables = plan.map((planned) => selectableOf(planned, internal));
   const matchesNone = (pattern: string): boolean =>
     !selectables.some((each) => canSelect(pattern, each, canSelectUnder));
 

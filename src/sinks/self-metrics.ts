@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { headerText, labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
 import { PUBLISHER_STATES } from '../model.js';
-import type { FamilyMetadata, Target } from '../model.js';
+import type { FamilyMetadata, MetricLevel, Target } from '../model.js';
 import { identitiesOf } from './sink.js';
 import type { IdentityLabels } from './sink.js';
 
@@ -20,6 +20,31 @@ const TARGETS: FamilyMetadata = {
   unit: '',
 };
 
+/** The metrics of the process and its sinks at the level `basic`. Each has at most one series at this level. */
+const BASIC: ReadonlySet<string> = new Set([
+  'process_start_time_seconds',
+  'process_cpu_seconds_total',
+  'process_resident_memory_bytes',
+  'process_open_fds',
+  'process_max_fds',
+  'nodejs_eventloop_utilization',
+  'shm_exporter_build_info',
+  'shm_exporter_license_expiry_timestamp_seconds',
+  'shm_exporter_license_state',
+  'shm_exporter_config_last_reload_successful',
+  'shm_exporter_config_hash',
+  'shm_exporter_web_config_last_reload_successful',
+  'shm_exporter_certificate_expiry_timestamp_seconds',
+  'shm_exporter_scopes_unmatched',
+  'shm_exporter_discovered_targets',
+  'shm_exporter_discovery_left_out',
+  'shm_exporter_merged_clashing_metrics',
+  'shm_exporter_http_cut_responses_total',
+  'shm_exporter_http_dropped_connections_total',
+]);
+/** Metrics with one series for each state. At the level `basic`, they have only the series of the present state. */
+const STATES: ReadonlySet<string> = new Set([PUBLISHERS.name, 'shm_exporter_license_state']);
+
 /** A metric. The map holds the value of each series; its keys are the labels as text. */
 interface OwnMetric extends FamilyMetadata {
   readonly values: Map<string, number>;
@@ -31,10 +56,15 @@ export class SelfMetrics {
   readonly #ofTargets: readonly FamilyMetadata[];
   /** The counters and gauges of the process and its sinks. */
   readonly #own: OwnMetric[] = [];
+  readonly #level: MetricLevel;
 
-  /** @param internal the internal metrics of targets, in the order of the page */
-  constructor(internal: readonly FamilyMetadata[] = []) {
+  /**
+   * @param internal the internal metrics of targets, in the order of the page. At the level `basic`, others are left
+   *   out
+   */
+  constructor(internal: readonly FamilyMetadata[] = [], level: MetricLevel = 'full') {
     this.#ofTargets = [PUBLISHERS, TARGETS, ...internal];
+    this.#level = level;
   }
 
   get contentType(): string {
@@ -76,7 +106,7 @@ export class SelfMetrics {
   /** All metrics in text format 0.0.4. The internal metrics of a target have the target's identity labels. */
   async text(targets: readonly Target[]): Promise<string> {
     const texts = this.#texts(targets);
-    return [await this.#defaults.metrics(), ...texts].join('\n');
+    return [await this.#defaultsText(), ...texts].join('\n');
   }
 
   /**
@@ -101,13 +131,32 @@ export class SelfMetrics {
     for (const [target, identity] of identitiesOf(targets)) {
       const { root, partition, publisher } = target.status();
       for (const metric of target.internal())
-        set({ ...metric, unit: '' }, { ...identity, ...metric.labels }, Number(metric.value));
+        if (this.#level === 'full' || metrics.has(metric.name))
+          set({ ...metric, unit: '' }, { ...identity, ...metric.labels }, Number(metric.value));
       for (const state of PUBLISHER_STATES)
         set(PUBLISHERS, { ...identity, state }, Number(state === publisher.state));
       set(TARGETS, { ...identity, root, partition: String(partition) }, 1);
     }
     const shown = [...metrics.values()].filter(({ values }) => values.size > 0);
-    return [...shown, ...this.#own].map(textOf);
+    const own = this.#own.filter(({ name }) => this.#hasOwn(name));
+    return [...shown, ...own].map((metric) => textOf(this.#withPresentState(metric)));
+  }
+
+  /** Whether the level has a metric of the process or a sink. */
+  #hasOwn(name: string): boolean {
+    return this.#level === 'full' || BASIC.has(name);
+  }
+
+  #withPresentState(metric: OwnMetric): OwnMetric {
+    if (this.#level === 'full' || !STATES.has(metric.name)) return metric;
+    return { ...metric, values: new Map([...metric.values].filter(([, value]) => value > 0)) };
+  }
+
+  /** The metrics of prom-client that the level has. */
+  async #defaultsText(): Promise<string> {
+    const text = await this.#defaults.metrics();
+    const families = text.split(/^(?=# HELP )/m);
+    return families.filter((family) => this.#hasOwn(family.split(' ', 3)[2] ?? '')).join('');
   }
 
   /** A metric without labels starts at 0. */

@@ -5,7 +5,14 @@ import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
 import type { Labels } from '../exposition/text/text-syntax.js';
-import type { FamilyMetadata, FamilyLines, InternalMetric, Scope, TargetStatus } from '../model.js';
+import type {
+  FamilyMetadata,
+  FamilyLines,
+  InternalMetric,
+  MetricLevel,
+  Scope,
+  TargetStatus,
+} from '../model.js';
 import type { TargetState } from '../streams/report.js';
 
 const HIGHLIGHTED = {
@@ -158,6 +165,10 @@ const TABLE: Readonly<Record<string, Row>> = {
     'Variables without room in the segment.',
     ({ state }) => state.view?.drops.variables,
   ],
+  shm_exporter_target_left_out: [
+    'Objects, variables and series that are missing now: without room in the segment, beyond a limit, or clashing.',
+    leftOut,
+  ],
   shm_exporter_target_catalogue_rows_unmatched: [
     'Catalogue rows whose variable is missing in all objects of their class. Until the first object of a catalogue class appears, every row counts.',
     ({ state }) => state.view?.rowsWithoutVariable,
@@ -206,6 +217,35 @@ const TARGET_INFO: FamilyMetadata = {
 
 /** The metadata of the internal metrics of a page, in order, and of the info metric that names the target. */
 export const INTERNAL_METADATA: readonly FamilyMetadata[] = [...ROWS, HIGHLIGHTED, TARGET_INFO];
+
+/** The metrics of the level `basic`; with the state of its publisher, at most 6 series for each target. */
+const BASIC = new Set([
+  'shm_exporter_internal_target_ready',
+  'shm_exporter_target_left_out',
+  'shm_exporter_target_heartbeat_age_seconds',
+  HIGHLIGHTED.name,
+  TARGET_INFO.name,
+]);
+
+/** The level of the metrics on the page of a target. */
+export type PageLevel = MetricLevel | 'none';
+
+const isShown = (name: string, level: PageLevel): boolean =>
+  level === 'full' || (level === 'basic' && BASIC.has(name));
+
+/** The metadata of the internal metrics of a level. */
+export const internalMetadata = (level: PageLevel): readonly FamilyMetadata[] =>
+  INTERNAL_METADATA.filter(({ name }) => isShown(name, level));
+
+/** The level of the metrics on the pages of targets. */
+export const pageLevel = ({
+  internalMetrics: level,
+  pagesWithoutInternalMetrics: isNone,
+}: {
+  readonly internalMetrics: MetricLevel;
+  readonly pagesWithoutInternalMetrics: boolean;
+}): PageLevel => (isNone ? 'none' : level);
+
 /** The same metadata object for each page, so that formats make its header once. */
 const METADATA = new Map(INTERNAL_METADATA.map((metadata) => [metadata.name, metadata]));
 
@@ -226,16 +266,27 @@ function pendingOf({ state }: Moment): number {
   return objects.total - objects.synced + variables.total - variables.synced;
 }
 
+function leftOut({ state: { view } }: Moment): number | undefined {
+  if (view === undefined) return undefined;
+  const { missing, drops } = view;
+  const omitted = missing.omittedObjects + missing.omittedVariables + missing.omittedSeries;
+  return omitted + missing.clashingSeries + drops.objects + drops.variables;
+}
+
 function asOfAge({ state, unixMs }: Moment): number | undefined {
   const asOfNs = state.view?.asOfNs;
   return asOfNs === undefined ? undefined : unixMs / 1e3 - Number(asOfNs) / 1e9;
 }
 
-/** The text of the internal metrics that the scope selects, and of the info metric that names the target. */
+/**
+ * The text of the internal metrics of the level, and of the info metric that names the target. A scope selects some of
+ * them.
+ */
 export function internalFamilies(
   metrics: readonly InternalMetric[],
   { app, serverKey, root, partition }: TargetStatus,
   scope?: Scope,
+  level: PageLevel = 'full',
 ): FamilyLines[] {
   const families = metrics.map(({ name, type, help, labels = {}, value }) => {
     const metadata = METADATA.get(name) ?? { name, type, help, unit: '' };
@@ -243,9 +294,9 @@ export function internalFamilies(
   });
   const labels = { app, server_key: serverKey, root, partition: String(partition) };
   families.push(familyOf(TARGET_INFO, labels, '1'));
-  return scope === undefined
-    ? families
-    : families.filter(({ metadata }) => scope.selects(metadata));
+  return families.filter(
+    ({ metadata }) => isShown(metadata.name, level) && scope?.selects(metadata) !== false,
+  );
 }
 
 const familyOf = (metadata: FamilyMetadata, labels: Labels, value: string): FamilyLines => ({

@@ -29,11 +29,13 @@ import { FORMATS, targetLabelsOf } from './formats.js';
 import { Handover } from './handover.js';
 import type { Assignment } from './handover.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
-import type { Rebalances, TargetCounters } from './internal-metrics.js';
+import type { PageLevel, Rebalances, TargetCounters } from './internal-metrics.js';
 import { TargetHistory } from './target-history.js';
 
 export interface ServedParts extends Assignment {
   readonly rebalances: Rebalances;
+  /** The internal metrics on the pages of the target; by default, all of them. */
+  readonly pageLevel?: PageLevel;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   /** Milliseconds of a monotonic clock. */
@@ -255,7 +257,7 @@ export class ServedTarget implements Target {
       // Count the scrape first, so that its own page includes it. Of the scrapes that share a render, one is a miss.
       this.#counts[hasRendered && index === 0 ? 'cacheMisses' : 'cacheHits']++;
       if (part !== undefined) this.#counts[part.isHit ? 'scopeHits' : 'scopeMisses']++;
-      const internal = internalFamilies(this.internal(), status, scope);
+      const internal = internalFamilies(this.internal(), status, scope, this.#parts.pageLevel);
       const selection = part?.selection ?? snapshot;
       const labels = this.#labels();
       answer(subscriber, { kind: 'ready', snapshot: selection, internal, status, labels });

@@ -46,6 +46,8 @@ describe('the configuration', () => {
     ['metricsPort', 'metrics_port', 9464],
     ['metricsListenAddresses', 'metrics_listen_addresses', []],
     ['metricsSystemdSocket', 'metrics_systemd_socket', false],
+    ['internalMetrics', 'internal_metrics', 'full'],
+    ['pagesWithoutInternalMetrics', 'pages_without_internal_metrics', false],
     ['webConfigFile', 'web_config_file', ''],
     ['metricsPath', 'metrics_path', '/metrics'],
     ['httpResponseTimeoutSeconds', 'http_response_timeout_seconds', 120],

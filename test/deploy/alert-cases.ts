@@ -297,6 +297,14 @@ export const ALERT_CASES: readonly AlertCase[] = [
     silent: { [target('target_omitted_objects')]: lately(10, 7, 0) },
   },
   {
+    alert: 'ShmDataLeftOut',
+    fires: { [target('target_left_out')]: always(7) },
+    silent: {
+      [target('target_left_out')]: always(7),
+      [target('target_omitted_series')]: always(0),
+    },
+  },
+  {
     alert: 'ShmFramesStale',
     fires: { [target('target_stale_frames_total')]: rising(60) },
     silent: {

@@ -82,6 +82,12 @@ const COUNTED = Object.values(COUNTERS).map(({ metric }) => metric.replace(/^shm
 /** Panels about data that is missing from the metrics pages of targets. */
 export const losses: readonly Drawing[] = [
   timeSeries('short', {
+    title: 'Left out',
+    description:
+      'All objects, variables and series that are missing from the page now. The other panels show the reasons.',
+    queries: byTarget('target_left_out'),
+  }),
+  timeSeries('short', {
     title: 'No room in the segment',
     description: 'Objects and variables that the publisher dropped.',
     queries: byTarget('target_dropped_objects', 'target_dropped_variables'),
