@@ -69,6 +69,17 @@ export interface Snapshot {
   hold(): () => void;
 }
 
+/**
+ * A command to copy the current values, and to render them if their text changed and `mayRender` is true. One report
+ * answers a refresh.
+ */
+export interface Refresh {
+  readonly kind: 'refresh';
+  readonly mayRender: boolean;
+  /** The forms in which the demands need the lines; empty without demands. */
+  readonly forms: readonly LineForm[];
+}
+
 /** One internal metric of a target, with a single series. Spec 2.5. */
 export interface InternalMetric {
   readonly name: string;

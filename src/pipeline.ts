@@ -20,13 +20,13 @@ import {
 import type { SchedulerLike } from 'rxjs';
 import { messageOf } from './errors.js';
 import type { TargetView } from './exposition/target-view.js';
-import type { FoundRoot, TargetEvent } from './model.js';
+import type { FoundRoot, Refresh, TargetEvent } from './model.js';
 import { RootChooser } from './streams/choose-root.js';
 import type { ChosenRoot, RootChoice } from './streams/choose-root.js';
 import { throttleRenders } from './streams/throttle-renders.js';
 import type { Demand } from './streams/throttle-renders.js';
 import type { TaskQueue, Scheduler } from './streams/scheduler.js';
-import type { Refresh, RefreshReport, Report } from './streams/report.js';
+import type { RefreshReport, Report } from './streams/report.js';
 import type { PolledKey, PollerPool } from './streams/poller-pool.js';
 import { ViewRefresher } from './streams/view-refresher.js';
 import type { ProcessedInput, TargetInput } from './streams/view-refresher.js';

@@ -11,7 +11,8 @@ import type { HostingUpdate } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/throttle-renders.js';
 import { TaskQueue } from '#app/streams/scheduler.js';
 import { unknownState } from '#app/streams/report.js';
-import type { Refresh, RefreshReport } from '#app/streams/report.js';
+import type { Refresh } from '#app/model.js';
+import type { RefreshReport } from '#app/streams/report.js';
 import { PollerPool } from '#app/streams/poller-pool.js';
 import { CountingMemory } from './support/counting-memory.js';
 import { definitionOf } from './support/definition-of.js';
@@ -87,7 +88,7 @@ describe('hostingPipeline', () => {
     );
     const refresh = (mayRender = true): string => {
       const before = updates.seen.length;
-      openRefresh$.next({ kind: 'refresh', mayRender });
+      openRefresh$.next({ kind: 'refresh', mayRender, forms: [] });
       clock.advance(0);
       return updates.seen.slice(before).join(', ');
     };
@@ -196,7 +197,7 @@ describe('hostingPipeline', () => {
       return view;
     });
     refresh();
-    openRefresh$.next({ kind: 'refresh', mayRender: true });
+    openRefresh$.next({ kind: 'refresh', mayRender: true, forms: [] });
     publisher.addObject(root, 'H.1.demo.late', 'Late');
     clock.advance(0);
     expect(objects).to.equal(2);
@@ -212,7 +213,7 @@ describe('hostingPipeline', () => {
         others.push(seen.some((update) => update.startsWith('refresh')));
         return true;
       });
-    openRefresh$.next({ kind: 'refresh', mayRender: true });
+    openRefresh$.next({ kind: 'refresh', mayRender: true, forms: [] });
     clock.advance(0);
     expect(seen.at(-1)).to.equal('refresh ready renders a text');
     expect(others).to.deep.equal([true, true, true]);
@@ -231,7 +232,7 @@ describe('hostingPipeline', () => {
     const { clock, openRefresh$, seen, refresh, subscription } = run();
     refresh();
     const before = seen.length;
-    openRefresh$.next({ kind: 'refresh', mayRender: true });
+    openRefresh$.next({ kind: 'refresh', mayRender: true, forms: [] });
     publisher.close();
     clock.advance(0);
     clock.advance(1000);

@@ -1,7 +1,7 @@
 // The state of one target: the nodes that it tracks below its root, their sync progress, and its text.
 import { Budget } from '../budget.js';
 import type { BudgetLimits } from '../budget.js';
-import type { LineForm, Snapshot, StructureChange, SyncProgress } from '../model.js';
+import type { Refresh, Snapshot, StructureChange, SyncProgress } from '../model.js';
 import { newCounters } from './counters.js';
 import type { Counters } from './counters.js';
 import type { HighlightedValue } from './read/highlight.js';
@@ -211,14 +211,23 @@ export class TargetView {
     return builder.isDirty;
   }
 
+  /** See `ExpositionText.demand`. */
+  demand({ forms }: Refresh): void {
+    this.context.text.demand(forms);
+  }
+
+  get lacksForm(): boolean {
+    return this.context.text.lacksForm;
+  }
+
   /**
    * Renders the values that were copied last, without removed nodes, in small steps; see
    * `ExpositionText.rendering`. Until the last step, no method may change the view.
    */
-  *rendering(forms?: Iterable<LineForm>): Generator<void, Snapshot> {
+  *rendering(): Generator<void, Snapshot> {
     while (this.#tree.removeNext()) yield;
     this.builder.isDirty = false;
-    return yield* this.context.text.rendering(forms);
+    return yield* this.context.text.rendering();
   }
 
   /** Frees everything, in small steps. The first step closes the view and removes its text. */

@@ -3,14 +3,7 @@ import type { Counts } from '../exposition/counters.js';
 import type { Omissions } from '../exposition/target-limits.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
-import type {
-  LineForm,
-  PublisherProcess,
-  Snapshot,
-  SyncProgress,
-  TargetEvent,
-  Verdict,
-} from '../model.js';
+import type { PublisherProcess, Snapshot, SyncProgress, TargetEvent, Verdict } from '../model.js';
 import { NOT_POLLED } from './poller.js';
 import type { PollResult } from './poller.js';
 
@@ -86,17 +79,6 @@ interface Counted {
   /** The milliseconds of each task. */
   readonly tasksMs: readonly number[];
   readonly counts: Counts;
-}
-
-/**
- * A command to copy the current values, and to render them if their text changed and `mayRender` is true. One report
- * answers a refresh.
- */
-export interface Refresh {
-  readonly kind: 'refresh';
-  readonly mayRender: boolean;
-  /** The forms in which the demands need the lines. */
-  readonly forms?: readonly LineForm[];
 }
 
 /** The answer to a refresh. */

@@ -1,9 +1,7 @@
 // The tasks of a target that has a root: they copy values, check readiness and render.
 import type { TargetView } from '../exposition/target-view.js';
-import { DEFAULT_FORM } from '../model.js';
-import type { LineForm, Snapshot, Source } from '../model.js';
+import type { Refresh, Snapshot, Source } from '../model.js';
 import type { PollResult } from './poller.js';
-import type { Refresh } from './report.js';
 
 export type TargetInput =
   | Refresh
@@ -39,6 +37,8 @@ export type RefreshableView = Pick<
   | 'hasObserved'
   | 'hasMore'
   | 'isSynced'
+  | 'demand'
+  | 'lacksForm'
   | 'rendering'
 >;
 
@@ -70,9 +70,6 @@ export class ViewRefresher {
   #lastRead = Infinity;
   #isProcessing = false;
   #snapshot: Snapshot | undefined;
-  /** The forms that refreshes have requested so far. Each render writes all of them. */
-  readonly #forms = new Set<LineForm>();
-  #renderedForms: ReadonlySet<LineForm> = new Set();
   #release = (): void => undefined;
 
   /** @param nowMs milliseconds of a monotonic clock */
@@ -148,7 +145,7 @@ export class ViewRefresher {
       this.#processed = input.pollResult;
       this.#processedRead = read;
     }
-    if (input.kind === 'refresh') for (const form of input.forms ?? []) this.#forms.add(form);
+    if (input.kind === 'refresh') view.demand(input);
     if (input.kind === 'bind' && view.bindMore()) yield;
     const isDirty = yield* this.#copy(input, isNotified && view.hasObserved);
     if (!this.#isReady && view.isSynced && !this.#hasMore) this.#isReady = this.#hasSyncedAll();
@@ -223,13 +220,10 @@ export class ViewRefresher {
   /** Renders if the input allows it and the text is dirty or lacks a form. Returns whether it rendered. */
   *#render(input: TargetInput, isDirty: boolean): Generator<void, boolean> {
     if (input.kind !== 'refresh' || !input.mayRender || !this.#isReady) return false;
-    const lacksForm = [...this.#forms].some((form) => !this.#renderedForms.has(form));
-    if (!isDirty && !lacksForm) return false;
+    if (!isDirty && !this.#view.lacksForm) return false;
     // Release the last text first, so that blocks reuse memory that is still in the CPU cache.
     this.release();
-    const forms = new Set(this.#forms.size === 0 ? [DEFAULT_FORM] : this.#forms);
-    const next = yield* this.#view.rendering(forms);
-    this.#renderedForms = forms;
+    const next = yield* this.#view.rendering();
     this.#release = next.hold();
     this.#snapshot = next;
     return true;

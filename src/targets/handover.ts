@@ -27,9 +27,9 @@ import {
 import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../errors.js';
 import { countsOfEvents } from '../exposition/counters.js';
-import type { FoundRoot, TargetEvent, TreeAnswer, TreeQuery } from '../model.js';
+import type { FoundRoot, Refresh, TargetEvent, TreeAnswer, TreeQuery } from '../model.js';
 import { unknownState } from '../streams/report.js';
-import type { Refresh, RefreshReport, Report, TargetState } from '../streams/report.js';
+import type { RefreshReport, Report, TargetState } from '../streams/report.js';
 import type { TargetDefinition } from './formats.js';
 import type { HostedTarget, Partition } from './partitions/logical-partition.js';
 

@@ -29,7 +29,7 @@ const inputs = {
   c: poll(adding(['c'], 1)),
   d: poll(adding(['d'], 2)),
   e: poll(adding([], 3)),
-  R: { kind: 'refresh', mayRender: true },
+  R: { kind: 'refresh', mayRender: true, forms: [] },
 } satisfies Record<string, TargetInput>;
 const taken = { c: 'c1', d: 'd2', m: 'cd3', b: 'b', R: 'R' };
 
@@ -56,6 +56,8 @@ class RecordingView implements RefreshableView {
   observe(): boolean {
     return false;
   }
+  readonly demand = () => undefined;
+  readonly lacksForm = false;
   // eslint-disable-next-line require-yield -- it is done at once
   *rendering(): Generator<void, Snapshot> {
     return snapshotOf([]);

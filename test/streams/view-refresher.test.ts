@@ -1,6 +1,6 @@
 // Tests ViewRefresher: the copies and renders for each input, and how long it holds the text.
 import { expect } from 'chai';
-import type { Snapshot, StructureChange } from '#app/model.js';
+import type { LineForm, Refresh, Snapshot, StructureChange } from '#app/model.js';
 import { ViewRefresher } from '#app/streams/view-refresher.js';
 import type { RefreshableView, TargetInput } from '#app/streams/view-refresher.js';
 import { runToEnd } from '../support/run-to-end.js';
@@ -10,7 +10,7 @@ import { snapshotOf } from '../support/snapshot-of.js';
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
 const change = (given = {}): TargetInput => ({ kind: 'poll', pollResult: pollResult(given) });
 const nowMs = () => 0;
-const refresh = { kind: 'refresh', mayRender: true } as const;
+const refresh = { kind: 'refresh', mayRender: true, forms: [] } as const;
 
 /**
  * Records the calls of its methods as letters: `a` and the number of changes for applyChanges, `b` for
@@ -23,6 +23,8 @@ class RecordingView implements RefreshableView {
   isSynced = true;
   hasMore = false;
   hasObserved = false;
+  readonly demanded = new Set<LineForm>();
+  written = new Set<LineForm>();
   /** What each slice returns: whether more slices follow. */
   readonly slices: boolean[] = [];
   bindMore(): boolean {
@@ -44,6 +46,12 @@ class RecordingView implements RefreshableView {
     this.notes += 'o';
     return true;
   }
+  demand({ forms }: Refresh): void {
+    for (const form of forms) this.demanded.add(form);
+  }
+  get lacksForm(): boolean {
+    return [...this.demanded].some((form) => !this.written.has(form));
+  }
   // eslint-disable-next-line require-yield -- it is done at once
   *rendering(): Generator<void, Snapshot> {
     return snapshotOf([]);
@@ -59,7 +67,7 @@ const inputs = {
   t: change({ notifications: 1 }),
   u: change({ notifications: 2 }),
   m: change({ hasMore: true }),
-  D: { kind: 'refresh', mayRender: false },
+  D: { kind: 'refresh', mayRender: false, forms: [] },
 } satisfies Record<string, TargetInput>;
 
 describe('a view refresher', () => {
@@ -261,6 +269,7 @@ class NumberingView extends RecordingView {
     return this.isDirty;
   }
   override *rendering(): Generator<void, NumberedSnapshot> {
+    this.written = new Set(this.demanded);
     for (let step = 1; step < this.renderSteps; step++) yield;
     const number = this.held.push(0) - 1;
     const count = (by: number) => (this.held[number] = (this.held[number] ?? 0) + by);
@@ -273,7 +282,7 @@ class NumberingView extends RecordingView {
 }
 
 describe('a view refresher that may render', () => {
-  const may = { kind: 'refresh', mayRender: true } as const;
+  const may = { kind: 'refresh', mayRender: true, forms: [] } as const;
   /** An input in lower case arrives while the values are unchanged. */
   const taken = {
     R: { ...may, forms: ['text'] },
@@ -281,7 +290,7 @@ describe('a view refresher that may render', () => {
     P: { ...may, forms: BOTH },
     p: { ...may, forms: BOTH },
     q: { ...may, mayRender: false, forms: BOTH },
-    S: { kind: 'refresh', mayRender: false },
+    S: { kind: 'refresh', mayRender: false, forms: [] },
     b: { kind: 'bind' },
   } satisfies Record<string, TargetInput>;
 

@@ -1,4 +1,5 @@
 // The text of one target: its families with their lines, and the render of the current values.
+import { DEFAULT_FORM } from '../../model.js';
 import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
 import { bytesOf } from '../../bytes.js';
 import { DeflateContext, usesKernelDeflate } from '../compress/deflated-lines.js';
@@ -16,6 +17,8 @@ import type { RenderBuffer } from './text-snapshot.js';
 
 /** This many characters of a line cost as much as a short line. */
 const CHARACTERS_A_STEP = 128;
+/** A form is written until this many demands needed only other forms. */
+const KEPT_DEMANDS = 16;
 
 export class ExpositionText {
   readonly #kernel: Kernel;
@@ -27,6 +30,10 @@ export class ExpositionText {
   #metadata: readonly FamilyMetadata[] | undefined;
   readonly #chunks: Chunks;
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
+  /** The forms to write, and how many more demands for other forms keep them. */
+  readonly #forms = new Map<LineForm, number>();
+  /** The forms that the last render wrote. */
+  #written: ReadonlySet<LineForm> = new Set();
   #context: DeflateContext | undefined;
   readonly #budget: Budget;
 
@@ -116,20 +123,41 @@ export class ExpositionText {
   /**
    * Renders changed lines, a few blocks per step, and returns a snapshot of the current text. If the render fails or
    * is not finished, the next render writes the same lines again.
-   * @param forms the forms to write; if the kernel does not compress the lines, it writes them as text
+   * @param forms the forms to write; if the kernel does not compress the lines, it writes text instead
    */
-  *rendering(forms: Iterable<LineForm> = ['text']): Generator<void, Snapshot> {
-    const wanted = new Set(forms);
-    const usesKernel = wanted.has('deflated') && this.#usesKernelDeflate(this.#size);
+  *rendering(forms: Iterable<LineForm> = this.#forms.keys()): Generator<void, Snapshot> {
+    const written = new Set(forms);
+    if (written.size === 0) written.add(DEFAULT_FORM);
+    this.#written = written;
+    const usesKernel = written.has('deflated') && this.#usesKernelDeflate(this.#size);
     const violatesOpenMetrics = yield* this.#searchingViolation();
     const lines = new Map<LineForm, readonly Piece[]>();
     const buffers: RenderBuffer[] = [];
-    if (wanted.has('text') || !usesKernel)
+    if (written.has('text') || !usesKernel)
       lines.set('text', yield* this.#chunks.rendering(this.#order, buffers));
     else yield* this.#chunks.closing();
     if (usesKernel) lines.set('deflated', yield* this.#deflating(buffers));
     const metadata = (this.#metadata ??= this.#order.map((family) => family.metadata));
-    return new TextSnapshot({ metadata, violatesOpenMetrics, lines, buffers });
+    return new TextSnapshot({
+      metadata,
+      violatesOpenMetrics,
+      lines: (form) => lines.get(form),
+      buffers,
+    });
+  }
+
+  /** Makes renders write these forms, until `KEPT_DEMANDS` later calls demand only other forms. */
+  demand(forms: readonly LineForm[]): void {
+    if (forms.length === 0) return;
+    for (const [form, calls] of this.#forms)
+      if (calls > 1) this.#forms.set(form, calls - 1);
+      else this.#forms.delete(form);
+    for (const form of forms) this.#forms.set(form, KEPT_DEMANDS);
+  }
+
+  /** Whether the last render did not write all forms that the next one writes. */
+  get lacksForm(): boolean {
+    return [...this.#forms.keys()].some((form) => !this.#written.has(form));
   }
 
   /** Writes changed deflate blocks in small steps. Returns them, and adds their buffers to `buffers`. */

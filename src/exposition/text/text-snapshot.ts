@@ -1,6 +1,6 @@
 // A snapshot of the text of a target, which holds the buffers of its lines.
 import { Fault } from '../../errors.js';
-import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
+import type { FamilyMetadata, Snapshot } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 
 /** A reference-counted buffer in the kernel's memory, with rendered text or a deflate block. */
@@ -39,28 +39,22 @@ export class RenderBuffer {
   }
 }
 
-type SnapshotParts = Pick<TextSnapshot, 'metadata' | 'violatesOpenMetrics'> & {
-  /** The lines of each form that was rendered. */
-  readonly lines: ReadonlyMap<LineForm, readonly Piece[]>;
+type SnapshotParts = Omit<Snapshot, 'hold'> & {
   readonly buffers: readonly RenderBuffer[];
 };
 
 export class TextSnapshot implements Snapshot {
   readonly metadata: readonly FamilyMetadata[];
   readonly violatesOpenMetrics: boolean;
-  readonly #lines: SnapshotParts['lines'];
+  readonly lines: Snapshot['lines'];
   readonly #buffers: readonly RenderBuffer[];
   #holders = 0;
 
   constructor({ metadata, violatesOpenMetrics, lines, buffers }: SnapshotParts) {
     this.metadata = metadata;
     this.violatesOpenMetrics = violatesOpenMetrics;
-    this.#lines = lines;
+    this.lines = lines;
     this.#buffers = buffers;
-  }
-
-  lines(form: LineForm): readonly Piece[] | undefined {
-    return this.#lines.get(form);
   }
 
   /**

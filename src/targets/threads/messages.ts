@@ -1,6 +1,6 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
-import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
-import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
+import type { FoundRoot, Refresh, TreeAnswer, TreeQuery } from '../../model.js';
+import type { RefreshReport, Report } from '../../streams/report.js';
 import type { PoolSettings, TargetDefinition } from '../formats.js';
 import type { FileMessage, FileReply } from './remote-memory.js';
 import type { SentSnapshot } from './snapshots.js';

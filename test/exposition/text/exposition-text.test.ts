@@ -1,8 +1,10 @@
 // Tests ExpositionText against a naive renderer.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { Budget } from '#app/budget.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { MAX_LINES } from '#app/exposition/wasm/layout.js';
+import { LINE_FORMS } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { runToEnd } from '../../support/run-to-end.js';
@@ -164,6 +166,31 @@ describe('the exposition text', () => {
       for (const at of taken) arena.free(at, TABLE);
       expect(arena.used).to.equal(before);
     }
+  });
+
+  it('writes a form until sixteen demands needed only other forms', () => {
+    const text = new ExpositionText(new Kernel(), new Budget(), () => true);
+    text.put(metadata('shop'), 0, { nodeId: 1, seriesIndex: 0 }, fixedLine('o="1"', 1));
+    const forms = () => {
+      const snapshot = runToEnd(text.rendering());
+      return LINE_FORMS.filter((form) => snapshot.lines(form) !== undefined);
+    };
+    expect(forms(), 'without a demand').to.deep.equal(['text']);
+    text.demand(['text']);
+    expect(text.lacksForm).to.equal(false);
+    text.demand(['deflated']);
+    expect(text.lacksForm).to.equal(true);
+    expect(forms()).to.deep.equal(['text', 'deflated']);
+    expect(text.lacksForm).to.equal(false);
+    for (let i = 0; i < 14; i++) text.demand(['deflated']);
+    expect(forms()).to.deep.equal(['text', 'deflated']);
+    text.demand(['deflated']);
+    text.demand([]);
+    expect(forms()).to.deep.equal(['deflated']);
+    text.demand(['text']);
+    expect(text.lacksForm).to.equal(true);
+    expect(forms()).to.deep.equal(['text', 'deflated']);
+    runToEnd(text.closing());
   });
 
   it('can have a line longer than a block', () => {

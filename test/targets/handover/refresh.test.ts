@@ -24,7 +24,7 @@ const refreshed: RefreshReport = { kind: 'refreshed', state: stateOf(true), ...c
 /** In the diagrams, a hosting reports `r` (ready) or `n` (not ready), and answers a refresh with `a`. */
 const reports = { r: state(true), n: state(false) };
 const answers = { a: refreshed };
-const REFRESH = { kind: 'refresh', mayRender: true } as const;
+const REFRESH = { kind: 'refresh', mayRender: true, forms: [] } as const;
 const definition = definitionOf();
 
 /** A partition whose only target has these reports and answers. */

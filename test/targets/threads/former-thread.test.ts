@@ -5,7 +5,7 @@ import { newCounters } from '#app/exposition/counters.js';
 import { messageOf } from '#app/errors.js';
 import type { SegmentFile } from '#app/native/os/shared-memory.js';
 import { unknownState } from '#app/streams/report.js';
-import type { Refresh } from '#app/streams/report.js';
+import type { Refresh } from '#app/model.js';
 import type { FromThread } from '#app/targets/threads/messages.js';
 import { MAX_SILENCE_MS, ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
@@ -14,7 +14,7 @@ import { follow } from '../../support/follow.js';
 import { treeQuery } from '../../support/tree-query.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
-const REFRESH: Refresh = { kind: 'refresh', mayRender: true };
+const REFRESH: Refresh = { kind: 'refresh', mayRender: true, forms: [] };
 const OPENED: FromThread = { kind: 'opened', file: 1, name: 'x', identity: 'a' };
 
 describe('the next thread of a partition', () => {

@@ -49,7 +49,7 @@ describe('a text that a thread sends to a stopped target', () => {
       const hosted = partition.host(definitionOf());
       const running = follow(hosted.report$);
       const texts$ = hosted
-        .refresh({ kind: 'refresh', mayRender: true })
+        .refresh({ kind: 'refresh', mayRender: true, forms: [] })
         .pipe(map(({ snapshot }) => snapshot?.lines('text')?.map(({ data }) => data.toString())));
       return { ...running, texts: follow(texts$).seen };
     };

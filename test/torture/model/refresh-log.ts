@@ -1,6 +1,7 @@
 // RefreshLog records refreshes and their reports, and checks their order.
 import { defer, finalize, tap } from 'rxjs';
-import type { Refresh, RefreshReport, Report } from '#app/streams/report.js';
+import type { Refresh } from '#app/model.js';
+import type { RefreshReport, Report } from '#app/streams/report.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { Partition } from '#app/targets/partitions/logical-partition.js';
 import type { Interleavings, OperationKind } from './interleavings.js';
