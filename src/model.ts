@@ -152,9 +152,12 @@ export type PageContent = Pick<ReadyAnswer, 'snapshot' | 'internal'>;
 /** A page format, which turns metrics into a page. */
 export interface Format {
   readonly contentType: string;
+  /** Whether gzip of its pages uses lines in the form `deflated`; otherwise, pages always use text. */
+  readonly usesDeflatedLines: boolean;
   /** Whether the format allows all values of a page. A format without this method allows every value. */
   accepts?(content: PageContent): boolean;
-  page(content: PageContent): Page;
+  /** Holds the snapshot before it returns. */
+  page(content: PageContent): Page | Promise<Page>;
 }
 
 /** The status of a target. */

@@ -10,6 +10,7 @@ import { joinSnapshots } from '../exposition/page/joined-snapshot.js';
 import { mergedDocument } from '../exposition/page/merged-document.js';
 import { once } from '../exposition/memoize.js';
 import { OPEN_METRICS } from '../exposition/page/open-metrics.js';
+import { PROTOBUF } from '../exposition/page/protobuf.js';
 import { jsonDocument, textDocument } from '../exposition/page/stdout-document.js';
 import { TEXT, notReadyText } from '../exposition/page/text-page.js';
 import type { TargetEvent } from '../model.js';
@@ -110,7 +111,7 @@ function httpOptions(context: SinkContext): HttpOptions {
     maxConnections: Math.min(settings.httpMaxConnections, maxConnections),
     maxScrapes: settings.httpMaxScrapes,
     path: settings.metricsPath,
-    formats: [TEXT, OPEN_METRICS],
+    formats: [TEXT, OPEN_METRICS, PROTOBUF],
     scope: (name) => scopes.get(name),
     scopeNames: (target) => scopes.namesFor(target),
     notReady: notReadyText,

@@ -6,10 +6,11 @@ import { compileFilters, compilePathLabels } from '#app/catalogue/match/filters.
 import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
+import type { TextFormat } from '#app/exposition/page/text-page.js';
 import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { TargetView } from '#app/exposition/target-view.js';
-import type { Format, ManagedObject, Snapshot } from '#app/model.js';
+import type { ManagedObject, Snapshot } from '#app/model.js';
 import type { FakeSource } from '../support/fake-source.js';
 import { runToEnd } from '../support/run-to-end.js';
 import { linesOf as wholeText } from '../support/snapshot-of.js';
@@ -78,7 +79,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
     return runToEnd(view.rendering());
   };
   /** Returns the application's page in this format. */
-  const page = (format: Format): string => {
+  const page = (format: TextFormat): string => {
     const snapshot = render();
     const made = format.page({ snapshot, internal: [] });
     const text = Buffer.concat(made.buffers).toString();

@@ -3,7 +3,7 @@
 import { appendFile } from 'node:fs/promises';
 import { EMPTY, catchError, concatMap, from, interval, mergeMap, of, startWith } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Format, Target } from '#app/model.js';
+import type { Format, Page, Target } from '#app/model.js';
 import type { SelfMetrics } from '#app/sinks/self-metrics.js';
 import type { Sink, SinkEvent } from '#app/sinks/sink.js';
 
@@ -17,19 +17,19 @@ export interface FileSinkOptions {
 
 export function fileSink({ path, format, everyMs, selfMetrics }: FileSinkOptions): Sink {
   const written = selfMetrics.counter('shm_exporter_file_bytes_total', 'Bytes in the file.');
-  const append = async (text: string): Promise<SinkEvent> => {
-    await appendFile(path, text);
-    written(text.length);
-    return { kind: 'served', bytes: text.length, outcome: 'delivered' };
+  const append = async (made: Page | Promise<Page>): Promise<SinkEvent> => {
+    const { buffers, bytes, release } = await made;
+    const page = Buffer.concat(buffers);
+    release();
+    await appendFile(path, page);
+    written(bytes);
+    return { kind: 'served', bytes, outcome: 'delivered' };
   };
   const print = (target: Target) =>
     target.demand().pipe(
       mergeMap((answer): Observable<SinkEvent> | Promise<SinkEvent> => {
         if (answer.kind === 'waiting') return EMPTY;
-        const { buffers, release } = format.page(answer);
-        const text = Buffer.concat(buffers).toString();
-        release();
-        return append(text);
+        return append(format.page(answer));
       }),
       // Skip a snapshot that cannot be written: an error would end the service.
       catchError(() => of<SinkEvent>({ kind: 'skipped', reason: `cannot write ${path}` })),

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Subscription } from 'rxjs';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { PROTOBUF } from '#app/exposition/page/protobuf.js';
 import { TEXT, notReadyText } from '#app/exposition/page/text-page.js';
 import type { Target } from '#app/model.js';
 import { NO_GUARD } from '#app/sinks/http/http-server.js';
@@ -49,7 +50,7 @@ export class ServingHttp {
       maxConnections: 512,
       maxScrapes: 64,
       path: '/metrics',
-      formats: [TEXT, OPEN_METRICS],
+      formats: [TEXT, OPEN_METRICS, PROTOBUF],
       hostPage: { isEnabled: () => false, onLeftOut: () => undefined },
       scope: () => undefined,
       scopeNames: () => [],

@@ -6,6 +6,7 @@ import type {
   Format,
   FamilyLines,
   Page,
+  PageContent,
   Piece,
   Snapshot,
   SyncProgress,
@@ -79,7 +80,12 @@ interface Syntax {
   readonly accepts?: Format['accepts'];
 }
 
-export function textFormat(syntax: Syntax): Format {
+/** A format whose pages need no conversion of lines. */
+export interface TextFormat extends Format {
+  page(content: PageContent): Page;
+}
+
+export function textFormat(syntax: Syntax): TextFormat {
   const { contentType, end, accepts, adapt = (all: readonly FamilyMetadata[]) => all } = syntax;
   const headerText = memoize(syntax.headerText);
   const headerOf = memoize((metadata: FamilyMetadata) => Buffer.from(headerText(metadata)));
@@ -101,6 +107,7 @@ export function textFormat(syntax: Syntax): Format {
   };
   return {
     contentType,
+    usesDeflatedLines: true,
     ...(accepts !== undefined && { accepts }),
     page: ({ snapshot, internal }) =>
       new TextPage(contentType, applicationText(snapshot), internalText(internal), snapshot.hold()),

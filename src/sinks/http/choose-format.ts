@@ -5,14 +5,18 @@ import type { Format } from '../../model.js';
 interface AcceptEntry {
   /** A media type such as `text/*`, or a coding such as `gzip`. */
   readonly name: string;
-  readonly version: string | undefined;
+  /** The parameters that select a format of this media type. */
+  readonly selectors: ReadonlyMap<string, string>;
   /** The quality from 0 to 1; 0 means "not acceptable". An invalid quality counts as 0. */
   readonly quality: number;
 }
 
 const parseAccept = (header: string): AcceptEntry[] => header.split(',').map(parseAcceptEntry);
 
-/** Parses one entry. Ignores all parameters except `version` and `q`. */
+/** The parameters that distinguish formats of one media type. `proto` and `encoding` belong to protobuf. */
+const SELECTORS = ['version', 'proto', 'encoding'];
+
+/** Parses one entry. Ignores all parameters except `q` and `SELECTORS`. */
 function parseAcceptEntry(text: string): AcceptEntry {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const valueOf = (parameter: string): string | undefined =>
@@ -21,7 +25,12 @@ function parseAcceptEntry(text: string): AcceptEntry {
       ?.slice(parameter.length + 1)
       .replace(/^"(.*)"$/, '$1');
   const quality = Number(valueOf('q') ?? 1);
-  return { name, version: valueOf('version'), quality: quality >= 0 && quality <= 1 ? quality : 0 };
+  const selectors = new Map<string, string>();
+  for (const selector of SELECTORS) {
+    const value = valueOf(selector);
+    if (value !== undefined) selectors.set(selector, value);
+  }
+  return { name, selectors, quality: quality >= 0 && quality <= 1 ? quality : 0 };
 }
 
 /** The formats of a response. The first is the default. */
@@ -33,9 +42,9 @@ const OPEN_METRICS = 'application/openmetrics-text';
 const LAST_RESORT = 1e-4;
 
 /**
- * Returns the format with the highest quality; on a tie, the first. A client that prefers protobuf gets OpenMetrics
- * only if it accepts no other format. Prometheus prefers protobuf if it reads start timestamps. With OpenMetrics, it
- * would then search the whole family for a `_created` line at each sample, which takes quadratic time.
+ * Returns the format with the highest quality; on a tie, the first. A client that prefers protobuf, in any encoding,
+ * gets OpenMetrics only if it accepts no other format. Prometheus prefers protobuf if it reads start timestamps. With
+ * OpenMetrics, it would then search the whole family for a `_created` line at each sample, which takes quadratic time.
  */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
   const entries = parseAccept(accept);
@@ -59,15 +68,18 @@ const isOpenMetrics = ({ contentType }: Format): boolean =>
 const prefersProtobuf = (entries: readonly AcceptEntry[], least: number): boolean =>
   entries.some(({ name, quality }) => name === PROTOBUF && quality > 0 && quality >= least);
 
-/** The quality of the entry that matches the format most specifically; 0 if none matches. */
+/**
+ * The quality of the entry that matches the format most specifically; 0 if none matches. Wildcards do not match
+ * protobuf: a client that does not name it may expect text.
+ */
 function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): number {
-  const { name: type, version } = parseAcceptEntry(contentType);
-  const names = ['*/*', type.replace(/\/.*/, '/*'), type];
+  const { name: type, selectors } = parseAcceptEntry(contentType);
+  const names = type === PROTOBUF ? [type] : ['*/*', type.replace(/\/.*/, '/*'), type];
   let quality = 0;
   let closest = -1;
   for (const entry of entries) {
-    if (entry.version !== undefined && entry.version !== version) continue;
-    const exactness = names.indexOf(entry.name) * 2 + Number(entry.version !== undefined);
+    if ([...entry.selectors].some(([key, value]) => selectors.get(key) !== value)) continue;
+    const exactness = names.indexOf(entry.name) * 2 + Number(entry.selectors.size > 0);
     if (exactness < Math.max(closest, 0)) continue;
     quality = exactness > closest ? entry.quality : Math.max(quality, entry.quality);
     closest = exactness;

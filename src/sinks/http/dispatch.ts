@@ -1,11 +1,12 @@
 // Dispatches a request to a scrape or another endpoint, and answers it (spec 4).
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { from, map, of } from 'rxjs';
+import { concatMap, from, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type {
   DemandAnswer,
   LineForm,
+  Page,
   PageContent,
   Scope,
   SyncProgress,
@@ -187,8 +188,8 @@ function scrape(
   // The function `encoded` in reply.ts decides on the coding of the response.
   if (name === undefined || scope !== undefined)
     return target
-      .demand(scope, formFor(coding))
-      .pipe(map((answer) => replyWith(answer, options, scope, accept)));
+      .demand(scope, formFor(options.formats, accept, coding))
+      .pipe(concatMap((answer) => replyWith(answer, options, scope, accept)));
   // An unknown scope needs no render.
   const { isReady, progress } = target.status();
   return of(
@@ -203,26 +204,38 @@ function replyWith(
   { formats, notReady }: EndpointOptions,
   scope: Scope | undefined,
   accept: string | undefined,
-): Reply {
-  if (answer.kind === 'waiting') return textReply(503, notReady(answer.status.progress));
+): Observable<Reply> {
+  if (answer.kind === 'waiting') return of(textReply(503, notReady(answer.status.progress)));
   const { snapshot, internal } = answer;
   if (scope !== undefined && snapshot.metadata.length === 0 && internal.length === 0)
-    return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
+    return of(textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`));
   return pageReply(answer, formats, accept);
 }
 
-/** The form of lines that needs no conversion for an Accept-Encoding header. */
-const formFor = (acceptEncoding: string | undefined): LineForm =>
-  prefersGzip(acceptEncoding) ? 'deflated' : 'text';
+/** The form of lines that needs no conversion for a client, as far as the headers of its request tell. */
+const formFor = (
+  formats: Formats,
+  accept: string | undefined,
+  acceptEncoding: string | undefined,
+): LineForm =>
+  prefersGzip(acceptEncoding) && chooseFormat(formats, accept).usesDeflatedLines
+    ? 'deflated'
+    : 'text';
 
+/** Makes the page. Holds the snapshot before it returns. */
 function pageReply(
   content: PageContent,
   [text, ...others]: Formats,
   accept: string | undefined,
-): Reply {
+): Observable<Reply> {
   const usable = others.filter((each) => each.accepts?.(content) !== false);
-  const page = chooseFormat([text, ...usable], accept).page(content);
-  return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page };
+  const made = chooseFormat([text, ...usable], accept).page(content);
+  const replyOf = (page: Page): Reply => ({
+    status: 200,
+    headers: { Vary: 'Accept, Accept-Encoding' },
+    page,
+  });
+  return made instanceof Promise ? from(made).pipe(map(replyOf)) : of(replyOf(made));
 }
 
 /** Answers a scrape of the host page. Checks the scope (400 or 404), and ignores parameters other than filters. */
@@ -239,10 +252,10 @@ function hostScrape(
   if (new Set(names).size > 1) return of(textReply(400, 'scope is given more than once'));
   if (name !== undefined && scope === undefined)
     return of(textReply(404, `no metric scope ${JSON.stringify(name)}`));
-  const form = formFor(coding);
+  const form = formFor(options.formats, accept, coding);
   const [apps, serverKeys] = [query.getAll('app'), query.getAll('server_key')];
   return hostPage(targets, { apps, serverKeys, scope, form }, options.hostPage).pipe(
-    map(({ content, release }) => {
+    concatMap(({ content, release }) => {
       try {
         return pageReply(content, options.formats, accept);
       } finally {

@@ -13,6 +13,7 @@ import { INTERNAL_METADATA, internalFamilies } from '#app/targets/internal-metri
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
 import { FakeTarget } from '../../support/fake-target.js';
+import { anyVariables, treeWith } from '../../support/any-variables.js';
 import { readOpenMetrics } from '../../support/open-metrics-checker.js';
 import { testView } from '../test-view.js';
 
@@ -141,113 +142,12 @@ describe('an OpenMetrics page', () => {
     expect(readOpenMetrics(textOf([]))).to.have.lengthOf(1);
   });
 
-  const scalars = ['x', 'x total', 'x info', 'x created', 'x total info', 'y bytes', 'y'];
-  const ofSeries = ['h count', 'h sum', 'h bucket', 'h created', 'h', 's count', 's sum'];
-  const number = fc.double();
-  const count = fc.bigInt({ min: 0n, max: 2n ** 60n });
-  const bounds = fc
-    .uniqueArray(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 4 })
-    .map((all) => all.map((bound) => bound + 0).toSorted((a, b) => a - b))
-    .chain((all) =>
-      fc.oneof(
-        { weight: 5, arbitrary: fc.constant(all.filter((bound) => bound >= 0)) },
-        fc.constant(all),
-      ),
-    );
-  const sum = fc.oneof(
-    { weight: 20, arbitrary: fc.double({ min: 0, noNaN: true }) },
-    { weight: 1, arbitrary: fc.constantFrom(-1, NaN) },
-  );
-  const variable: fc.Arbitrary<readonly [string, VariableOptions]> = fc.oneof(
-    fc.tuple(
-      fc.constantFrom(...scalars),
-      fc.record({
-        type: fc.constant('f64' as const),
-        kind: fc.constantFrom('gauge' as const, 'unknown' as const),
-        value: number,
-      }),
-    ),
-    fc.tuple(
-      fc.constantFrom(...scalars),
-      fc.record({
-        type: fc.constantFrom('f64' as const, 'i64' as const),
-        kind: fc.constant('counter' as const),
-        value: fc.oneof(
-          { weight: 20, arbitrary: fc.nat() },
-          { weight: 1, arbitrary: fc.constant(-1) },
-        ),
-      }),
-    ),
-    fc.tuple(
-      fc.constantFrom(...scalars, ...ofSeries),
-      fc.record({
-        type: fc.constant('u64' as const),
-        kind: fc.constant('counter' as const),
-        value: count,
-      }),
-    ),
-    fc.tuple(
-      fc.constantFrom(...scalars, ...ofSeries),
-      fc.record({ type: fc.constant('string' as const), value: fc.string({ unit: 'grapheme' }) }),
-    ),
-    bounds.chain((schema) =>
-      fc.tuple(
-        fc.constant('h'),
-        fc.record({
-          type: fc.constant('histogram' as const),
-          schema: fc.constant(schema),
-          value: fc.record({
-            type: fc.constant('histogram' as const),
-            counts: fc
-              .array(fc.bigInt({ min: 0n, max: 1000n }), {
-                minLength: schema.length + 1,
-                maxLength: schema.length + 1,
-              })
-              .map((all) => BigUint64Array.from(all)),
-            sum,
-          }),
-        }),
-      ),
-    ),
-    fc.tuple(
-      fc.constant('s'),
-      fc.record({
-        type: fc.constant('summary' as const),
-        schema: fc.constant([0, 0.5, 1]),
-        value: fc.record({
-          type: fc.constant('summary' as const),
-          count,
-          sum,
-          values: fc
-            .array(fc.oneof({ weight: 30, arbitrary: fc.double({ min: 0 }) }, fc.constant(-2)), {
-              ...{ minLength: 3, maxLength: 3 },
-            })
-            .map((all) => Float64Array.from(all)),
-        }),
-      }),
-    ),
-  );
-  const described = fc.record({
-    unit: fc.constantFrom('', 'bytes', 'created', 'info', 'x\ny'),
-    help: fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\n', 'a\nb', '\r')),
-  });
-
   it('is valid for any variable names, and has the series lines of the text 0.0.4 page', () => {
-    const tree = fc.array(fc.array(fc.tuple(variable, described), { maxLength: 8 }), {
-      minLength: 1,
-      maxLength: 4,
-    });
     let clashes = 0;
     let forbidden = 0;
     fc.assert(
-      fc.property(tree, (objects) => {
-        const source = new FakeSource();
-        const root = source.addObject('h.1.demo', 'C');
-        objects.forEach((variables, index) => {
-          const object = source.addObject(`h.1.demo.${index}`, 'C', { parent: root });
-          for (const [[name, options], description] of variables)
-            source.addVariable(object, name, { ...options, ...description });
-        });
+      fc.property(anyVariables, (variables) => {
+        const { source, root } = treeWith(variables);
         const { page, render } = testView(source, root, { app: 'demo' });
         const text = page(OPEN_METRICS);
         if (render().violatesOpenMetrics) {

@@ -1,40 +1,57 @@
 // Content negotiation: the format for an Accept header.
 import { expect } from 'chai';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { PROTOBUF } from '#app/exposition/page/protobuf.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { chooseFormat, prefersGzip } from '#app/sinks/http/choose-format.js';
 
+const FORMATS = { text: TEXT, openmetrics: OPEN_METRICS, protobuf: PROTOBUF };
+
+const DELIMITED =
+  'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited';
+/** Prometheus 3.5.3; 3.14 sends the same. */
+const PROMETHEUS_3 =
+  'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2';
+/** Prometheus 3.5.3 with the feature `created-timestamp-zero-ingestion`, and 3.14 with `scrape_native_histograms`. */
+const PROMETHEUS_3_PROTOBUF = `${DELIMITED};q=0.6,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1`;
+const PROMETHEUS_2_53_PROTOBUF = `${DELIMITED};q=0.5,application/openmetrics-text;version=1.0.0;q=0.4,application/openmetrics-text;version=0.0.1;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1`;
+
 describe('the response format that the Accept header selects', () => {
-  const table: readonly (readonly [string, string | undefined, 'text' | 'openmetrics'])[] = [
+  const table: readonly (readonly [string, string | undefined, keyof typeof FORMATS])[] = [
     ['a missing header', undefined, 'text'],
     ['an empty header', '', 'text'],
     ['curl', '*/*', 'text'],
     ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text'],
     [
-      'Prometheus 2',
+      'Prometheus 2 before 2.49, and the Datadog agent from 7.46 on',
       'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
       'openmetrics',
     ],
     [
-      'Prometheus 3',
-      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+      'Prometheus 2.53',
+      'application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
       'openmetrics',
     ],
+    ['Prometheus 2.53 with the feature native-histograms', PROMETHEUS_2_53_PROTOBUF, 'protobuf'],
+    ['Prometheus 3 and the OpenTelemetry collector', PROMETHEUS_3, 'openmetrics'],
     [
       'Prometheus 3 with escaping=underscores',
       'application/openmetrics-text;version=1.0.0;escaping=underscores;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=underscores;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
       'openmetrics',
     ],
     [
-      'Prometheus 3 that prefers protobuf',
-      'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1',
-      'text',
+      'Prometheus 3 and the OpenTelemetry collector that prefer protobuf',
+      PROMETHEUS_3_PROTOBUF,
+      'protobuf',
     ],
+    ['Prometheus 3 that takes protobuf alone', `${DELIMITED};q=0.5,*/*;q=0.4`, 'protobuf'],
+    ['Telegraf', `${DELIMITED};q=0.7,text/plain;version=0.0.4;q=0.3,*/*;q=0.1`, 'protobuf'],
+    ['the Datadog agent before 7.46', 'text/plain', 'text'],
     ['vmagent', 'text/plain;version=0.0.4;q=1,*/*;q=0.1', 'text'],
     [
       'a client that gives protobuf and OpenMetrics the same quality',
       'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.5,application/openmetrics-text;q=0.5,text/plain;q=0.1',
-      'text',
+      'protobuf',
     ],
     [
       'a client that gives protobuf a lower quality than OpenMetrics',
@@ -42,9 +59,24 @@ describe('the response format that the Accept header selects', () => {
       'openmetrics',
     ],
     [
-      'a client that prefers protobuf and refuses text',
+      'a client that prefers protobuf, without parameters, and refuses text',
       'application/vnd.google.protobuf,application/openmetrics-text;q=0.5,text/plain;q=0',
-      'openmetrics',
+      'protobuf',
+    ],
+    [
+      'a client that prefers protobuf as text to OpenMetrics',
+      'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=compact-text,application/openmetrics-text;q=0.5,*/*;q=0.1',
+      'text',
+    ],
+    [
+      'a client that prefers another message of protobuf to OpenMetrics',
+      'application/vnd.google.protobuf;proto=io.prometheus.write.v2.Request;encoding=delimited,application/openmetrics-text;q=0.5,*/*;q=0.1',
+      'text',
+    ],
+    [
+      'a client that takes any type except text and OpenMetrics, and does not name protobuf',
+      '*/*,text/plain;q=0,application/openmetrics-text;q=0',
+      'text',
     ],
     [
       'a client that refuses protobuf',
@@ -115,9 +147,11 @@ describe('the response format that the Accept header selects', () => {
   ];
   for (const [sentence, accept, wanted] of table)
     it(`is ${wanted} for ${sentence}`, () =>
-      expect(chooseFormat([TEXT, OPEN_METRICS], accept)).to.equal(
-        wanted === 'text' ? TEXT : OPEN_METRICS,
-      ));
+      expect(chooseFormat([TEXT, OPEN_METRICS, PROTOBUF], accept)).to.equal(FORMATS[wanted]));
+
+  for (const accept of [PROMETHEUS_3_PROTOBUF, PROMETHEUS_2_53_PROTOBUF])
+    it('is text if a client prefers protobuf to OpenMetrics, and the page has no protobuf', () =>
+      expect(chooseFormat([TEXT, OPEN_METRICS], accept)).to.equal(TEXT));
 });
 
 // Which clients get gzip, by their Accept-Encoding header (RFC 9110, 12.5.3).

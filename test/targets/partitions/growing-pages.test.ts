@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { PROTOBUF } from '#app/exposition/page/protobuf.js';
 import { compileScope } from '#app/exposition/page/scope.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import type { Body, DemandAnswer, Format, LineForm, Page, Scope } from '#app/model.js';
@@ -26,6 +27,7 @@ const REQUESTS: readonly { format: Format; form: LineForm; scope?: Scope }[] = [
   { format: TEXT, form: 'text' },
   { format: TEXT, form: 'deflated' },
   { format: OPEN_METRICS, form: 'text' },
+  { format: PROTOBUF, form: 'text' },
   {
     format: OPEN_METRICS,
     form: 'deflated',
@@ -62,7 +64,7 @@ describe('large pages of targets in a thread whose memory grows', () => {
     });
   };
 
-  const pageOf = (answer: DemandAnswer, format: Format): Page => {
+  const pageOf = (answer: DemandAnswer, format: Format): Page | Promise<Page> => {
     if (answer.kind === 'waiting') throw new Error(answer.status.progress.reason);
     return format.page({ ...answer, internal: [] });
   };
@@ -74,7 +76,7 @@ describe('large pages of targets in a thread whose memory grows', () => {
     const page$ = target.demand(scope, form).pipe(map((each) => pageOf(each, format)));
     const { seen } = follow(page$);
     await eventually('the demand is answered', () => seen.length > 0);
-    const page = seen[0] ?? expect.fail();
+    const page = (await seen[0]) ?? expect.fail();
     if (form === 'text') return { body: page, text: bytesOf(page) };
     const body = (await page.gzip?.()) ?? expect.fail('no gzip');
     return { body, text: gunzipSync(bytesOf(body)) };

@@ -1,0 +1,422 @@
+// Converts lines of text into protobuf messages of the package io.prometheus.client, which Prometheus reads.
+import type { FamilyMetadata, MetricType } from '../../model.js';
+
+/** The type of a family in protobuf, and the field of `Metric` with its values. */
+interface MessageType {
+  readonly type: number;
+  readonly field: number;
+}
+
+const GAUGE: MessageType = { type: 1, field: 2 };
+const MESSAGE_TYPES: Readonly<Record<MetricType, MessageType>> = {
+  counter: { type: 0, field: 3 },
+  gauge: GAUGE,
+  info: GAUGE,
+  stateset: GAUGE,
+  summary: { type: 2, field: 4 },
+  unknown: { type: 3, field: 5 },
+  histogram: { type: 4, field: 7 },
+};
+
+/** Field numbers of the messages. */
+const FAMILY = { name: 1, help: 2, type: 3, metric: 4, unit: 5 };
+const METRIC = { label: 1 };
+const LABEL = { name: 1, value: 2 };
+const NUMBER = { value: 1 };
+const DISTRIBUTION = { count: 1, sum: 2, step: 3 };
+const BUCKET = { count: 1, bound: 2 };
+const QUANTILE = { quantile: 1, value: 2 };
+
+const [VARINT, FIXED64, LENGTH] = [0, 1, 2];
+const MAX_VARINT_BYTES = 10;
+/** The bytes of one line that do not grow with its labels, at most. */
+const LINE_BYTES = 64;
+/** A label in protobuf takes less than this many times its bytes as text. */
+const GROWTH = 3;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const [LINE_FEED, BLANK, EQUALS, BRACE, UNDERSCORE] = [0x0a, 0x20, 0x3d, 0x7b, 0x5f];
+const [ZERO, NINE, LETTER_C, LETTER_N, LETTER_S] = [0x30, 0x39, 0x63, 0x6e, 0x73];
+/** Integers with this many digits are exact as doubles. */
+const EXACT_DIGITS = 15;
+
+/** A buffer of protobuf fields that grows. */
+class MessageWriter {
+  #bytes: Buffer;
+  #view: DataView;
+  /** The number of bytes that are written. */
+  length = 0;
+
+  constructor(capacity: number) {
+    this.#bytes = Buffer.allocUnsafe(capacity);
+    this.#view = viewOf(this.#bytes);
+  }
+
+  get written(): Buffer {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  /** Ensures space for this many bytes. The methods that write check no bounds. */
+  reserve(bytes: number): void {
+    if (this.length + bytes <= this.#bytes.length) return;
+    const next = Buffer.allocUnsafe(2 * (this.length + bytes));
+    this.written.copy(next);
+    this.#bytes = next;
+    this.#view = viewOf(next);
+  }
+
+  varint(value: number): void {
+    let rest = value;
+    for (; rest > 0x7f; rest = Math.floor(rest / 0x80))
+      this.#bytes[this.length++] = (rest & 0x7f) | 0x80;
+    this.#bytes[this.length++] = rest;
+  }
+
+  tag(field: number, wireType: number): void {
+    this.#bytes[this.length++] = (field << 3) | wireType;
+  }
+
+  integer(field: number, value: bigint): void {
+    this.tag(field, VARINT);
+    let rest = value;
+    for (; rest > 0x7fn; rest >>= 7n) this.#bytes[this.length++] = Number(rest & 0x7fn) | 0x80;
+    this.#bytes[this.length++] = Number(rest);
+  }
+
+  double(field: number, value: number): void {
+    this.tag(field, FIXED64);
+    this.#view.setFloat64(this.length, value, true);
+    this.length += 8;
+  }
+
+  text(field: number, value: string): void {
+    const bytes = Buffer.from(value);
+    this.reserve(bytes.length + LINE_BYTES);
+    this.tag(field, LENGTH);
+    this.varint(bytes.length);
+    this.length += bytes.copy(this.#bytes, this.length);
+  }
+
+  /** Copies a part of another buffer. */
+  slice(field: number, from: Uint8Array, start: number, end: number): void {
+    this.tag(field, LENGTH);
+    this.varint(end - start);
+    let at = this.length;
+    for (let i = start; i < end; i++) this.#bytes[at++] = from[i] ?? 0;
+    this.length = at;
+  }
+
+  /** Copies the text of a label, with `escapes` backslashes, without its escapes. */
+  unescaped(field: number, from: Uint8Array, start: number, end: number, escapes: number): void {
+    this.tag(field, LENGTH);
+    this.varint(end - start - escapes);
+    for (let i = start; i < end; i++) {
+      const isEscape = from[i] === BACKSLASH;
+      if (isEscape) i++;
+      const byte = from[i] ?? 0;
+      this.#bytes[this.length++] = isEscape && byte === LETTER_N ? LINE_FEED : byte;
+    }
+  }
+
+  /** Begins a message; returns the position to pass to `close`. */
+  open(field: number): number {
+    this.tag(field, LENGTH);
+    return this.length++;
+  }
+
+  /** Ends a message: writes its length before it. */
+  close(position: number): void {
+    const bytes = this.length - position - 1;
+    if (bytes > 0x7f) {
+      this.reserve(MAX_VARINT_BYTES);
+      const start = position + 1;
+      this.#bytes.copyWithin(start + varintBytes(bytes) - 1, start, this.length);
+    }
+    this.length = position;
+    this.varint(bytes);
+    this.length += bytes;
+  }
+}
+
+const viewOf = ({ buffer, byteOffset, length }: Buffer): DataView =>
+  new DataView(buffer, byteOffset, length);
+
+function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes++;
+  return bytes;
+}
+
+/** The positions of the parts of a line. One object serves all lines of a text. */
+class LineParts {
+  readonly text: Uint8Array;
+  readonly #buffer: Buffer;
+  /** The position after the name of the family. */
+  suffix = 0;
+  /** The number of labels. */
+  labels = 0;
+  /** For each label: the start and end of its name, the start and end of its value, and the number of escapes. */
+  readonly #labels: number[] = [];
+  #value = 0;
+  /** The position of the line feed. */
+  end = -1;
+
+  constructor(text: Uint8Array) {
+    this.text = text;
+    this.#buffer = Buffer.from(text.buffer, text.byteOffset, text.length);
+  }
+
+  /** Reads the next line; returns false at the end of the text. */
+  next(familyBytes: number): boolean {
+    const { text } = this;
+    const start = this.end + 1;
+    if (start >= text.length) return false;
+    this.suffix = start + familyBytes;
+    this.labels = 0;
+    let at = this.suffix;
+    while (at < text.length && text[at] !== BRACE && text[at] !== BLANK) at++;
+    if (text[at] === BRACE) at = this.#scanLabels(at + 1);
+    this.#value = at + 1;
+    while (at < text.length && text[at] !== LINE_FEED) at++;
+    this.end = at;
+    return true;
+  }
+
+  /** Writes the first labels as fields of a metric. */
+  writeLabels(count: number, out: MessageWriter): void {
+    for (let i = 0; i < count; i++) {
+      const at = i * 5;
+      const [start = 0, end = 0] = [this.#labels[at], this.#labels[at + 1]];
+      const [value = 0, valueEnd = 0] = [this.#labels[at + 2], this.#labels[at + 3]];
+      const escapes = this.#labels[at + 4] ?? 0;
+      const label = out.open(METRIC.label);
+      out.slice(LABEL.name, this.text, start, end);
+      if (escapes === 0) out.slice(LABEL.value, this.text, value, valueEnd);
+      else out.unescaped(LABEL.value, this.text, value, valueEnd, escapes);
+      out.close(label);
+    }
+  }
+
+  /** The first labels as text, to compare them with those of other lines. */
+  labelsKey(count: number): string {
+    return count === 0 ? '' : this.#latin1(this.#labels[0], this.#labels[count * 5 - 2]);
+  }
+
+  /** The value of the last label as a number. */
+  get lastLabel(): number {
+    const at = this.labels * 5;
+    return numberOf(this.#latin1(this.#labels[at - 3], this.#labels[at - 2]));
+  }
+
+  get value(): number {
+    const { text, end } = this;
+    const start = this.#value;
+    // Fast path: most values are short integers.
+    if (end - start <= EXACT_DIGITS) {
+      let value = 0;
+      let at = start;
+      for (; at < end; at++) {
+        const digit = text[at] ?? 0;
+        if (digit < ZERO || digit > NINE) break;
+        value = value * 10 + (digit - ZERO);
+      }
+      if (at === end) return value;
+    }
+    return numberOf(this.#latin1(start, end));
+  }
+
+  /** The value, which is an integer. */
+  get count(): bigint {
+    return BigInt(this.#latin1(this.#value, this.end));
+  }
+
+  #latin1(start: number | undefined, end: number | undefined): string {
+    return this.#buffer.toString('latin1', start, end);
+  }
+
+  /** Scans the labels from a position on; returns the position after the closing brace. */
+  #scanLabels(start: number): number {
+    const { text } = this;
+    let at = start;
+    for (let field = 0; at < text.length && text[at] !== BLANK; field += 5) {
+      this.#labels[field] = at;
+      while (at < text.length && text[at] !== EQUALS) at++;
+      this.#labels[field + 1] = at;
+      at += 2;
+      this.#labels[field + 2] = at;
+      let escapes = 0;
+      for (; at < text.length && text[at] !== QUOTE; at++)
+        if (text[at] === BACKSLASH) {
+          escapes++;
+          at++;
+        }
+      this.#labels[field + 3] = at;
+      this.#labels[field + 4] = escapes;
+      this.labels++;
+      // After the quote is a comma, or the closing brace and a blank.
+      at += 2;
+    }
+    return at;
+  }
+}
+
+/** A number as the text formats write it. */
+const numberOf = (text: string): number => Number(text.replace('Inf', 'Infinity'));
+
+/** The lines of a family as messages. */
+export interface MetricWriter {
+  /** Adds lines. A histogram or summary may continue in the lines that are added next. */
+  add(lines: Uint8Array): void;
+  /** The fields `metric` of the family. Call it once. */
+  end(): Buffer;
+}
+
+/** Writes the lines of a family of which each is one metric. */
+class NumberWriter implements MetricWriter {
+  readonly #nameBytes: number;
+  readonly #field: number;
+  readonly #out: MessageWriter;
+
+  constructor({ name, type }: FamilyMetadata, bytes: number) {
+    this.#nameBytes = name.length;
+    this.#field = MESSAGE_TYPES[type].field;
+    this.#out = new MessageWriter(bytes + LINE_BYTES);
+  }
+
+  add(lines: Uint8Array): void {
+    const out = this.#out;
+    const line = new LineParts(lines);
+    for (let start = 0; line.next(this.#nameBytes); start = line.end) {
+      out.reserve(GROWTH * (line.end - start) + LINE_BYTES);
+      const metric = out.open(FAMILY.metric);
+      line.writeLabels(line.labels, out);
+      const number = out.open(this.#field);
+      out.double(NUMBER.value, line.value);
+      out.close(number);
+      out.close(metric);
+    }
+  }
+
+  end(): Buffer {
+    return this.#out.written;
+  }
+}
+
+/** The message of a histogram or summary that is being written. */
+interface OpenMetric {
+  readonly labels: string;
+  readonly metric: number;
+  readonly distribution: number;
+  hasSum: boolean;
+  hasCount: boolean;
+}
+
+/**
+ * Writes histograms or summaries: consecutive lines with the same labels, except `le` and `quantile`. Leaves out one
+ * that lacks its sum or count because of a limit: Prometheus would read 0.
+ */
+class DistributionWriter implements MetricWriter {
+  readonly #family: FamilyMetadata;
+  readonly #out: MessageWriter;
+  #open: OpenMetric | undefined;
+
+  constructor(family: FamilyMetadata, bytes: number) {
+    this.#family = family;
+    this.#out = new MessageWriter(bytes + LINE_BYTES);
+  }
+
+  add(lines: Uint8Array): void {
+    const { name, type } = this.#family;
+    const line = new LineParts(lines);
+    for (let start = 0; line.next(name.length); start = line.end) {
+      this.#out.reserve(GROWTH * (line.end - start) + LINE_BYTES);
+      // The second character of the suffix: `_sum`, `_count`, or that of a bucket or quantile.
+      const suffix = lines[line.suffix] === UNDERSCORE ? lines[line.suffix + 1] : undefined;
+      const isSum = suffix === LETTER_S;
+      const isCount = suffix === LETTER_C;
+      const open = this.#opened(line, isSum || isCount ? line.labels : line.labels - 1);
+      if (isSum) {
+        open.hasSum = true;
+        this.#out.double(DISTRIBUTION.sum, line.value);
+      } else if (isCount) {
+        open.hasCount = true;
+        this.#out.integer(DISTRIBUTION.count, line.count);
+      } else this.#writeStep(line, type === 'histogram');
+    }
+  }
+
+  end(): Buffer {
+    this.#close();
+    return this.#out.written;
+  }
+
+  #writeStep(line: LineParts, isHistogram: boolean): void {
+    const out = this.#out;
+    const step = out.open(DISTRIBUTION.step);
+    if (isHistogram) {
+      out.integer(BUCKET.count, line.count);
+      out.double(BUCKET.bound, line.lastLabel);
+    } else {
+      out.double(QUANTILE.quantile, line.lastLabel);
+      out.double(QUANTILE.value, line.value);
+    }
+    out.close(step);
+  }
+
+  /** The message to which a line with these labels belongs. */
+  #opened(line: LineParts, labels: number): OpenMetric {
+    const key = line.labelsKey(labels);
+    if (this.#open?.labels === key) return this.#open;
+    this.#close();
+    const out = this.#out;
+    const metric = out.open(FAMILY.metric);
+    line.writeLabels(labels, out);
+    const distribution = out.open(MESSAGE_TYPES[this.#family.type].field);
+    const open = { labels: key, metric, distribution, hasSum: false, hasCount: false };
+    this.#open = open;
+    return open;
+  }
+
+  #close(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open === undefined) return;
+    if (!open.hasSum || !open.hasCount) {
+      // Remove the message with its tag.
+      this.#out.length = open.metric - 1;
+      return;
+    }
+    this.#out.close(open.distribution);
+    this.#out.close(open.metric);
+  }
+}
+
+export const isDistribution = ({ type }: FamilyMetadata): boolean =>
+  type === 'histogram' || type === 'summary';
+
+/** @param bytes of the lines, approximately */
+export const metricWriter = (family: FamilyMetadata, bytes: number): MetricWriter =>
+  isDistribution(family) ? new DistributionWriter(family, bytes) : new NumberWriter(family, bytes);
+
+/**
+ * The beginning of a family: the length of the whole message, and its fields except the metrics.
+ * @param unit the unit, or '' if the name does not end in it
+ * @param metricBytes bytes of the fields `metric`
+ */
+export function familyStart(
+  { name, help, type }: FamilyMetadata,
+  unit: string,
+  metricBytes: number,
+): Buffer {
+  const fields = new MessageWriter(name.length + 2 * help.length + LINE_BYTES);
+  fields.text(FAMILY.name, name);
+  fields.text(FAMILY.help, help);
+  fields.reserve(LINE_BYTES);
+  fields.tag(FAMILY.type, VARINT);
+  fields.varint(MESSAGE_TYPES[type].type);
+  if (unit !== '') fields.text(FAMILY.unit, unit);
+  const length = new MessageWriter(MAX_VARINT_BYTES);
+  length.varint(fields.length + metricBytes);
+  return Buffer.concat([length.written, fields.written]);
+}
