@@ -12,13 +12,42 @@ export const settingName = settingNames(OPTIONS);
 export class ConfigProblems {
   readonly #files = new Map<SettingsDocument, Problems>();
   readonly #all: (Problems | Fault)[] = [];
+  /** The problems of files of `targets.d` by file name. They cost only the targets of the file. */
+  readonly #ofTargetFiles = new Map<string, Problems | Fault>();
 
   of(document: SettingsDocument): Problems {
     const known = this.#files.get(document);
     if (known !== undefined) return known;
-    const problems = new Problems(document.places, settingName);
-    this.#files.set(document, problems);
+    const problems = this.#add(document, settingName);
     this.#all.push(problems);
+    return problems;
+  }
+
+  /** The problems of a file of `targets.d`. The method `of` returns them, too. */
+  ofTargetFile(name: string, document: SettingsDocument): Problems {
+    const problems = this.#add(document);
+    this.#ofTargetFiles.set(name, problems);
+    return problems;
+  }
+
+  /** Adds the fault of a file of `targets.d` that has no readable document. */
+  noteTargetFile(name: string, fault: Fault): void {
+    this.#ofTargetFiles.set(name, fault);
+  }
+
+  /** The faults of the faulty files of `targets.d`, by file name. */
+  get targetFileFaults(): ReadonlyMap<string, Fault> {
+    return new Map(
+      [...this.#ofTargetFiles].flatMap(([name, each]) => {
+        const fault = faultOf(each);
+        return fault === undefined ? [] : [[name, fault] as const];
+      }),
+    );
+  }
+
+  #add(document: SettingsDocument, nameOf?: typeof settingName): Problems {
+    const problems = new Problems(document.places, nameOf);
+    this.#files.set(document, problems);
     return problems;
   }
 
@@ -34,8 +63,9 @@ export class ConfigProblems {
     });
   }
 
+  /** All problems except those of files of `targets.d`. */
   get fault(): Fault | undefined {
-    const faults = this.#all.flatMap((each) => (each instanceof Fault ? each : (each.fault ?? [])));
+    const faults = this.#all.flatMap((each) => faultOf(each) ?? []);
     if (faults.length === 0) return undefined;
     return new Fault('CONFIG_INVALID', faults.map(({ message }) => message).join('\n'));
   }
@@ -45,3 +75,6 @@ export class ConfigProblems {
     if (fault !== undefined) throw fault;
   }
 }
+
+const faultOf = (problems: Problems | Fault): Fault | undefined =>
+  problems instanceof Fault ? problems : problems.fault;

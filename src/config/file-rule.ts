@@ -85,6 +85,11 @@ export const DISCOVER = {
 
 export type Discover = ValuesOf<typeof DISCOVER>;
 export type TargetTable = ValuesOf<typeof TARGET> & { readonly index: number };
+/** The targets of a file. */
+export interface TargetsDocument {
+  readonly document: SettingsDocument;
+  readonly targets: readonly TargetTable[];
+}
 export type ScopeConfig = ValuesOf<typeof SCOPE>;
 
 const topLevel = new Set(Object.keys(SETTINGS).map(keyOf));
@@ -95,9 +100,12 @@ const misplaced: KeyRemark = (key) =>
     ? ' in a table; it is a top-level setting, so put it above the first table'
     : '';
 
+/** The maximum number of configured targets. */
+export const MAX_TARGETS = 1024;
+
 const targetsOf = (remarkOn?: KeyRemark) =>
   list(indexed(table('a [[targets]] table', TARGET, remarkOn)), {
-    max: 1024,
+    max: MAX_TARGETS,
     different: { by: (target) => jsonOf({ ...target, index: 0 }) },
   });
 const scopes = list(table('a [[metric_scopes]] table', SCOPE, misplaced), {
@@ -127,6 +135,13 @@ export const CONFIG_FILE = table('a table', {
   hostPage: optional(defaultsOf(HOST_PAGE), hostPage, 'The page with the metrics of all targets'),
   metricScopes: optional([], scopes, 'Named subsets of the metrics'),
 });
+
+/** A file of the folder `targets.d`. */
+export const TARGET_FILE = table(
+  'a table',
+  { targets: optional([], targetsOf(), 'Further targets') },
+  () => ', allowed: only [[targets]]; other keys belong in the file of --config',
+);
 
 /** The legacy target file (spec 2.4). */
 export const TARGETS_FILE = table('a table', {

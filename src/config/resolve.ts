@@ -12,20 +12,23 @@ import {
 } from './file-rule.js';
 import { checked } from '../rules/problems.js';
 import type { Path, SettingsDocument } from '../document/document.js';
-import type { Discover, HostPage, ScopeConfig, TargetTable } from './file-rule.js';
+import type { Discover, HostPage, ScopeConfig, TargetTable, TargetsDocument } from './file-rule.js';
 import { SourcePositions } from '../document/document.js';
 import { isOverridden, warningsOf } from './warnings.js';
 import { resolvePaths, targetSettings } from './settings.js';
 import type { Settings, TargetSettings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
-import type { TargetsDocument } from './warnings.js';
+import { NO_FOLDER, hasTargetsFolder, readTargetsFolder } from './targets-folder.js';
 
 /**
  * One target to export. A setting that is not in the target's table has the value of the top-level key of the same
  * name, or else the default.
  */
 export interface TargetConfig extends TargetSettings {
-  /** The path of the target's keys: empty in single-target mode, else `['targets', index]`. */
+  /**
+   * The path of the target's keys: empty in single-target mode, else `['targets', index]`. In a file of `targets.d`,
+   * the name of the file comes first.
+   */
   readonly path: Path;
 }
 
@@ -47,9 +50,15 @@ export interface Config {
   readonly nameOf: (path: Path) => string;
   /** The start of a message about a value: its position in a file, and its name. */
   readonly subject: (path: Path) => string;
-  documentOf(path: Path): SettingsDocument;
+  /** The file of a value, and the path of the value in it. */
+  readonly located: (path: Path) => LocatedPath;
   /** Whether the value of a top-level key is valid; false if the file cannot be read. */
   isSound(key: string): boolean;
+}
+
+interface LocatedPath {
+  readonly document: SettingsDocument;
+  readonly path: Path;
 }
 
 const NO_FILE: SettingsDocument = {
@@ -79,6 +88,12 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
   const { targets: inToml, metricScopes: scopes, discover, hostPage, ...inFile } = values;
   const legacy = targetsFile === undefined ? undefined : legacyTargets(targetsFile, problems);
   const listed = legacy?.targets ?? inToml;
+  const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;
+  const hasFolder = configFile !== undefined && hasTargetsFolder(configFile);
+  const folder =
+    hasFolder && !selectsOne && targetsFile === undefined
+      ? readTargetsFolder(configFile, problems)
+      : NO_FOLDER;
 
   const settings = withDebug({
     ...resolvePaths(inFile, (path) =>
@@ -86,19 +101,29 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
     ),
     ...overrides,
   });
-  const documentOf = (path: Path) =>
-    path[0] === 'targets' && legacy !== undefined ? legacy.document : toml;
-  const at = (path: Path) => placeOf(path, documentOf(path), overrides);
-  const nameOf = (path: Path) => settingName(path, isOverridden(path[0], overrides));
-  const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;
-  const isAlone = listed.length === 0 && discover === NO_DISCOVERY;
+  const located = (path: Path): LocatedPath => {
+    const file = folder.files.get(String(path[0]));
+    if (file !== undefined) return { document: file.document, path: path.slice(1) };
+    return { document: path[0] === 'targets' && legacy ? legacy.document : toml, path };
+  };
+  const at = (path: Path) => placeOf(located(path), overrides);
+  const nameOf = (path: Path) => {
+    const inside = located(path).path;
+    return settingName(inside, isOverridden(inside[0], overrides));
+  };
+  const isAlone = listed.length === 0 && discover === NO_DISCOVERY && !folder.exists;
   const mode = selectsOne || isAlone ? 'single' : 'multi';
   const isDiscovering = mode === 'multi' && discover !== NO_DISCOVERY;
   const shared = targetSettings(settings);
   const targets =
     mode === 'single'
       ? [Object.freeze({ ...shared, path: Object.freeze([]) })]
-      : listed.map((target) => multiTarget(target, shared));
+      : [
+          ...listed.map((target) => multiTarget(target, shared)),
+          ...[...folder.files].flatMap(([name, file]) =>
+            file.targets.map((target) => multiTarget(target, shared, [name])),
+          ),
+        ];
 
   return Object.freeze({
     settings,
@@ -114,11 +139,12 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
       legacy,
       settings,
       mode,
+      hasFolder,
     }),
     at,
     nameOf,
     subject: (path: Path) => [at(path), nameOf(path)].filter((part) => part !== '').join(': '),
-    documentOf,
+    located,
     isSound: (key: string) =>
       isOverridden(key, overrides) || (inConfig !== undefined && !problems.of(toml).concern(key)),
   });
@@ -141,12 +167,14 @@ const withDebug = (settings: Settings): Settings => {
 function multiTarget(
   { serverKey, index, ...own }: TargetTable,
   settings: TargetSettings,
+  file: Path = [],
 ): TargetConfig {
-  const path = Object.freeze(['targets', index]);
+  const path = Object.freeze([...file, 'targets', index]);
   return Object.freeze({ ...settings, ...own, serverKeys: Object.freeze([serverKey]), path });
 }
 
-function placeOf(path: Path, { places }: SettingsDocument, overrides: Overrides): string {
+function placeOf({ path, document }: LocatedPath, overrides: Overrides): string {
+  const { places } = document;
   const offset = isOverridden(path[0], overrides) ? undefined : places.offset(path, 'value');
   return offset === undefined ? '' : places.at(offset);
 }

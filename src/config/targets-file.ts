@@ -152,8 +152,11 @@ interface Overlap {
   readonly sentence: string;
 }
 
+/** The keys of a target that a request can select it by. */
+export type Selection = Pick<TargetTable, 'app' | 'serverKey' | 'instance'>;
+
 /** Finds targets that have the server key and application of an earlier target, and may select the same root. */
-export function overlappingTargets(targets: readonly TargetTable[]): readonly Overlap[] {
+export function overlappingTargets(targets: readonly Selection[]): readonly Overlap[] {
   return targets.flatMap((target, index) => {
     const peers = [...targets.slice(0, index).entries()].filter(
       ([, { app, serverKey }]) => app === target.app && serverKey === target.serverKey,

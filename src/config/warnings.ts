@@ -2,10 +2,11 @@
 import type { Path, SettingsDocument } from '../document/document.js';
 import type { Arguments, Overrides } from './arguments.js';
 import { settingName } from './config-problems.js';
-import { TARGET } from './file-rule.js';
-import type { Discover, TargetTable } from './file-rule.js';
+import { NO_DISCOVERY, TARGET } from './file-rule.js';
+import type { Discover, TargetsDocument } from './file-rule.js';
 import { keyOf } from '../rules/table.js';
 import { SETTINGS } from './settings.js';
+import { TARGETS_FOLDER } from './targets-folder.js';
 import type { Settings } from './settings.js';
 import {
   ignoredTargets,
@@ -43,11 +44,6 @@ const SINGLE_TARGET_KEYS = Object.keys(SETTINGS)
   .filter((name) => name in TARGET || name === 'serverKeys')
   .map(keyOf);
 
-export interface TargetsDocument {
-  readonly document: SettingsDocument;
-  readonly targets: readonly TargetTable[];
-}
-
 interface LoadedConfiguration {
   readonly given: Arguments;
   readonly toml: TargetsDocument;
@@ -56,6 +52,8 @@ interface LoadedConfiguration {
   readonly discover: Discover;
   readonly settings: Settings;
   readonly mode: 'single' | 'multi';
+  /** Whether there is a folder `targets.d` beside the file. */
+  readonly hasFolder: boolean;
 }
 
 /** Warnings about settings without effect, and about ambiguous targets. */
@@ -76,11 +74,14 @@ export function warningsOf(loaded: LoadedConfiguration): readonly string[] {
   ]);
 }
 
-function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly string[] {
+function aboutSingle({ given, toml, settings, hasFolder }: LoadedConfiguration): readonly string[] {
   const { document, targets } = toml;
   const { overrides } = given;
   const selector = selectorOf(overrides);
-  const ignored = at(document, ['discover'], `[discover] is ignored because of ${selector}`);
+  const ignored = [
+    ...at(document, ['discover'], `[discover] is ignored because of ${selector}`),
+    ...(hasFolder ? [`${TARGETS_FOLDER} is ignored because of ${selector}`] : []),
+  ];
   if (targets.length === 0) return selector === '' ? [] : ignored;
   const isInFile = Object.hasOwn(document.values, 'app');
   const others = otherApplications(overrides, targets, settings);
@@ -94,11 +95,18 @@ function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly s
   ];
 }
 
-function aboutMulti({ given, toml, legacy, discover }: LoadedConfiguration): readonly string[] {
+function aboutMulti({
+  given,
+  toml,
+  legacy,
+  discover,
+  hasFolder,
+}: LoadedConfiguration): readonly string[] {
   const { targetsFile, overrides } = given;
   const { document, targets } = legacy ?? toml;
   const listed = targetsFile === undefined ? '[[targets]]' : `the targets of ${targetsFile}`;
-  const others = targets.length === 0 ? '[discover]' : listed;
+  const unlisted = discover === NO_DISCOVERY ? TARGETS_FOLDER : '[discover]';
+  const others = targets.length === 0 ? unlisted : listed;
   const { native, hsperfdata, varnish } = discover;
   const findsNothing = native.length === 0 && !hsperfdata && !varnish;
   return [
@@ -112,6 +120,7 @@ function aboutMulti({ given, toml, legacy, discover }: LoadedConfiguration): rea
     ...(legacy && toml.targets.length > 0
       ? at(toml.document, ['targets'], '[[targets]] are ignored because of --targets-config')
       : []),
+    ...(legacy && hasFolder ? [`${TARGETS_FOLDER} is ignored because of --targets-config`] : []),
     ...SINGLE_TARGET_KEYS.flatMap((key) =>
       at(toml.document, [key], `${settingName([key])} is ignored because of ${others}`),
     ),

@@ -4,6 +4,7 @@ import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import type { Config } from '../config/resolve.js';
 import type { Settings } from '../config/settings.js';
+import { withoutExcerpts } from '../document/document.js';
 import { readText } from '../document/text-file.js';
 import { Fault, prefixFault } from '../errors.js';
 import { readDocument, readLicense } from '../license/license-watch.js';
@@ -20,6 +21,7 @@ import { planTargets } from './plan.js';
 import type { Planned } from './plan.js';
 import { zoneWarnings } from './process-zone.js';
 import { scopeWarnings } from './scopes.js';
+import { withoutFaultyFiles } from './target-files.js';
 
 export type Start =
   | {
@@ -45,14 +47,14 @@ export type Start =
 export function checkStart(given: Arguments, now: Date, tz?: string): Start {
   const problems = new ConfigProblems();
   const planned = plannedOf(given, problems);
-  const { config } = planned;
+  const { config, leftOut } = planned;
   const license = licenseOf(config, now);
   const { fault } = problems;
   const warnings =
     fault === undefined ? [...warningsOf(planned), ...zoneWarnings(planned.plan, tz)] : [];
   if (fault === undefined && !(license instanceof Fault) && license !== undefined)
     return { kind: 'accepted', planned, license, warnings };
-  const faults = [fault, license].filter((each) => each instanceof Fault);
+  const faults = [fault, ...leftOut.values(), license].filter((each) => each instanceof Fault);
   return { kind: 'refused', planned: fault === undefined ? planned : undefined, faults, warnings };
 }
 
@@ -77,10 +79,11 @@ export function checkReload(given: Arguments, started: Settings, now: Date): Pla
 
 function plannedOf(given: Arguments, problems: ConfigProblems): Planned {
   const config = loadConfig(given, problems);
-  const plan = planTargets(config, problems);
+  const planned = withoutFaultyFiles(config, planTargets(config, problems), problems);
   const file = config.settings.webConfigFile;
   const web = file === '' ? undefined : problems.attempt(() => webConfigOf(config, file));
-  return { config, plan, warnings: exposureWarnings(config, plan, web) };
+  const exposure = exposureWarnings(config, planned.plan, web);
+  return { ...planned, warnings: [...planned.warnings, ...exposure] };
 }
 
 function webConfigOf(config: Config, file: string): WebConfig {
@@ -98,6 +101,17 @@ export const warningsOf = ({ config, plan, warnings }: Planned): readonly string
   ...scopeWarnings(config, plan),
   ...warnings,
 ];
+
+/** The maximum number of lines about a file. */
+const MAX_LINES = 10;
+
+/** Lines for the log about the files of `targets.d` that are left out. */
+export const leftOutLines = ({ leftOut }: Pick<Planned, 'leftOut'>): readonly string[] =>
+  [...leftOut].flatMap(([name, { message }]) => {
+    const lines = withoutExcerpts(message);
+    const more = lines.length > MAX_LINES ? ['--check-config lists the other problems'] : [];
+    return [`the targets of ${name} are left out:`, ...lines.slice(0, MAX_LINES), ...more];
+  });
 
 /** @throws Fault LICENSE_REJECTED with the reason and what to do, or LICENSE_EARLY */
 function acceptedLicense(file: string, now: Date, keys: TrustedKeys): LicenseStatus {

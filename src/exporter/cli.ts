@@ -16,7 +16,7 @@ import { activatedSockets } from '../systemd/service-manager.js';
 import { Scheduler } from '../streams/scheduler.js';
 import { finderOf, formatPollers } from '../targets/formats.js';
 import { partitionCount } from '../targets/placement.js';
-import { checkStart } from './check-start.js';
+import { checkStart, leftOutLines } from './check-start.js';
 import type { Start } from './check-start.js';
 import { healthProblem } from './health.js';
 import { connectionLimit, openFilesLimit } from './listeners.js';
@@ -58,7 +58,10 @@ function run(relative: Arguments, isOnce: boolean): void {
   const { settings } = planned.config;
   // Leave the working directory: if it were removed, threads could not start.
   process.chdir('/');
-  const { outputs, log, warn, manager } = startDaemon(process, settings, warnings);
+  const { outputs, log, warn, manager } = startDaemon(process, settings, [
+    ...warnings,
+    ...leftOutLines(planned),
+  ]);
   const { discover } = planned.config;
   const discoverable = discover === NO_DISCOVERY ? 0 : discover.maxTargets;
   const most = planned.plan.length + discoverable;
@@ -162,10 +165,10 @@ function check(given: Arguments, isLive: boolean): void {
   ].map((warning) => `warning: ${warning}\n`);
   const { planned } = start;
   const live = isLive && planned !== undefined ? liveLines(planned) : [];
-  print(
-    `${live.join('')}${warnings.join('')}${start.kind === 'accepted' ? 'configuration is valid\n' : ''}`,
-  );
-  if (start.kind === 'refused') refuse(start.faults);
+  const faults = start.kind === 'refused' ? start.faults : [...start.planned.leftOut.values()];
+  const verdict = faults.length === 0 ? 'configuration is valid\n' : '';
+  print(`${live.join('')}${warnings.join('')}${verdict}`);
+  if (faults.length > 0) refuse(faults);
 }
 
 /** Prints whether the exporter that runs with a configuration is healthy. Sets the exit status to 0 or 1. */

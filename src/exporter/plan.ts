@@ -42,6 +42,8 @@ export const selectedClasses = ({
 export interface Planned {
   readonly config: Config;
   readonly plan: Plan;
+  /** The faults of the files of `targets.d` that are left out, by file name. */
+  readonly leftOut: ReadonlyMap<string, Fault>;
   /** Warnings about the configuration as a whole. */
   readonly warnings: readonly string[];
 }
@@ -60,7 +62,8 @@ export function planTargets(config: Config, problems?: ConfigProblems): Plan {
 
 function planned(config: Config, problems: ConfigProblems): Plan {
   const report: ReportProblem = (path, sentence, mark) => {
-    problems.of(config.documentOf(path)).add(path, sentence, mark);
+    const { document, path: inside } = config.located(path);
+    problems.of(document).add(inside, sentence, mark);
   };
   const faults: Fault[] = [];
   const { texts, areComplete } = readTexts(config, problems);
@@ -227,7 +230,7 @@ function formatSettingsOf(
 function readTexts(config: Config, problems: ConfigProblems) {
   const texts = config.settings.catalogueFiles.map((file, index): CatalogueText | undefined => {
     const path = ['catalogue_files', index];
-    const inFile = problems.of(config.documentOf(path));
+    const inFile = problems.of(config.located(path).document);
     return inFile.catch(path, () => ({ file, text: readText(file) }));
   });
   const read = texts.filter((each) => each !== undefined);

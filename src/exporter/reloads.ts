@@ -9,7 +9,7 @@ import { Fault, isSystemError, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
 import type { ReloadAnswer } from '../sinks/http/dispatch.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
-import { checkReload, warningsOf } from './check-start.js';
+import { checkReload, leftOutLines, warningsOf } from './check-start.js';
 import type { Planned } from './plan.js';
 
 export type Reload =
@@ -37,9 +37,10 @@ export function reloads(
       const needRestart = changed.map(
         (key) => `${key} changed: the change takes effect at the next start`,
       );
-      [...warningsOf(planned), ...needRestart].forEach(warn);
+      const leftOut = leftOutLines(planned);
+      [...warningsOf(planned), ...leftOut, ...needRestart].forEach(warn);
       reload$.next({ kind: 'accepted', planned });
-      return { kind: 'accepted', needRestart };
+      return { kind: 'accepted', notApplied: [...leftOut, ...needRestart] };
     } catch (error) {
       if (!(error instanceof Fault) && !isSystemError(error)) throw error;
       const message = messageOf(error);

@@ -72,6 +72,14 @@ export function serviceMetrics(
       'Publishers that [discover] left out: too many, unreadable, or with an invalid application.',
     ),
   }));
+  const faultyFile = once(() =>
+    metrics.gauge(
+      'shm_exporter_target_file_faulty',
+      '1 for each file of targets.d that is left out because of a fault.',
+      ['file'],
+    ),
+  );
+  let faultyFiles: readonly string[] = [];
   build(1, { version, revision, nodeversion: node });
   let info: ProcessInfo = {
     ...{ version, revision, node, startedMs, license: undefined },
@@ -90,6 +98,12 @@ export function serviceMetrics(
     discovered({ targets, leftOut }: Discovered): void {
       discovery().targets(targets.length);
       discovery().leftOut(leftOut.length);
+    },
+    /** Records which files of `targets.d` the configuration in use leaves out. */
+    faultyTargetFiles(files: readonly string[]): void {
+      for (const file of faultyFiles) faultyFile()(undefined, { file });
+      for (const file of files) faultyFile()(1, { file });
+      faultyFiles = files;
     },
     /** Records that the exporter has used a configuration since `acceptedMs`. */
     configAccepted(hash: number, acceptedMs: number): void {

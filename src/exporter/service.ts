@@ -152,7 +152,8 @@ export function service(
     );
     const updates$ = accepted$.pipe(
       startWith(planned),
-      tap(({ config: given }) => {
+      tap(({ config: given, leftOut }) => {
+        metrics.faultyTargetFiles([...leftOut.keys()]);
         hasHostPage = given.hostPage.enabled;
         metrics.configAccepted(configHash(given), unixMs());
       }),

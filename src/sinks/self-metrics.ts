@@ -91,15 +91,17 @@ export class SelfMetrics {
     return add;
   }
 
-  /** Adds a gauge, and returns the function that sets it. */
+  /** Adds a gauge, and returns the function that sets it. The value undefined removes the series. */
   gauge(
     name: string,
     help: string,
     labelNames: readonly string[] = [],
-  ): (value: number, labels?: IdentityLabels) => void {
+  ): (value: number | undefined, labels?: IdentityLabels) => void {
     const values = this.#register({ name, type: 'gauge', help, unit: '' }, labelNames);
     return (value, labels = {}) => {
-      values.set(labelsText(labels, true), value);
+      const text = labelsText(labels, true);
+      if (value === undefined) values.delete(text);
+      else values.set(text, value);
     };
   }
 

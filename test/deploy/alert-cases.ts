@@ -134,6 +134,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
     silent: { [own('shm_exporter_config_last_reload_successful')]: always(1) },
   },
   {
+    alert: 'ShmTargetFileFaulty',
+    fires: { [own('shm_exporter_target_file_faulty')]: always(1) },
+    silent: { [own('shm_exporter_config_last_reload_successful')]: always(1) },
+  },
+  {
     alert: 'ShmWebConfigRefused',
     fires: { [own('shm_exporter_web_config_last_reload_successful')]: always(0) },
     silent: { [own('shm_exporter_web_config_last_reload_successful')]: always(1) },

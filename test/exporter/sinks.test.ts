@@ -51,7 +51,7 @@ describe('the selected sink', () => {
         },
       sockets: [],
       isOnce: false,
-      reload: () => ({ kind: 'accepted', needRestart: [] }),
+      reload: () => ({ kind: 'accepted', notApplied: [] }),
       log: (event) => logged.push(event),
     });
   };

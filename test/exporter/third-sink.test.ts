@@ -61,7 +61,7 @@ describe('a third sink', () => {
         send: () => 0,
         warn: () => undefined,
       }),
-      reload: () => ({ kind: 'accepted' as const, needRestart: [] }),
+      reload: () => ({ kind: 'accepted' as const, notApplied: [] }),
       memory: posixMemory,
       unixMs: () => 0,
       stdout: () => () => EMPTY,
@@ -69,7 +69,7 @@ describe('a third sink', () => {
     };
     ({ subscription: running } = follow(
       service(
-        { config, plan: planTargets(config), warnings: [] },
+        { config, plan: planTargets(config), leftOut: new Map(), warnings: [] },
         readLicense(license, new Date('2026-01-02T00:00:00Z')),
         around,
         EMPTY,

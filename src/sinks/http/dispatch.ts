@@ -32,8 +32,8 @@ import { hasRouting, parametersOf, route } from './route.js';
 export type ReloadAnswer =
   | {
       readonly kind: 'accepted';
-      /** A sentence for each changed setting that only takes effect after a restart. */
-      readonly needRestart: readonly string[];
+      /** Sentences about the settings that take effect only after a restart, and about files that are left out. */
+      readonly notApplied: readonly string[];
     }
   | {
       readonly kind: 'refused';
@@ -167,7 +167,7 @@ function reloadRequested(method: string, reload: EndpointOptions['reload']): Dis
   const reply = (): Reply => {
     const answer = reload();
     return answer.kind === 'accepted'
-      ? textReply(200, ['configuration reloaded', ...answer.needRestart].join('\n'))
+      ? textReply(200, ['configuration reloaded', ...answer.notApplied].join('\n'))
       : textReply(500, ['configuration not reloaded:', ...answer.reasons].join('\n'));
   };
   return { isScrape: false, reply: () => of(reply()) };

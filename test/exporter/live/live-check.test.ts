@@ -36,8 +36,9 @@ describe('the live check', () => {
     folder.write('shop.toml', shop);
     const head = `context_id = "${segments.contextId}"\ncatalogue_files = ["shop.toml"]\n`;
     const config = loadConfig({ configFile: folder.write('c.toml', head + toml), overrides: {} });
-    const lines = liveCheck({ config, plan: planTargets(config), warnings: [] }, (key) =>
-      segments.poller(key),
+    const lines = liveCheck(
+      { config, plan: planTargets(config), leftOut: new Map(), warnings: [] },
+      (key) => segments.poller(key),
     );
     return lines.map((line) => folder.bare(line).replaceAll(segments.contextId, 'test'));
   }

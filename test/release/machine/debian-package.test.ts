@@ -57,7 +57,7 @@ describe('the .deb, on a machine without Node.js, a compiler or a network', func
   it('installs, and reports that the exporter cannot start without a license file', () => {
     const { stdout, seconds } = machine.run(install(BEFORE));
     installation = seconds;
-    expect(stdout).to.include('was not started or restarted, since the exporter would not start:');
+    expect(stdout).to.include('was not started or restarted, since this check failed:');
     expect(stdout).to.include(
       'License file /etc/shm_exporter/license.json cannot be read: no such file or folder',
     );

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { FakeTarget } from '../../support/fake-target.js';
 import { freshServing } from '../../support/serving-http.js';
 
-const ACCEPTED = { kind: 'accepted', needRestart: [] } as const;
+const ACCEPTED = { kind: 'accepted', notApplied: [] } as const;
 
 describe('/-/reload', () => {
   const serve = freshServing();
@@ -31,14 +31,14 @@ describe('/-/reload', () => {
   });
 
   it('lists the settings that take effect only at the next start', async () => {
-    const needRestart = ['metrics_port changed: the change takes effect at the next start', 'b'];
+    const notApplied = ['metrics_port changed: the change takes effect at the next start', 'b'];
     const http = await serve([new FakeTarget()], {
-      reload: () => ({ kind: 'accepted', needRestart }),
+      reload: () => ({ kind: 'accepted', notApplied }),
     });
     const { status, text } = await http.ask('/-/reload', post);
     expect([status, text]).to.deep.equal([
       200,
-      `configuration reloaded\n${needRestart.join('\n')}\n`,
+      `configuration reloaded\n${notApplied.join('\n')}\n`,
     ]);
   });
 

@@ -135,6 +135,11 @@ export const losses: readonly Drawing[] = [
     },
   }),
   timeSeries('short', {
+    title: 'Faulty files of targets.d',
+    description: 'Their targets are left out; the log and --check-config name the faults.',
+    queries: { '{{file}}': own('target_file_faulty') },
+  }),
+  timeSeries('short', {
     title: 'Scopes that select nothing',
     description: 'The pages of these scopes answer 404.',
     queries: { [OF_EXPORTER]: own('scopes_unmatched') },
