@@ -35,6 +35,7 @@ const BASIC: ReadonlySet<string> = new Set([
   'shm_exporter_config_hash',
   'shm_exporter_web_config_last_reload_successful',
   'shm_exporter_certificate_expiry_timestamp_seconds',
+  'shm_exporter_target_file_faulty',
   'shm_exporter_scopes_unmatched',
   'shm_exporter_discovered_targets',
   'shm_exporter_discovery_left_out',
@@ -141,7 +142,10 @@ export class SelfMetrics {
     }
     const shown = [...metrics.values()].filter(({ values }) => values.size > 0);
     const own = this.#own.filter(({ name }) => this.#hasOwn(name));
-    return [...shown, ...own].map((metric) => textOf(this.#withPresentState(metric)));
+    return [
+      ...shown.map((metric) => textOf(this.#withPresentState(metric))),
+      ...own.map((metric) => textOf(this.#withFirstSeries(this.#withPresentState(metric)))),
+    ];
   }
 
   /** Whether the level has a metric of the process or a sink. */
@@ -152,6 +156,11 @@ export class SelfMetrics {
   #withPresentState(metric: OwnMetric): OwnMetric {
     if (this.#level === 'full' || !STATES.has(metric.name)) return metric;
     return { ...metric, values: new Map([...metric.values].filter(([, value]) => value > 0)) };
+  }
+
+  #withFirstSeries(metric: OwnMetric): OwnMetric {
+    if (this.#level === 'full') return metric;
+    return { ...metric, values: new Map([...metric.values].slice(0, 1)) };
   }
 
   /** The metrics of prom-client that the level has. */

@@ -3,12 +3,13 @@ import { expect } from 'chai';
 import { configHash, loadConfig } from '#app/config/resolve.js';
 import { freePages, serviceMetrics } from '#app/exporter/service-metrics.js';
 import { LICENSE_STATES, statusOf } from '#app/license/license.js';
+import type { MetricLevel } from '#app/model.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('the service metrics', () => {
-  const measuring = (revision = 'abc') => {
-    const self = new SelfMetrics();
+  const measuring = (revision = 'abc', level: MetricLevel = 'full') => {
+    const self = new SelfMetrics([], level);
     const build = { version: '1.2.3', revision, node: '20.1.0' };
     const metrics = serviceMetrics(self, build, 1000);
     const shown = async (name: string) =>
@@ -20,6 +21,27 @@ describe('the service metrics', () => {
     const { shown } = measuring();
     expect(await shown('shm_exporter_build_info')).to.deep.equal([
       'shm_exporter_build_info{version="1.2.3",revision="abc",nodeversion="20.1.0"} 1',
+    ]);
+  });
+
+  it('name each faulty file of targets.d until it is repaired', async () => {
+    const { metrics, shown } = measuring();
+    const series = (...files: readonly string[]) =>
+      files.map((file) => `shm_exporter_target_file_faulty{file="targets.d/${file}"} 1`);
+    expect(await shown('shm_exporter_target_file_faulty')).to.deep.equal([]);
+    metrics.faultyTargetFiles(['targets.d/a', 'targets.d/b']);
+    expect(await shown('shm_exporter_target_file_faulty')).to.deep.equal(series('a', 'b'));
+    metrics.faultyTargetFiles(['targets.d/b']);
+    expect(await shown('shm_exporter_target_file_faulty')).to.deep.equal(series('b'));
+    metrics.faultyTargetFiles([]);
+    expect(await shown('shm_exporter_target_file_faulty')).to.deep.equal([]);
+  });
+
+  it('name only the first faulty file of targets.d at the level basic', async () => {
+    const { metrics, shown } = measuring('abc', 'basic');
+    metrics.faultyTargetFiles(['targets.d/a', 'targets.d/b']);
+    expect(await shown('shm_exporter_target_file_faulty')).to.deep.equal([
+      'shm_exporter_target_file_faulty{file="targets.d/a"} 1',
     ]);
   });
 
