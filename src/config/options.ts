@@ -110,6 +110,11 @@ export const OPTIONS = {
     'Maximum number of concurrent scrapes; 0 means no limit',
     { ...OUTPUT, ...RARE, ...overrides('httpMaxScrapes') },
   ),
+  pagesWithoutInternalMetrics: flagOption(
+    '--web.disable-exporter-metrics',
+    'Leave the internal metrics off the pages of targets',
+    { ...OUTPUT, ...RARE, ...overrides('pagesWithoutInternalMetrics') },
+  ),
   metricsSystemdSocket: flagOption('--web.systemd-socket', 'Listen on the sockets of systemd', {
     ...OUTPUT,
     ...RARE,

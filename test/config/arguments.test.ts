@@ -33,6 +33,7 @@ describe('parseArguments', () => {
     [['--web.telemetry-path', '/m'], { overrides: { metricsPath: '/m' } }],
     [['--web.max-requests', '40'], { overrides: { httpMaxScrapes: 40 } }],
     [['--web.max-requests=0'], { overrides: { httpMaxScrapes: 65_535 } }],
+    [['--web.disable-exporter-metrics'], { overrides: { pagesWithoutInternalMetrics: true } }],
     [['--log.level', 'warn'], { overrides: { logLevel: 'warning' } }],
     [['--log.level=debug'], { overrides: { logLevel: 'debug' } }],
     [['--log.format', 'json'], { overrides: { logFormat: 'json' } }],
