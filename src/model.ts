@@ -80,11 +80,14 @@ export interface Refresh {
   readonly forms: readonly LineForm[];
 }
 
-/** One internal metric of a target, with a single series. Spec 2.5. */
+/** One series of an internal metric of a target. The series of a metric are consecutive. Spec 2.5. */
 export interface InternalMetric {
+  /** The name of the metric. */
   readonly name: string;
-  readonly type: 'counter' | 'gauge';
+  readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
+  /** The end of the name of the series after the name of the metric: `_bucket`, `_sum` or `_count` in a histogram. */
+  readonly suffix?: string;
   /** The value; a bigint if a double would round it. */
   readonly value: number | bigint;
   /** All targets have the same label names for this metric. Pages omit labels with an empty value. */

@@ -25,7 +25,7 @@ import { RootChooser } from './streams/choose-root.js';
 import type { ChosenRoot, RootChoice } from './streams/choose-root.js';
 import { throttleRenders } from './streams/throttle-renders.js';
 import type { Demand } from './streams/throttle-renders.js';
-import type { TaskQueue, Scheduler } from './streams/scheduler.js';
+import type { Scheduler, TaskQueue, TaskTimes } from './streams/scheduler.js';
 import type { RefreshReport, Report } from './streams/report.js';
 import type { PolledKey, PollerPool } from './streams/poller-pool.js';
 import { ViewRefresher } from './streams/view-refresher.js';
@@ -44,8 +44,8 @@ export interface HostingParts {
   /** The unanswered refresh. It outlives the root: if the root is lost, the answer states that there is no root. */
   readonly openRefresh$: Observable<Refresh | undefined>;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
-  /** Called with the duration of each task. */
-  readonly onTaskEnd: (tookMs: number) => void;
+  /** Called with the times of each task. */
+  readonly onTaskEnd: (times: TaskTimes) => void;
   readonly scheduler?: SchedulerLike | undefined;
 }
 

@@ -74,7 +74,7 @@ describe('hostingPipeline', () => {
             onClash: () => undefined,
           }),
         ),
-      onTaskEnd: (ms) => tookMs.push(ms),
+      onTaskEnd: (times) => tookMs.push(times.tookMs),
       scheduler: clock,
     });
     const updates = follow(
@@ -361,7 +361,7 @@ describe('servingPipeline', () => {
           }),
         );
         const state = { ...unknownState('82'), isReady: true };
-        const counted = { tasksMs: [], counts: newCounters() };
+        const counted = { tasks: [], counts: newCounters() };
         const answer$ = servingPipeline({
           demand$,
           report$: NEVER,

@@ -1,6 +1,7 @@
 // The exporter's metrics about the process, its sinks and all targets. prom-client collects the default metrics.
 import { performance } from 'node:perf_hooks';
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { DurationHistogram } from '../exposition/duration-histogram.js';
 import { headerText, labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
 import { PUBLISHER_STATES } from '../model.js';
 import type { FamilyMetadata, MetricLevel, Target } from '../model.js';
@@ -20,7 +21,7 @@ const TARGETS: FamilyMetadata = {
   unit: '',
 };
 
-/** The metrics of the process and its sinks at the level `basic`. Each has at most one series at this level. */
+/** The metrics of the process and its sinks at the level `basic`. At this level, each has only its first series. */
 const BASIC: ReadonlySet<string> = new Set([
   'process_start_time_seconds',
   'process_cpu_seconds_total',
@@ -46,7 +47,7 @@ const BASIC: ReadonlySet<string> = new Set([
 /** Metrics with one series for each state. At the level `basic`, they have only the series of the present state. */
 const STATES: ReadonlySet<string> = new Set([PUBLISHERS.name, 'shm_exporter_license_state']);
 
-/** A metric. The map holds the value of each series; its keys are the labels as text. */
+/** A metric. The map holds the value of each series; its keys are the name and labels of the series as text. */
 interface OwnMetric extends FamilyMetadata {
   readonly values: Map<string, number>;
 }
@@ -84,8 +85,8 @@ export class SelfMetrics {
   ): (by: number, labels?: IdentityLabels) => void {
     const values = this.#register({ name, type: 'counter', help, unit: '' }, Object.keys(label));
     const add = (by: number, labels: IdentityLabels = {}): void => {
-      const text = labelsText(labels, true);
-      values.set(text, (values.get(text) ?? 0) + by);
+      const series = seriesText(name, labelsText(labels, true));
+      values.set(series, (values.get(series) ?? 0) + by);
     };
     for (const [key, all] of Object.entries(label))
       for (const value of all) add(0, { [key]: value });
@@ -100,9 +101,25 @@ export class SelfMetrics {
   ): (value: number | undefined, labels?: IdentityLabels) => void {
     const values = this.#register({ name, type: 'gauge', help, unit: '' }, labelNames);
     return (value, labels = {}) => {
-      const text = labelsText(labels, true);
-      if (value === undefined) values.delete(text);
-      else values.set(text, value);
+      const series = seriesText(name, labelsText(labels, true));
+      if (value === undefined) values.delete(series);
+      else values.set(series, value);
+    };
+  }
+
+  /** Adds a histogram of durations in seconds, and returns the function that adds a duration in milliseconds. */
+  histogram(name: string, help: string): (ms: number) => void {
+    const histogram = new DurationHistogram();
+    const family: FamilyMetadata = { name, type: 'histogram', help, unit: '' };
+    const values = this.#register(family, []);
+    const update = (): void => {
+      for (const { suffix = '', labels = {}, value } of histogram.series(family))
+        values.set(seriesText(name + suffix, labelsText(labels)), Number(value));
+    };
+    update();
+    return (ms) => {
+      histogram.add(ms);
+      update();
     };
   }
 
@@ -127,40 +144,38 @@ export class SelfMetrics {
       metrics.set(family.name, metric);
       return metric;
     };
-    const set = (family: FamilyMetadata, labels: IdentityLabels, value: number): void => {
-      metricOf(family).values.set(labelsText(labels), value);
+    const set = (
+      family: FamilyMetadata,
+      labels: IdentityLabels,
+      value: number,
+      suffix = '',
+    ): void => {
+      metricOf(family).values.set(seriesText(family.name + suffix, labelsText(labels)), value);
     };
     this.#ofTargets.forEach(metricOf);
     for (const [target, identity] of identitiesOf(targets)) {
       const { root, partition, publisher } = target.status();
       for (const metric of target.internal())
         if (this.#level === 'full' || metrics.has(metric.name))
-          set({ ...metric, unit: '' }, { ...identity, ...metric.labels }, Number(metric.value));
+          set(
+            { ...metric, unit: '' },
+            { ...identity, ...metric.labels },
+            Number(metric.value),
+            metric.suffix,
+          );
       for (const state of PUBLISHER_STATES)
         set(PUBLISHERS, { ...identity, state }, Number(state === publisher.state));
       set(TARGETS, { ...identity, root, partition: String(partition) }, 1);
     }
     const shown = [...metrics.values()].filter(({ values }) => values.size > 0);
-    const own = this.#own.filter(({ name }) => this.#hasOwn(name));
-    return [
-      ...shown.map((metric) => textOf(this.#withPresentState(metric))),
-      ...own.map((metric) => textOf(this.#withFirstSeries(this.#withPresentState(metric)))),
-    ];
+    if (this.#level === 'full') return [...shown, ...this.#own].map(textOf);
+    const own = this.#own.filter(({ name }) => this.#hasOwn(name)).map(withPresentState);
+    return [...shown.map(withPresentState), ...own.map(withFirstSeries)].map(textOf);
   }
 
   /** Whether the level has a metric of the process or a sink. */
   #hasOwn(name: string): boolean {
     return this.#level === 'full' || BASIC.has(name);
-  }
-
-  #withPresentState(metric: OwnMetric): OwnMetric {
-    if (this.#level === 'full' || !STATES.has(metric.name)) return metric;
-    return { ...metric, values: new Map([...metric.values].filter(([, value]) => value > 0)) };
-  }
-
-  #withFirstSeries(metric: OwnMetric): OwnMetric {
-    if (this.#level === 'full') return metric;
-    return { ...metric, values: new Map([...metric.values].slice(0, 1)) };
   }
 
   /** The metrics of prom-client that the level has. */
@@ -170,18 +185,28 @@ export class SelfMetrics {
     return families.filter((family) => this.#hasOwn(family.split(' ', 3)[2] ?? '')).join('');
   }
 
-  /** A metric without labels starts at 0. */
+  /** A counter or gauge without labels starts at 0. */
   #register(family: FamilyMetadata, labelNames: readonly string[]): OwnMetric['values'] {
-    const values = new Map(labelNames.length === 0 ? [['', 0]] : []);
+    const startsAt0 = labelNames.length === 0 && family.type !== 'histogram';
+    const values = new Map<string, number>(startsAt0 ? [[family.name, 0]] : []);
     this.#own.push({ ...family, values });
     return values;
   }
 }
 
+const withPresentState = (metric: OwnMetric): OwnMetric =>
+  STATES.has(metric.name)
+    ? { ...metric, values: new Map([...metric.values].filter(([, value]) => value > 0)) }
+    : metric;
+
+const withFirstSeries = (metric: OwnMetric): OwnMetric => ({
+  ...metric,
+  values: new Map([...metric.values].slice(0, 1)),
+});
+
 function textOf({ values, ...metadata }: OwnMetric): string {
   let text = headerText(metadata);
-  for (const [labels, value] of values)
-    text += `${seriesText(metadata.name, labels)} ${numberText(value)}\n`;
+  for (const [series, value] of values) text += `${series} ${numberText(value)}\n`;
   return text;
 }
 

@@ -6,6 +6,7 @@ import type { Durations } from '../exposition/sample-window.js';
 import type { PublisherProcess, Snapshot, SyncProgress, TargetEvent, Verdict } from '../model.js';
 import { NOT_POLLED } from './poller.js';
 import type { PollResult } from './poller.js';
+import type { TaskTimes } from './scheduler.js';
 
 /** The number of notifications that a publisher has made. */
 export interface Notifications {
@@ -76,8 +77,8 @@ export const unknownState = (serverKey: string): TargetState => ({
 
 /** The counts of a hosting since its last report. */
 interface Counted {
-  /** The milliseconds of each task. */
-  readonly tasksMs: readonly number[];
+  /** The times of each task. */
+  readonly tasks: readonly TaskTimes[];
   readonly counts: Counts;
 }
 

@@ -138,13 +138,19 @@ export class Scheduler {
   }
 }
 
+/** The times of a task in milliseconds. */
+export interface TaskTimes {
+  readonly waitedMs: number;
+  readonly tookMs: number;
+}
+
 interface TaskParts<T> {
   /** Starts the steps of a task, which return its results. */
   readonly steps: () => Generator<void, readonly T[]>;
   /** Whether a client waits for the results. */
   readonly isUrgent: () => boolean;
-  /** Called with the milliseconds that the steps took. */
-  readonly onEnd: (tookMs: number) => void;
+  /** Called when the task has ended. */
+  readonly onEnd: (times: TaskTimes) => void;
 }
 
 /** The queue of a partition: runs tasks of its targets on the scheduler of the thread, and measures them. */
@@ -207,7 +213,8 @@ export class TaskQueue {
     { steps, onEnd }: TaskParts<T>,
     start: () => number,
   ): Generator<void, readonly T[]> {
-    this.#waits.add(start());
+    const waitedMs = start();
+    this.#waits.add(waitedMs);
     const all = steps();
     let tookMs = 0;
     for (;;) {
@@ -217,7 +224,7 @@ export class TaskQueue {
       this.#busyMs += ms;
       tookMs += ms;
       if (done === true) {
-        onEnd(tookMs);
+        onEnd({ waitedMs, tookMs });
         return value;
       }
       yield;

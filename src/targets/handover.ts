@@ -254,10 +254,10 @@ export class Handover {
     if (report.kind === 'event' && isRedefined && report.event.level === 'warning')
       this.#report$.next(report);
     if (report.kind !== 'state') return;
-    const { tasksMs, counts } = report;
+    const { tasks, counts } = report;
     // With an unchanged definition, the serving hosting has already counted the series that the standby omits.
     const own = isRedefined ? counts : countsOfEvents(counts);
-    this.#report$.next({ kind: 'standby', tasksMs, counts: own });
+    this.#report$.next({ kind: 'standby', tasks, counts: own });
     if (report.state.isReady) this.#switch();
   }
 

@@ -1,10 +1,10 @@
 // The metrics about a target itself. Spec 2.5.
 import { COUNTERS, COUNTER_NAMES } from '../exposition/counters.js';
 import type { Counters } from '../exposition/counters.js';
+import type { DurationHistogram } from '../exposition/duration-histogram.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
-import type { Labels } from '../exposition/text/text-syntax.js';
 import type {
   FamilyMetadata,
   FamilyLines,
@@ -50,6 +50,7 @@ interface Moment {
   readonly counts: Readonly<TargetCounters>;
   /** The durations of the target's refreshes. */
   readonly refreshes: Durations;
+  readonly histograms: Readonly<Record<'refreshes' | 'waits', DurationHistogram>>;
   readonly rebalances: Rebalances;
   /** Seconds since the last notification of the publisher; undefined if it has made none. */
   readonly notificationAge: number | undefined;
@@ -208,6 +209,19 @@ const ROWS = Object.entries(TABLE).map(([name, [help, valueAt]]) => {
   return { name, type, help, unit: '', valueAt };
 });
 
+const REFRESHES = {
+  name: 'shm_exporter_target_refresh_duration_seconds',
+  type: 'histogram',
+  help: 'Duration of refreshes.',
+  unit: '',
+} as const satisfies FamilyMetadata;
+const WAITS = {
+  name: 'shm_exporter_target_queue_wait_seconds',
+  type: 'histogram',
+  help: 'How long refreshes of the target waited in the queue of its worker.',
+  unit: '',
+} as const satisfies FamilyMetadata;
+
 const TARGET_INFO: FamilyMetadata = {
   name: 'shm_exporter_target_info',
   type: 'info',
@@ -216,7 +230,13 @@ const TARGET_INFO: FamilyMetadata = {
 };
 
 /** The metadata of the internal metrics of a page, in order, and of the info metric that names the target. */
-export const INTERNAL_METADATA: readonly FamilyMetadata[] = [...ROWS, HIGHLIGHTED, TARGET_INFO];
+export const INTERNAL_METADATA: readonly FamilyMetadata[] = [
+  ...ROWS,
+  REFRESHES,
+  WAITS,
+  HIGHLIGHTED,
+  TARGET_INFO,
+];
 
 /** The metrics of the level `basic`; with the state of its publisher, at most 6 series for each target. */
 const BASIC = new Set([
@@ -256,6 +276,8 @@ export function internalMetrics(moment: Moment): InternalMetric[] {
     const value = valueAt(moment);
     if (value !== undefined) metrics.push({ name, type, help, value });
   }
+  const { refreshes, waits } = moment.histograms;
+  metrics.push(...refreshes.series(REFRESHES), ...waits.series(WAITS));
   const { highlighted } = moment.state;
   if (highlighted !== undefined) metrics.push(highlightedMetric(highlighted));
   return metrics;
@@ -288,18 +310,16 @@ export function internalFamilies(
   scope?: Scope,
   level: PageLevel = 'full',
 ): FamilyLines[] {
-  const families = metrics.map(({ name, type, help, labels = {}, value }) => {
-    const metadata = METADATA.get(name) ?? { name, type, help, unit: '' };
-    return familyOf(metadata, labels, numberText(value));
-  });
   const labels = { app, server_key: serverKey, root, partition: String(partition) };
-  families.push(familyOf(TARGET_INFO, labels, '1'));
-  return families.filter(
-    ({ metadata }) => isShown(metadata.name, level) && scope?.selects(metadata) !== false,
-  );
+  const info = { ...TARGET_INFO, type: 'gauge', labels, value: 1 } as const;
+  const texts = new Map<FamilyMetadata, string>();
+  for (const metric of [...metrics, info]) {
+    const metadata = METADATA.get(metric.name) ?? { ...metric, unit: '' };
+    if (!isShown(metadata.name, level) || scope?.selects(metadata) === false) continue;
+    texts.set(metadata, (texts.get(metadata) ?? '') + lineOf(metric));
+  }
+  return [...texts].map(([metadata, text]) => ({ metadata, text }));
 }
 
-const familyOf = (metadata: FamilyMetadata, labels: Labels, value: string): FamilyLines => ({
-  metadata,
-  text: `${seriesText(metadata.name, labelsText(labels))} ${value}\n`,
-});
+const lineOf = ({ name, suffix = '', labels = {}, value }: InternalMetric): string =>
+  `${seriesText(name + suffix, labelsText(labels))} ${numberText(value)}\n`;

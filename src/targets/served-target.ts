@@ -2,6 +2,7 @@
 import { EMPTY, Observable, Subject, catchError, defer, finalize } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
+import { DurationHistogram } from '../exposition/duration-histogram.js';
 import { selected } from '../exposition/page/scope.js';
 import { sizeOf } from '../exposition/page/text-page.js';
 import { SampleWindow } from '../exposition/sample-window.js';
@@ -66,6 +67,7 @@ export class ServedTarget implements Target {
     ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
   };
   readonly #refreshes = new SampleWindow();
+  readonly #histograms = { refreshes: new DurationHistogram(), waits: new DurationHistogram() };
   /** The last snapshot, which the target serves until the next render, and the function that releases it. */
   #snapshot: Snapshot | undefined;
   #release = (): void => undefined;
@@ -179,8 +181,11 @@ export class ServedTarget implements Target {
     const counts = this.#counts;
     const refreshes = this.#refreshes.durations;
     const notificationAge = this.#history.notificationAge(nowMs());
-    const moment = { state, counts, refreshes, rebalances, notificationAge, unixMs: unixMs() };
-    return internalMetrics(moment);
+    const histograms = this.#histograms;
+    return internalMetrics({
+      ...{ state, counts, refreshes, histograms, rebalances, notificationAge },
+      unixMs: unixMs(),
+    });
   }
 
   /** Refreshes the target for all queued demands. Rejects demands that the report does not answer. */
@@ -202,7 +207,11 @@ export class ServedTarget implements Target {
   #receive(report: Report): readonly TargetEvent[] {
     if ('counts' in report) {
       addCounts(this.#counts, report.counts);
-      for (const tookMs of report.tasksMs) this.#refreshes.add(tookMs);
+      for (const { waitedMs, tookMs } of report.tasks) {
+        this.#refreshes.add(tookMs);
+        this.#histograms.refreshes.add(tookMs);
+        this.#histograms.waits.add(waitedMs);
+      }
     }
     if ('state' in report) {
       const { root, serverKey, isReady } = report.state;

@@ -147,8 +147,10 @@ describe(GRAFANA, () => {
     const shown = new Set(
       (board ? expressionsOf(board) : []).flatMap(([, expr]) => metricsOf(expr)),
     );
-    for (const { name } of INTERNAL_METADATA)
-      expect(shown.has(name), name).to.equal(!NOT_DRAWN.includes(name));
+    for (const { name, type } of INTERNAL_METADATA)
+      expect(shown.has(type === 'histogram' ? `${name}_bucket` : name), name).to.equal(
+        !NOT_DRAWN.includes(name),
+      );
   });
 });
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { Subject, asyncScheduler, map, of } from 'rxjs';
 import { TaskQueue, Scheduler } from '#app/streams/scheduler.js';
+import type { TaskTimes } from '#app/streams/scheduler.js';
 import { follow } from '../support/follow.js';
 import { firstTwo, marbles } from '../support/marbles.js';
 
@@ -25,7 +26,7 @@ describe('a queue of tasks', () => {
       return ['done'];
     };
     const took: number[] = [];
-    const task = { steps, isUrgent, onEnd: (ms: number) => took.push(ms) };
+    const task = { steps, isUrgent, onEnd: ({ tookMs }: TaskTimes) => took.push(tookMs) };
     expect(follow(of('input').pipe(queue.runTasks(task))).seen).to.deep.equal(['done']);
     expect(queue.waits).to.deep.include({ count: 1, sum: 100 });
     expect(took).to.deep.equal([25]);

@@ -31,7 +31,7 @@ type Event =
   | { readonly input: Demand | Report }
   | { readonly end: 'refresh'; readonly report?: RefreshReport };
 
-const counted = { tasksMs: [], counts: newCounters() };
+const counted = { tasks: [], counts: newCounters() };
 const ready = { state: { ...unknownState('82'), isReady: true }, ...counted };
 const unready = { state: unknownState('82'), ...counted };
 

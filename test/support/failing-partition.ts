@@ -29,7 +29,7 @@ export class FailingPartition implements Partition {
     const hosted = this.#inner.host(definition, formerRoot);
     const fail = (message: string) => throwError(() => new Error(message));
     const state = unknownState(definition.serverKeys[0] ?? '');
-    const rootless: Report = { kind: 'state', state, tasksMs: [], counts: newCounters() };
+    const rootless: Report = { kind: 'state', state, tasks: [], counts: newCounters() };
     const report$ = defer(() =>
       this.trouble === ''
         ? merge(this.#failure$.pipe(mergeMap(fail)), hosted.report$)

@@ -38,7 +38,12 @@ export class FakePartition implements Partition {
 
   #state(key: string, tookMs: number, counts: Partial<Counts> = {}): Report {
     const state = { ...unknownState(key), isReady: this.isReady };
-    return { kind: 'state', state, tasksMs: [tookMs], counts: { ...newCounters(), ...counts } };
+    return {
+      kind: 'state',
+      state,
+      tasks: [{ waitedMs: 0, tookMs }],
+      counts: { ...newCounters(), ...counts },
+    };
   }
 
   close(): void {

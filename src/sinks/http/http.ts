@@ -14,6 +14,7 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { monotonicMs } from '../../clock.js';
 import type { SelfMetrics } from '../self-metrics.js';
 import type { Sink, SinkEvent } from '../sink.js';
 import { admission } from './admission.js';
@@ -27,7 +28,7 @@ import type { HeaderFields, Reply, Sent } from './reply.js';
 import { HANDSHAKE_ERRORS } from './tls.js';
 import type { FailedHandshake, HandshakeError } from './tls.js';
 
-function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean) {
+function httpMetrics(metrics: Pick<SelfMetrics, 'counter' | 'histogram'>, hasTls: boolean) {
   const responses = metrics.counter(
     'shm_exporter_http_responses_total',
     'HTTP responses by status code.',
@@ -49,6 +50,10 @@ function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean) {
     'shm_exporter_http_dropped_connections_total',
     'Idle connections that were closed to make room for new ones.',
   );
+  const scrapes = metrics.histogram(
+    'shm_exporter_http_scrape_duration_seconds',
+    'Time from the request of a scrape to the end of its response.',
+  );
   const handshakes = !hasTls
     ? undefined
     : metrics.counter(
@@ -63,6 +68,7 @@ function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean) {
       saved(sent.saved);
       cut(Number(sent.isCut));
     },
+    scraped: scrapes,
     /** Counts a connection that the server closed to admit a new connection. */
     dropped: () => {
       dropped(1);
@@ -128,6 +134,7 @@ export function httpSink(options: HttpOptions): Sink {
       const tree = hasTrees ? treeResponder(options) : undefined;
       const answer = (incoming: IncomingRequest): Observable<Sent> => {
         const { request } = incoming;
+        const startedMs = monotonicMs();
         const { isScrape, reply } = dispatch(request, () => registry.targets, { ...options, tree });
         const headers = guard.headers();
         const failed = (error: unknown): Reply => {
@@ -148,6 +155,9 @@ export function httpSink(options: HttpOptions): Sink {
             }),
           ),
           deadline(responseMs, request.socket),
+          tap(() => {
+            if (isScrape) metrics.scraped(monotonicMs() - startedMs);
+          }),
         );
       };
       const counted = (sent: Sent): SinkEvent => {

@@ -124,8 +124,8 @@ export class LogicalPartition implements Partition {
       const hosted$ = hostingPipeline({
         ...{ definition, formerRoot, pool, tasks, queue: this.#queue },
         ...{ openRefresh$, makeView, scheduler },
-        onTaskEnd: (tookMs) => {
-          reporter.tasksMs.push(tookMs);
+        onTaskEnd: (times) => {
+          reporter.tasks.push(times);
         },
       });
       return merge(

@@ -11,7 +11,7 @@ import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
 import type { HostingUpdate } from '../../pipeline.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
-import type { TaskQueue } from '../../streams/scheduler.js';
+import type { TaskQueue, TaskTimes } from '../../streams/scheduler.js';
 import { NO_PROGRESS } from '../../streams/report.js';
 import type { Notifications, RefreshReport, Report, TargetState } from '../../streams/report.js';
 import type { PollerPool } from '../../streams/poller-pool.js';
@@ -34,8 +34,8 @@ const NOT_RENDERED = { hasRendered: false, isDirty: false, snapshot: undefined }
 export class Reporter {
   /** The counters of all views of the target. */
   readonly counters = newCounters();
-  /** The milliseconds of each task since the last report; the internal metrics call a task a refresh. */
-  readonly tasksMs: number[] = [];
+  /** The times of each task since the last report; the internal metrics call a task a refresh. */
+  readonly tasks: TaskTimes[] = [];
   readonly #definition: TargetDefinition;
   readonly #pool: PollerPool;
   readonly #queue: TaskQueue;
@@ -206,10 +206,10 @@ export class Reporter {
   }
 
   /** The counts since the last report. */
-  #takeCounts(): Pick<RefreshReport, 'tasksMs' | 'counts'> {
+  #takeCounts(): Pick<RefreshReport, 'tasks' | 'counts'> {
     const counts = diffOf(this.counters, this.#reported);
     this.#reported = { ...this.counters };
-    return { tasksMs: this.tasksMs.splice(0), counts };
+    return { tasks: this.tasks.splice(0), counts };
   }
 
   /** @param asOfNs the time (Unix ns) that the publisher states for the root's values */

@@ -8,6 +8,7 @@ import {
   withoutClashes,
 } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
+import { DurationHistogram } from '#app/exposition/duration-histogram.js';
 import type { FamilyMetadata, InternalMetric, MetricType } from '#app/model.js';
 import { INTERNAL_METADATA, internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeSource } from '../../support/fake-source.js';
@@ -128,7 +129,11 @@ describe('an OpenMetrics page', () => {
 
   it('has every internal metric with its type', () => {
     const metrics = INTERNAL_METADATA.flatMap(({ name, type, help }): InternalMetric[] =>
-      type === 'counter' || type === 'gauge' ? [{ name, type, help, value: 0.5 }] : [],
+      type === 'counter' || type === 'gauge'
+        ? [{ name, type, help, value: 0.5 }]
+        : type === 'histogram'
+          ? new DurationHistogram().series({ name, help })
+          : [],
     );
     const read = readOpenMetrics(textOf(internalFamilies(metrics, new FakeTarget().status())));
     expect(read.slice(1).map(({ type }) => type)).to.deep.equal(

@@ -31,6 +31,22 @@ describe('the metrics of the HTTP responder', () => {
     ]);
   });
 
+  it('count each scrape in the histogram of durations, whatever its answer', async () => {
+    const selfMetrics = new SelfMetrics();
+    const http = await serve([new FakeTarget()], { selfMetrics });
+    const count = async () =>
+      /^shm_exporter_http_scrape_duration_seconds_count (\d+)$/m.exec(
+        await selfMetrics.text([]),
+      )?.[1];
+    expect(await count()).to.equal('0');
+    for (const path of ['/metrics', '/nowhere', '/metrics/none', '/', '/metrics'])
+      await http.ask(path);
+    expect(await count()).to.equal('3');
+    expect(await selfMetrics.text([])).to.contain(
+      '\nshm_exporter_http_scrape_duration_seconds_bucket{le="+Inf"} 3\n',
+    );
+  });
+
   const MALFORMED: readonly (readonly [
     what: string,
     bytes: string,

@@ -11,7 +11,7 @@ import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
 import { marbles } from '../../support/marbles.js';
 
-const counted = { tasksMs: [], counts: newCounters() };
+const counted = { tasks: [], counts: newCounters() };
 const stateOf = (isReady: boolean) => ({ ...unknownState('82'), isReady });
 const state = (isReady: boolean): Report => ({
   kind: 'state',

@@ -360,6 +360,21 @@ for (const mode of ['logical', 'threaded'] as const)
       await eventually('the time without work is, too', () => ratio() < before);
     });
 
+    it('counts each refresh once in both of its histograms', async () => {
+      showing(1);
+      const { target } = serve();
+      await eventuallyReady(target);
+      for (let scrapes = 0; scrapes < 3; scrapes++) await ask(target, seriesOf);
+      const metrics = target.internal();
+      const counts = metrics.filter(({ suffix }) => suffix === '_count');
+      const total = metrics.find(({ name }) => name.endsWith('refresh_total'))?.value;
+      expect(total).to.be.above(3);
+      expect(counts.map(({ name, value }) => [name, value])).to.deep.equal([
+        ['shm_exporter_target_refresh_duration_seconds', total],
+        ['shm_exporter_target_queue_wait_seconds', total],
+      ]);
+    });
+
     it('removes a target without an effect on other targets', async () => {
       showing(1);
       const one = serve();

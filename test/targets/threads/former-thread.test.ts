@@ -54,7 +54,7 @@ describe('the next thread of a partition', () => {
     };
     const worker = (index: number): FakeWorker => workers[index] ?? expect.fail('no thread');
     const report = (index: number, target: number): void => {
-      const counted = { tasksMs: [], counts: newCounters() };
+      const counted = { tasks: [], counts: newCounters() };
       const state = unknownState('82');
       worker(index).send({
         kind: 'report',

@@ -12,7 +12,7 @@ import { follow } from '../../support/follow.js';
 
 /** Sends the answer to a refresh. */
 function answer(worker: FakeWorker, id: number, snapshot: SentSnapshot): void {
-  const counted = { tasksMs: [], counts: newCounters() };
+  const counted = { tasks: [], counts: newCounters() };
   const shown = { state: unknownState('82'), hasRendered: true, isDirty: false };
   const report = { kind: 'refreshed', snapshot, ...shown, ...counted } as const;
   worker.send({ kind: 'answer', id, answer: report });

@@ -25,6 +25,14 @@ export const byTarget = (...names: readonly string[]): Queries =>
   );
 const quantiles = (name: string): Queries =>
   Object.fromEntries(QUANTILES.map((q) => [`${q} ${OF_TARGET}`, target(`${name}_${q}_ms`)]));
+/** Quantiles of a histogram over all its series of an exporter. */
+const quantilesOf = (buckets: string): Queries =>
+  Object.fromEntries(
+    [0.5, 0.99].map((q) => [
+      `p${q * 100} ${OF_EXPORTER}`,
+      `histogram_quantile(${q}, sum by (instance, le) (${rate(buckets)}))`,
+    ]),
+  );
 const share = (name: string): string => {
   const [hits, misses] = [rate(target(`${name}_hits_total`)), rate(target(`${name}_misses_total`))];
   return `${hits} / (${hits} + ${misses} > 0)`;
@@ -66,6 +74,22 @@ export const scrapes: readonly Drawing[] = [
     title: 'Queue wait',
     description: 'Quantiles of how long refreshes waited in the queue of their partition.',
     queries: quantiles('worker_dequeue_latency'),
+  }),
+  timeSeries('s', {
+    title: 'Duration of responses to scrapes',
+    description:
+      'Measured by the exporter, from the request to the end of the response, for all scrapes. The bounds of the histogram are powers of ten.',
+    queries: quantilesOf(own('http_scrape_duration_seconds_bucket')),
+  }),
+  timeSeries('s', {
+    title: 'Refreshes of all targets',
+    description: 'Durations of the refreshes of all targets in the range.',
+    queries: quantilesOf(target('target_refresh_duration_seconds_bucket')),
+  }),
+  timeSeries('s', {
+    title: 'Queue wait of all targets',
+    description: 'Waits of the refreshes of all targets in the range.',
+    queries: quantilesOf(target('target_queue_wait_seconds_bucket')),
   }),
   timeSeries('cps', {
     title: 'Refreshes',
