@@ -323,6 +323,8 @@ export interface Target {
   /** The hint for the choice of the target's root: a full root id or an instance number; empty for none. */
   readonly instance: string;
   readonly format: FormatInfo;
+  /** Labels of a discovered target from its server key; none for other targets. */
+  readonly keyLabels: Readonly<Record<string, string>>;
   /** Whether discovery found the target. Such a target may go at any time. */
   readonly isDiscovered: boolean;
   /** The last chosen root; undefined before a root is chosen. */

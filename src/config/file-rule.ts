@@ -6,6 +6,7 @@ import { application, name, namePattern } from '../rules/formats.js';
 import { flag, indexed, integer, list, refined, text } from '../rules/rule.js';
 import { defaultsOf, isTable, keyOf, optional, required, table } from '../rules/table.js';
 import type { KeyRemark, ValuesOf } from '../rules/table.js';
+import { keyPattern } from './key-labels.js';
 import { OF_TARGET, SETTINGS } from './settings.js';
 
 /** Converts a raw value of a file to JSON text for comparisons. Integers of a file are bigints, and become strings. */
@@ -71,6 +72,11 @@ export const DISCOVER = {
     'Shows the JVMs of this host as a target with the server key jvm',
   ),
   varnish: optional(false, flag, 'Shows each Varnish instance below /var/lib/varnish as a target'),
+  labelsFrom: optional(
+    '',
+    keyPattern,
+    'Labels of discovered targets from their server keys, as a pattern such as "shop-{store}". Targets whose keys do not match have no such labels',
+  ),
   forgetAfterSeconds: optional(
     30,
     integer(5, 86_400),

@@ -13,7 +13,8 @@ import {
 import { checked } from '../rules/problems.js';
 import type { Path, SettingsDocument } from '../document/document.js';
 import type { Discover, HostPage, ScopeConfig, TargetTable, TargetsDocument } from './file-rule.js';
-import { SourcePositions } from '../document/document.js';
+import { SourcePositions, quoted } from '../document/document.js';
+import { keyLabelNames } from './key-labels.js';
 import { isOverridden, warningsOf } from './warnings.js';
 import { resolvePaths, targetSettings } from './settings.js';
 import type { Settings, TargetSettings } from './settings.js';
@@ -86,6 +87,12 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
   const toml = inConfig ?? NO_FILE;
   const values = problems.of(toml).read(toml, CONFIG_FILE) ?? DEFAULTS;
   const { targets: inToml, metricScopes: scopes, discover, hostPage, ...inFile } = values;
+  const ofHostPage = [hostPage.appLabel, hostPage.serverKeyLabel, hostPage.rootLabel];
+  const taken = keyLabelNames(discover.labelsFrom).find((name) => ofHostPage.includes(name));
+  if (taken !== undefined) {
+    const sentence = `found the label ${quoted(taken)}, which [host_page] gives all targets, allowed: another name`;
+    problems.of(toml).add(['discover', 'labels_from'], sentence);
+  }
   const legacy = targetsFile === undefined ? undefined : legacyTargets(targetsFile, problems);
   const listed = legacy?.targets ?? inToml;
   const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;

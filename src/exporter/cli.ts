@@ -149,7 +149,7 @@ function liveLines(planned: Planned): readonly string[] {
   const found = discovery.once(config.discover, (target) => isConfigured(plan, target));
   return [
     ...liveCheck(planned, pollerOf),
-    ...(config.discover === NO_DISCOVERY ? [] : discoveryLines(found)),
+    ...(config.discover === NO_DISCOVERY ? [] : discoveryLines(found, config.discover.labelsFrom)),
   ].map((line) => `${line}\n`);
 }
 

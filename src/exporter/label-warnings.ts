@@ -2,6 +2,7 @@
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { compilePathPattern } from '../catalogue/match/patterns.js';
 import { ownLabelsOf } from '../catalogue/row.js';
+import { keyLabelNames } from '../config/key-labels.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
 import { keyPath, quoted } from '../document/document.js';
 import type { Path } from '../document/document.js';
@@ -51,7 +52,11 @@ export function labelWarnings(config: Config, plan: Plan): readonly string[] {
         : [],
     ),
   );
+  const fromKeys = keyLabelNames(config.discover.labelsFrom).map(
+    (label) => [label, ['discover', 'labels_from']] as const,
+  );
   return [
+    ...clashes(fromKeys).map(([path, sentence]) => `${config.subject(path)}: ${sentence}`),
     ...config.targets.flatMap((target) =>
       clashes(pathLabels(target)).map(
         ([path, sentence]) => `${config.subject([...target.path, ...path])}: ${sentence}`,

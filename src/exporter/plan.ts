@@ -7,6 +7,7 @@ import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
 import { NO_DISCOVERY } from '../config/file-rule.js';
 import type { HostPage } from '../config/file-rule.js';
+import { compileKeyLabels } from '../config/key-labels.js';
 import { OF_TARGET, targetSettings } from '../config/settings.js';
 import type { Settings, TargetSettings } from '../config/settings.js';
 import { quoted } from '../document/document.js';
@@ -111,7 +112,7 @@ function planned(config: Config, problems: ConfigProblems): Plan {
       ...(catalogue === undefined ? [] : ineffectiveLabels(config, target)),
     ];
     const isDebug = config.settings.debug;
-    const flags = { targetLabels: undefined, isDiscovered: false, isDebug };
+    const flags = { targetLabels: undefined, keyLabels: {}, isDiscovered: false, isDebug };
     return {
       catalogue,
       definition: definitionOf(own, formatSettings, catalogue, flags),
@@ -126,7 +127,7 @@ const definitionOf = (
   settings: TargetSettings,
   formatSettings: FormatSettings,
   catalogue: Catalogue | undefined,
-  flags: Pick<TargetDefinition, 'targetLabels' | 'isDiscovered' | 'isDebug'>,
+  flags: Pick<TargetDefinition, 'targetLabels' | 'keyLabels' | 'isDiscovered' | 'isDebug'>,
 ): TargetDefinition => ({ ...settings, formatSettings, catalogue: catalogue?.source, ...flags });
 
 /** The labels on the series of targets. Only documents with the metrics of several targets need them. */
@@ -145,6 +146,7 @@ export function targetLabels(
 /** Makes a function that plans discovered targets. They have the defaults of the keys of `[[targets]]`. */
 export function discoveryPlanner(config: Config): (found: DiscoveredTarget) => PlannedTarget {
   const { settings } = config;
+  const labelsOf = compileKeyLabels(config.discover.labelsFrom);
   // Read the catalogues now: later, their files may have changed.
   const catalogues =
     config.discover === NO_DISCOVERY
@@ -156,7 +158,8 @@ export function discoveryPlanner(config: Config): (found: DiscoveredTarget) => P
     const formatSettings = defaultsOf(FORMATS.get(format)?.settings ?? {});
     const serverKeys = Object.freeze([serverKey]);
     const isDebug = settings.debug;
-    const flags = { targetLabels: undefined, isDiscovered: true, isDebug };
+    const keyLabels = labelsOf(serverKey);
+    const flags = { targetLabels: undefined, keyLabels, isDiscovered: true, isDebug };
     const definition = definitionOf({ ...own, serverKeys }, formatSettings, catalogue, flags);
     return { catalogue, definition, warnings: [] };
   };

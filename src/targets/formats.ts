@@ -23,6 +23,8 @@ export interface TargetDefinition extends Omit<TargetSettings, 'formatSettings'>
   readonly catalogue: CatalogueText | undefined;
   /** The labels of the target on each of its series; undefined for none. */
   readonly targetLabels: TargetLabelNames | undefined;
+  /** Labels of a discovered target from its server key, on its series after those of `targetLabels`. */
+  readonly keyLabels: Readonly<Record<string, string>>;
   /** Whether discovery found the target. Such a target may go at any time. */
   readonly isDiscovered: boolean;
   /** Whether to log each sync step and each answer. */
@@ -36,19 +38,19 @@ export interface TargetLabelNames {
   readonly root: string;
 }
 
-/** The labels of a target with this root. */
-export const targetLabelsOf = (
-  names: TargetLabelNames,
-  app: string,
+/** The labels of a target with this root on its series; none if the configuration adds none. */
+export function targetLabelsOf(
+  { app, targetLabels: names, keyLabels }: TargetDefinition,
   { serverKey, id }: FoundRoot,
-): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    [
-      [names.app, app],
-      [names.serverKey, serverKey],
-      [names.root, id],
-    ].filter(([name]) => name !== ''),
-  ) as Record<string, string>;
+): Readonly<Record<string, string>> {
+  if (names === undefined) return {};
+  const identity = [
+    [names.app, app],
+    [names.serverKey, serverKey],
+    [names.root, id],
+  ].filter(([name]) => name !== '');
+  return { ...(Object.fromEntries(identity) as Record<string, string>), ...keyLabels };
+}
 
 /** Settings of the pool that a format may need to find its server keys. Plain data. */
 export interface PoolSettings {

@@ -94,6 +94,9 @@ export class ServedTarget implements Target {
     const { certainty = '', notifies = false } = FORMATS.get(name) ?? {};
     return { name, certainty, notifies };
   }
+  get keyLabels(): Readonly<Record<string, string>> {
+    return this.assignment.definition.keyLabels;
+  }
   get isDiscovered(): boolean {
     return this.assignment.definition.isDiscovered;
   }
@@ -232,9 +235,8 @@ export class ServedTarget implements Target {
   /** The labels of the target on its series. */
   #labels(): Readonly<Record<string, string>> {
     // Until a standby serves, the lines have the labels of the former definition.
-    const { app, targetLabels } = this.#handover.serving.definition;
-    const root = this.#lastRoot;
-    return targetLabels && root ? targetLabelsOf(targetLabels, app, root) : {};
+    const { definition } = this.#handover.serving;
+    return this.#lastRoot === undefined ? {} : targetLabelsOf(definition, this.#lastRoot);
   }
 
   /** Holds a snapshot, and releases the last one. */

@@ -60,6 +60,57 @@ describe('[discover]', function () {
     await publisher.stop();
   });
 
+  it('gives targets labels from their server keys, and renames labels of series that clash', async () => {
+    const keys = ['shop-5', 'shop-6-2', '5'];
+    const publishers = keys.map((key) => programs.publish(tree(key)));
+    const more = `${DISCOVER}labels_from = "shop-{object}"\n`;
+    const config = programs.config({}, more);
+    const exporter = programs.start('exporter', ['--config', config]);
+    const url = await exporter.url();
+    await lists(url, 'shop 5', 'shop shop-5', 'shop shop-6-2');
+    for (const key of keys) await readyPage(`${url}?server_key=${key}`);
+    const { body } = await scrape(new URL('/-/all', url).href);
+    const linesOf = (name: string) =>
+      body.split('\n').filter((line) => line.startsWith(`${name}{`));
+    expect(linesOf('shop_x')).to.have.members([
+      'shop_x{app="shop",server_key="5",root="h.5.shop",object="@root"} 7',
+      'shop_x{app="shop",server_key="shop-5",root="h.shop-5.shop",object="5",exported_object="@root"} 7',
+      'shop_x{app="shop",server_key="shop-6-2",root="h.shop-6-2.shop",object="6-2",exported_object="@root"} 7',
+    ]);
+    expect(
+      linesOf('shm_target_info').map((line) => /object="[^"]*"/.exec(line)?.[0]),
+    ).to.have.members([undefined, 'object="5"', 'object="6-2"']);
+    const own = await scrape(new URL('/-/metrics', url).href);
+    expect(own.body).to.match(/^shm_exporter_target_renamed_labels\{.*"shop-5".*\} 1$/m);
+    expect(own.body).to.match(/^shm_exporter_target_renamed_labels\{.*"5".*\} 0$/m);
+    const found = await scrape(new URL('/-/targets', url).href);
+    const groups = JSON.parse(found.body) as { labels: Record<string, string> }[];
+    expect(groups.map(({ labels }) => labels['object'])).to.have.members([undefined, '5', '6-2']);
+
+    const files = ['--config', config, '--license-file', programs.license];
+    const { stdout } = programs.run('exporter', ...files, '--check-config', '--live');
+    expect(stdout).to.contain('  shop on shop-5, root h.shop-5.shop with object="5"\n');
+    expect(stdout).to.contain('  shop on 5, root h.5.shop\n').and.not.to.contain('warning');
+    programs.write(
+      config.split('/').at(-1) ?? '',
+      `${programs.settings({})}${DISCOVER}labels_from = "sop-{store}"\n`,
+    );
+    const none = programs.run('exporter', ...files, '--check-config', '--live');
+    expect(none.stdout).to.contain(
+      '  warning: labels_from matches none of their server keys: "sop-{store}"\n',
+    );
+    exporter.signal('SIGHUP');
+    await exporter.line(/configuration reloaded: /);
+    await waitFor('lines without the former label', async () =>
+      (await scrape(new URL('/-/all', url).href)).body.includes(
+        'shop_x{app="shop",server_key="shop-5",root="h.shop-5.shop",object="@root"} 7',
+      )
+        ? true
+        : undefined,
+    );
+    for (const each of publishers) each.close();
+  });
+
   it('keeps its targets during a reload, and gives them up when the table goes', async () => {
     await programs.simulatorOf(tree('4'));
     const config = programs.config({}, DISCOVER);

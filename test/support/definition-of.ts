@@ -11,6 +11,7 @@ export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefin
     app: 'demo',
     serverKeys: ['82'],
     catalogue: undefined,
+    keyLabels: {},
     isDiscovered: false,
     targetLabels: undefined,
     isDebug: false,

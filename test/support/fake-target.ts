@@ -30,6 +30,7 @@ export class FakeTarget implements Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
   instance = '';
+  keyLabels: Readonly<Record<string, string>> = {};
   isDiscovered = false;
   /** The labels of the target, which its text has already. */
   labels: Readonly<Record<string, string>> = {};

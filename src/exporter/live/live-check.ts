@@ -3,6 +3,8 @@ import type { Catalogue } from '../../catalogue/catalogue.js';
 import { compileFilters, uncataloguedIn } from '../../catalogue/match/filters.js';
 import type { Filters } from '../../catalogue/match/filters.js';
 import type { Config, TargetConfig } from '../../config/resolve.js';
+import { compileKeyLabels } from '../../config/key-labels.js';
+import { labelsText } from '../../exposition/text/text-syntax.js';
 import { pluralize } from '../../pluralize.js';
 import { keyPath, quoted } from '../../document/document.js';
 import { compileScope } from '../../exposition/page/scope.js';
@@ -49,12 +51,30 @@ interface CheckedKey {
   readonly result: PollResult;
 }
 
-/** The lines about the targets that discovery would find now. */
-export const discoveryLines = ({ targets, leftOut }: Discovered): readonly string[] => [
-  `discovery: ${pluralize(targets.length, 'target')}`,
-  ...targets.map((target) => `  ${discoveredName(target)}`),
-  ...limitLines(leftOut, 'publishers that are left out').map((line) => `  left out: ${line}`),
-];
+/**
+ * The lines about the targets that discovery would find now, with their labels.
+ * @param labelsFrom the setting `labels_from`
+ */
+export function discoveryLines(
+  { targets, leftOut }: Discovered,
+  labelsFrom: string,
+): readonly string[] {
+  const labelsOf = compileKeyLabels(labelsFrom);
+  const labels = targets.map(({ serverKey }) => labelsText(labelsOf(serverKey)));
+  const matchesNone =
+    labelsFrom !== '' && targets.length > 0 && labels.every((each) => each === '');
+  return [
+    `discovery: ${pluralize(targets.length, 'target')}`,
+    ...targets.map((target, index) => {
+      const own = labels[index] ?? '';
+      return `  ${discoveredName(target)}${own === '' ? '' : ` with ${own}`}`;
+    }),
+    ...(matchesNone
+      ? [`  warning: labels_from matches none of their server keys: ${quoted(labelsFrom)}`]
+      : []),
+    ...limitLines(leftOut, 'publishers that are left out').map((line) => `  left out: ${line}`),
+  ];
+}
 
 /**
  * Returns lines about each target: the states of its server keys, its root, and the filters, rows and scopes that

@@ -303,7 +303,7 @@ function discovery(targets: readonly Target[], path: string, request: IncomingMe
   const authority = reachedAt(request);
   const scheme = request.socket instanceof TLSSocket ? { __scheme__: 'https' } : {};
   const groups = [...identitiesOf(targets)].map(([target, identity]) => {
-    const { lastRoot } = target;
+    const { lastRoot, keyLabels } = target;
     const parameters = Object.entries(parametersOf(target, targets));
     return {
       targets: [authority],
@@ -313,6 +313,7 @@ function discovery(targets: readonly Target[], path: string, request: IncomingMe
         ...Object.fromEntries(parameters.map(([name, value]) => [`__param_${name}`, value])),
         ...identity,
         ...(lastRoot && { root: lastRoot.id }),
+        ...keyLabels,
       },
     };
   });

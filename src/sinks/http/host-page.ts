@@ -83,9 +83,10 @@ export function hostPage(
       const up = identities.map(([, identity], index) =>
         lineOf(UP, identity, Number(answers[index]?.kind === 'ready')),
       );
-      const info = identities.map(([{ lastRoot, format }, identity]) =>
-        lineOf(INFO, { ...identity, root: lastRoot?.id ?? '', format: format.name }, 1),
-      );
+      const info = identities.map(([{ lastRoot, format, keyLabels }, identity]) => {
+        const labels = { ...identity, root: lastRoot?.id ?? '', format: format.name, ...keyLabels };
+        return lineOf(INFO, labels, 1);
+      });
       const internal = [familyOf(UP, up), familyOf(INFO, info)];
       return { content: { snapshot, internal }, release };
     }),

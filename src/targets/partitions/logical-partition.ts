@@ -187,9 +187,8 @@ export class LogicalPartition implements Partition {
       },
       bindLimits,
     };
-    const { targetLabels: names } = definition;
     return ({ source, root, serverKey }) => {
-      const labels = names && targetLabelsOf(names, app, { serverKey, id: root.name });
+      const labels = targetLabelsOf(definition, { serverKey, id: root.name });
       return new TargetView({ ...parts, source, root, targetLabels: new TargetLabels(labels) });
     };
   }
