@@ -1,4 +1,4 @@
-// The clock for durations.
+// The clock for durations, and the wall clock.
 
 const { hrtime } = process;
 
@@ -9,3 +9,6 @@ const NS_PER_MS = 1e6;
  * slower: it calls five functions of Node.js.
  */
 export const monotonicMs = (): number => Number(hrtime.bigint()) / NS_PER_MS;
+
+/** The wall clock, in Unix milliseconds. */
+export const wallClockMs = (): number => Date.now();

@@ -34,8 +34,8 @@ export interface Sample {
   readonly value: string;
 }
 
-/** The forms in which the kernel writes lines: as text, or as blocks of a deflate stream. */
-export const LINE_FORMS = ['text', 'deflated'] as const;
+/** The forms in which lines are written: as text, as blocks of a deflate stream, or as messages of protobuf. */
+export const LINE_FORMS = ['text', 'deflated', 'protobuf'] as const;
 export type LineForm = (typeof LINE_FORMS)[number];
 /** The form of a demand that states none. */
 export const DEFAULT_FORM: LineForm = 'text';
@@ -45,11 +45,11 @@ export interface Piece {
   readonly family: FamilyMetadata;
   /** The number of lines. */
   readonly lines: number;
-  /** The text, or one deflate block that is aligned to a byte. */
+  /** The text, one deflate block that is aligned to a byte, or fields `metric` of a `MetricFamily`. */
   readonly data: Uint8Array;
   /** Bytes of the lines as text. */
   readonly bytes: number;
-  /** The raw CRC of the lines as text (`compress/crc.ts`); undefined for a piece of text. */
+  /** The raw CRC of the lines as text (`compress/crc.ts`); undefined except for a deflate block. */
   readonly crc: number | undefined;
 }
 
@@ -60,8 +60,8 @@ export interface Snapshot {
   /** Whether any family has a value that OpenMetrics forbids, or has had one since the family was added. */
   readonly violatesOpenMetrics: boolean;
   /**
-   * The lines without headers, in the order of a page; undefined if the kernel did not write this form. At least one
-   * form is written. `textLines` (`exposition/page/text-page.ts`) converts them to text. The bytes stay valid while the
+   * The lines without headers, in the order of a page; undefined if the render did not write this form. It wrote text,
+   * deflate blocks or both. `textLines` (`exposition/page/text-page.ts`) converts them to text. The bytes stay valid while the
    * snapshot is held.
    */
   lines(form: LineForm): readonly Piece[] | undefined;
@@ -155,8 +155,8 @@ export type PageContent = Pick<ReadyAnswer, 'snapshot' | 'internal'>;
 /** A page format, which turns metrics into a page. */
 export interface Format {
   readonly contentType: string;
-  /** Whether gzip of its pages uses lines in the form `deflated`; otherwise, pages always use text. */
-  readonly usesDeflatedLines: boolean;
+  /** The form of lines that its pages need, so that they need no conversion. */
+  form(usesGzip: boolean): LineForm;
   /** Whether the format allows all values of a page. A format without this method allows every value. */
   accepts?(content: PageContent): boolean;
   /** Holds the snapshot before it returns. */

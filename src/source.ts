@@ -105,6 +105,11 @@ export interface ManagedObject extends SlotRef {
   readonly identity: RootIdentity;
   /** Labels that the format states for the metrics of this object. Labels of a catalogue take precedence. */
   readonly labels?: Readonly<Record<string, string>>;
+  /**
+   * When the values of the object and of those below it began to count, in Unix milliseconds. Undefined: at the time
+   * that the parent or the source states.
+   */
+  readonly startedUnixMs?: number | undefined;
   /** The slot with the time (Unix ns) of a root's values, if the publisher states one. */
   readonly asOf: SlotRef | undefined;
 }
@@ -153,6 +158,8 @@ export interface Source {
   readonly frameBytes: number;
   /** An id of the generation. Ids of objects and variables are valid within one generation only. */
   readonly generation: string;
+  /** When the publisher created the source, and its values began to count, in Unix milliseconds; undefined if unknown. */
+  readonly startedUnixMs?: number | undefined;
   /** The roots, in the order in which they were published. */
   readonly roots: LiveCollection<ManagedObject>;
   /**

@@ -38,7 +38,7 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
     only: /^$/,
     remedy: "call os/libc.ts: Node's permission model refuses these functions",
   },
-  { word: /\bDate\.now\b/, only: /(^|\/)cli\.ts$/, remedy: 'take a clock or a scheduler' },
+  { word: /\bDate\.now\b/, only: /(^|\/)(cli|clock)\.ts$/, remedy: 'take a clock or a scheduler' },
   {
     word: /\.subscribe\(/,
     only: /(^|\/)(cli|thread)\.ts$/,

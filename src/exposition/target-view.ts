@@ -1,12 +1,14 @@
 // The state of one target: the nodes that it tracks below its root, their sync progress, and its text.
 import { Budget } from '../budget.js';
 import type { BudgetLimits } from '../budget.js';
-import type { Refresh, Snapshot, StructureChange, SyncProgress } from '../model.js';
+import { wallClockMs } from '../clock.js';
+import type { FamilyMetadata, Refresh, Snapshot, StructureChange, SyncProgress } from '../model.js';
 import { newCounters } from './counters.js';
 import type { Counters } from './counters.js';
 import type { HighlightedValue } from './read/highlight.js';
 import { SlotCopies } from './read/node-values.js';
 import { SlotReader } from './read/slot-reader.js';
+import { StartTimes } from './read/start-times.js';
 import { PendingNodes, isVariable } from './read/tree-walk.js';
 import type { CatalogueCoverage } from './rows/catalogue-coverage.js';
 import { TargetLabels } from './rows/labels.js';
@@ -38,7 +40,7 @@ export class TargetView {
   #isForAdded = false;
 
   constructor(settings: ViewSettings) {
-    const { kernel, source, root } = settings;
+    const { kernel, source, root, unixMs = wallClockMs } = settings;
     const budget = new Budget();
     const text = new ExpositionText(kernel, budget);
     const slotReader = new SlotReader(kernel, source, root);
@@ -50,6 +52,7 @@ export class TargetView {
       bindLimits: () => BIND_LIMITS,
       ...settings,
       ...{ budget, text, slotReader, nodes },
+      starts: new StartTimes(source, unixMs),
       pending: new PendingNodes(root),
       usage: new TargetUsage(text, nodes, settings.limits),
     };
@@ -227,7 +230,17 @@ export class TargetView {
   *rendering(): Generator<void, Snapshot> {
     while (this.#tree.removeNext()) yield;
     this.builder.isDirty = false;
-    return yield* this.context.text.rendering();
+    const { text, starts } = this.context;
+    // A view is rendered only after the first full sync.
+    starts.endFirstTree();
+    return yield* text.rendering(undefined, (family, nodeId) => this.#startOf(family, nodeId));
+  }
+
+  /** The start of a line; undefined if it is unknown, or if the type of its family has none. */
+  #startOf({ type }: FamilyMetadata, nodeId: number): number | undefined {
+    // The exporter's observations began later than the publisher's values.
+    const isObserved = type !== 'counter' && this.builder.observations.has(nodeId);
+    return isObserved ? undefined : this.context.starts.of(nodeId);
   }
 
   /** Frees everything, in small steps. The first step closes the view and removes its text. */

@@ -111,7 +111,9 @@ export class TrackedTree {
   }
 
   #track(node: TreeNode): void {
-    const hasValue = this.#context.slotReader.track(node);
+    const { slotReader, starts } = this.#context;
+    const hasValue = slotReader.track(node);
+    starts.track(node);
     this.#builder.add(node);
     if (hasValue) this.#builder.synced(node);
   }
@@ -122,7 +124,7 @@ export class TrackedTree {
     this.omittedVariables.deleteAll(object.id);
     if (!this.#builder.objects.has(object)) return;
     this.#builder.remove(object);
-    this.#context.slotReader.untrack(object);
+    this.#untrack(object);
   }
 
   #removeVariable(variable: Variable): void {
@@ -130,7 +132,13 @@ export class TrackedTree {
     this.omittedVariables.delete(variable.object.id, variable.id);
     // Do this even if another node is tracked at the slot: the object may list the variable under its name.
     this.#builder.remove(variable);
-    this.#context.slotReader.untrack(variable);
+    this.#untrack(variable);
+  }
+
+  #untrack(node: TreeNode): void {
+    const { slotReader, starts } = this.#context;
+    slotReader.untrack(node);
+    starts.untrack(node);
   }
 
   /**
@@ -150,9 +158,9 @@ export class TrackedTree {
 
   /** Hides the lines of an object, and queues its removal with everything below it. */
   #evict(object: ManagedObject): void {
-    const { nodes, slotReader, pending } = this.#context;
+    const { nodes, pending } = this.#context;
     if (nodes.isSynced(object)) this.#builder.unsynced(object);
-    slotReader.untrack(object);
+    this.#untrack(object);
     pending.remove(object);
   }
 

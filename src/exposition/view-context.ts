@@ -5,6 +5,7 @@ import type { Filters, PathLabels } from '../catalogue/match/filters.js';
 import type { ManagedObject, Source } from '../model.js';
 import type { Counters } from './counters.js';
 import type { SlotReader } from './read/slot-reader.js';
+import type { StartTimes } from './read/start-times.js';
 import type { TrackedNodes } from './read/tracked-nodes.js';
 import type { PendingNodes } from './read/tree-walk.js';
 import type { TargetLabels } from './rows/labels.js';
@@ -34,6 +35,8 @@ export interface ViewSettings {
   readonly onClash: (series: string, why: string) => void;
   /** The counters that the view adds to; by default, new counters. */
   readonly counters?: Counters;
+  /** The clock for the start times of new nodes, in Unix milliseconds; by default the wall clock. */
+  readonly unixMs?: () => number;
   /** The limits of the target; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;
@@ -51,6 +54,7 @@ export interface ViewContext extends ViewSettings {
   readonly slotReader: SlotReader;
   /** The nodes of `slotReader`. */
   readonly nodes: TrackedNodes;
+  readonly starts: StartTimes;
   readonly text: ExpositionText;
   readonly usage: TargetUsage;
   /** The budget of the current call. All parts spend their steps of work on nodes and lines from it. */

@@ -210,14 +210,15 @@ export class PolledSource implements Source {
   /** Adds an object in the state `normal`. An object without a parent is a root. */
   addObject(
     writer: SlotWriter,
-    { name, className, labels }: Pick<ManagedObject, 'name' | 'className' | 'labels'>,
+    facts: Pick<ManagedObject, 'name' | 'className' | 'labels' | 'startedUnixMs'>,
     parent?: PolledObject,
   ): PolledObject {
+    const { name, className, labels, startedUnixMs } = facts;
     const slot = this.slots.take(writer);
     const object: PolledObject = {
       id: ++this.#lastId,
       ...{ slot, incarnation: this.slots.incarnation(slot) },
-      ...{ name, className, parent, labels: labels ?? {} },
+      ...{ name, className, parent, labels: labels ?? {}, startedUnixMs },
       children: new Set<ManagedObject>(),
       variables: new Set<Variable>(),
       identity: NO_IDENTITY,

@@ -51,7 +51,10 @@ export class Jvm implements SlotWriter {
     this.#source = source;
     this.#labels = { pid: String(pid), main_class: this.mainClass };
     this.#frequency = data.frequency ?? 0n;
-    const facts = { name: `${root.name}.${pid}`, className: 'Jvm', labels: this.#labels };
+    const facts = {
+      ...{ name: `${root.name}.${pid}`, className: 'Jvm', labels: this.#labels },
+      startedUnixMs: data.jvmStartUnixMs,
+    };
     this.#object = source.addObject(this, facts, root);
     this.#overflow = source.addVariable(this, this.#object, OVERFLOW);
     this.#add([...data.entries.values()]);

@@ -85,6 +85,8 @@ interface StatSegmentOptions {
   readonly ident: string;
   readonly schema: Schema;
   readonly values: SegmentValues;
+  /** When the process of the segment started, in Unix milliseconds. */
+  readonly startedUnixMs: number | undefined;
 }
 
 /** The class of backends, and the name of the value that holds a backend's probe results as a bitmap. */
@@ -103,9 +105,9 @@ export class StatSegment implements SlotWriter {
 
   constructor(options: StatSegmentOptions) {
     this.#options = options;
-    const { source, root, naming, ident, schema } = options;
+    const { source, root, naming, ident, schema, startedUnixMs } = options;
     const name = `${root.name}.${ident.replace(/[\p{Cc}\p{Cf}]/gu, '_')}`;
-    this.#object = source.addObject(this, { name, className: schema.name }, root);
+    this.#object = source.addObject(this, { name, className: schema.name, startedUnixMs }, root);
     this.#shown = schema.fields.map((field) => {
       const { kind, metric } = naming.named({ ident, className: schema.name, field });
       const { name, unit, help } = field;

@@ -210,6 +210,7 @@ export class VarnishInstance {
       const segment = new StatSegment({
         ...{ source, naming, ident, schema, values },
         root: this.#root,
+        startedUnixMs: directory.writer && directory.writer.birth * 1000,
       });
       this.#shown.set(key, { directory, entry, header, schema, segment });
       // Only shown segments cost budget: omitted segments cost little time, and must not delay other segments.

@@ -26,6 +26,7 @@ export interface TestViewOptions {
   readonly pathLabels?: readonly string[];
   readonly bindLimits?: () => BudgetLimits;
   readonly limits?: Partial<TargetLimits>;
+  readonly unixMs?: () => number;
 }
 
 const NO_FILTERS: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
@@ -52,7 +53,7 @@ floors = ["floor"]`,
 export function testView(source: FakeSource, root: ManagedObject, options: TestViewOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
   const { variable = '', timeZone = '', showUncatalogued = false, pathLabels = [] } = options;
-  const { bindLimits, limits } = options;
+  const { bindLimits, limits, unixMs } = options;
   const clashes: string[] = [];
   const omitted: string[] = [];
   const view = new TargetView({
@@ -70,6 +71,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
     limits: { ...DEFAULT_LIMITS, ...limits },
     onOmitted: (limit, name) => omitted.push(`${limit}: ${name}`),
     ...(bindLimits !== undefined && { bindLimits }),
+    ...(unixMs !== undefined && { unixMs }),
   });
   /** Applies all changes, copies all values and renders. */
   const render = (): Snapshot => {

@@ -78,6 +78,14 @@ describe('A JVM poller', () => {
         expect(labels).to.deep.equal({ pid: String(pid), main_class: 'org.shop.Till' });
     });
 
+    it('states when each JVM started', () => {
+      folder.write(folder.process(), file.bytes);
+      const seen = pollAll(openPoller());
+      const [jvm] = [...(seen.source?.roots ?? [])].flatMap(({ children }) => [...children]);
+      const begin = [...valuesOf(seen)].find(([name]) => name.endsWith('createVmBeginTime'));
+      expect(jvm?.startedUnixMs).to.equal(Number(begin?.[1]));
+    });
+
     it('never stores command lines, properties or arguments', () => {
       folder.write(folder.process(), file.bytes);
       const seen = pollAll(openPoller());

@@ -31,6 +31,7 @@ export interface ObjectOptions {
   readonly slot?: number;
   readonly asOf?: SlotRef;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly startedUnixMs?: number;
 }
 
 export interface VariableOptions {
@@ -47,6 +48,7 @@ export interface VariableOptions {
 
 export class FakeSource implements Source {
   readonly generation = 'fake';
+  startedUnixMs: number | undefined;
   frameBytes = Infinity;
   readonly roots = new Set<ManagedObject>();
   /** Framed variables whose frame changes during every copy, so that no copy is consistent. */
@@ -68,7 +70,7 @@ export class FakeSource implements Source {
   #top = 0;
 
   addObject(name: string, className: string, options: ObjectOptions = {}): FakeObject {
-    const { parent, state = 'normal', isSynced = true, asOf, labels } = options;
+    const { parent, state = 'normal', isSynced = true, asOf, labels, startedUnixMs } = options;
     const place = this.#place(options.slot);
     const object: FakeObject = {
       ...place,
@@ -80,6 +82,7 @@ export class FakeSource implements Source {
       variables: new Set<Variable>(),
       identity: NO_IDENTITY,
       asOf,
+      startedUnixMs,
       ...(labels && { labels }),
     };
     (parent?.children ?? this.roots).add(object);

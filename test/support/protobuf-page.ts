@@ -58,11 +58,15 @@ interface Label {
   readonly value: string;
 }
 
-interface Value {
+interface Started {
+  readonly created_timestamp?: { readonly seconds: string; readonly nanos: number };
+}
+
+interface Value extends Started {
   readonly value: number;
 }
 
-interface Distribution {
+interface Distribution extends Started {
   /** In decimal. */
   readonly sample_count: string;
   readonly sample_sum: number;
@@ -99,6 +103,22 @@ export function decodedFamilies(page: Uint8Array): readonly DecodedFamily[] {
   }
   return families;
 }
+
+/** The start times of counters, histograms and summaries in Unix milliseconds, by name and labels. */
+export const decodedStarts = (
+  families: readonly DecodedFamily[],
+): Readonly<Record<string, number | undefined>> =>
+  Object.fromEntries(
+    families.flatMap(({ name, metric }) =>
+      metric.map(({ label = [], ...values }) => {
+        const { counter, histogram, summary, gauge, untyped } = values;
+        const { created_timestamp: created } =
+          counter ?? histogram ?? summary ?? gauge ?? untyped ?? {};
+        const start = created && Number(created.seconds) * 1000 + created.nanos / 1e6;
+        return [seriesOf(name, label), start];
+      }),
+    ),
+  );
 
 /** A series with its value. Integers are in decimal; other numbers are as JavaScript writes them. */
 type Series = readonly [series: string, value: string];

@@ -61,10 +61,14 @@ export const FORMS = {
   text: ['text'],
   deflated: ['deflated'],
   both: ['text', 'deflated'],
+  protobuf: ['protobuf', 'deflated'],
 } as const satisfies Record<string, readonly LineForm[]>;
 
 /** Lets the kernel compress lines, whatever their number. */
 const ALWAYS = () => true;
+
+const linesIn = (snapshot: Snapshot, form: LineForm): number =>
+  (snapshot.lines(form) ?? []).reduce((sum, { lines }) => sum + lines, 0);
 
 /** An exposition text, and a naive model of its content. */
 export class TextPair {
@@ -163,7 +167,11 @@ export class TextPair {
     if (forms.includes('deflated')) {
       if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
     }
-    expect(snapshot.lines('text') !== undefined).to.equal(forms.includes('text'));
+    const hasText = forms.includes('text') || forms.includes('protobuf');
+    expect(snapshot.lines('text') !== undefined).to.equal(hasText);
+    expect(linesIn(snapshot, 'protobuf')).to.equal(
+      forms.includes('protobuf') ? linesIn(snapshot, 'text') : 0,
+    );
     if (linesOf(snapshot) !== expected) expect(linesOf(snapshot)).to.equal(expected);
     const shown = familiesOf(snapshot).map(({ metadata: each, text }) => [each.name, text]);
     expect(shown).to.deep.equal(this.#lines().filter(([, lines]) => lines !== ''));

@@ -29,7 +29,7 @@ import {
   setReady,
   setValue,
 } from './built-instance.js';
-import { IDS, VBE, instanceFolder } from './instance-folder.js';
+import { BIRTH, IDS, VBE, instanceFolder } from './instance-folder.js';
 
 const PID = 4711;
 const UID = getuid?.() ?? 0;
@@ -61,6 +61,19 @@ describe('A Varnish poller', () => {
       folder.instance('shop.eu');
       const [root] = pollAll(folder.poller({}, {}, 'shop.eu')).source?.roots ?? [];
       expect(root?.name).to.match(/\.shop_eu\.varnish$/);
+    });
+
+    it('states for each segment when the process of the segment started', () => {
+      folder.instance();
+      const { source } = pollAll(folder.poller());
+      const [root] = source?.roots ?? [];
+      const starts = [...(root?.children ?? [])].map(({ className, startedUnixMs }) => [
+        className,
+        startedUnixMs,
+      ]);
+      expect(starts)
+        .to.deep.include(['mgt', BIRTH * 1000])
+        .and.to.deep.include(['main', (BIRTH + 1) * 1000]);
     });
 
     it('reads current values at each copy', () => {

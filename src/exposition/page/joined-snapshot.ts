@@ -113,8 +113,9 @@ class Joined implements Snapshot {
 
   /** With the form `deflated`, the pieces of snapshots that have no deflated lines are text. */
   lines(form: LineForm): readonly Piece[] | undefined {
-    if (form === 'deflated' && !this.#snapshots.some((each) => each.lines(form) !== undefined))
-      return undefined;
+    const has = (snapshot: Snapshot): boolean => snapshot.lines(form) !== undefined;
+    if (form === 'deflated' && !this.#snapshots.some(has)) return undefined;
+    if (form === 'protobuf' && !this.#snapshots.every(has)) return undefined;
     const known = this.#lines.get(form) ?? this.#join(form);
     this.#lines.set(form, known);
     return known;

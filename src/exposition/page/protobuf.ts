@@ -1,148 +1,125 @@
 // Protobuf pages: for each family a message `MetricFamily` of io.prometheus.client, after its length.
 import { setImmediate } from 'node:timers/promises';
 import { bytesOf, joinSmall } from '../../bytes.js';
-import type {
-  Body,
-  FamilyLines,
-  FamilyMetadata,
-  Format,
-  Page,
-  Piece,
-  Snapshot,
-} from '../../model.js';
+import type { FamilyLines, FamilyMetadata, Format, Page, Piece, Snapshot } from '../../model.js';
 import { GzipText } from '../compress/gzip.js';
 import { memoize } from '../memoize.js';
-import { familyStart, isDistribution, metricWriter } from './metric-messages.js';
+import { familyFields, isDistribution, lengthOf, metricWriter } from '../text/metric-messages.js';
+import type { MetricWriter } from '../text/metric-messages.js';
 import { textLines } from './text-page.js';
+
+/** The application metrics of a page. One object serves all pages of a snapshot. */
+class ApplicationMessages {
+  readonly buffers: readonly Uint8Array[];
+  readonly bytes: number;
+  readonly gzip = new GzipText(this);
+
+  /** @param pieces in the form `protobuf` */
+  constructor(pieces: readonly Piece[]) {
+    this.buffers = joinSmall(withFields(pieces));
+    this.bytes = bytesOf(this.buffers);
+  }
+}
+
+/** Pages of protobuf. */
+export const PROTOBUF: Format = {
+  contentType:
+    'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
+  form: () => 'protobuf',
+  page: ({ snapshot, internal }) => {
+    const release = snapshot.hold();
+    const own = internal.flatMap(internalFamily);
+    const rendered = renderedMessages(snapshot);
+    return rendered === undefined
+      ? convertedMessages(snapshot)
+          .then((application) => pageOf(application, own, () => undefined))
+          .finally(release)
+      : pageOf(rendered, own, release);
+  },
+};
+
+function pageOf(
+  application: ApplicationMessages,
+  internal: readonly Uint8Array[],
+  release: () => void,
+): Page {
+  return {
+    contentType: PROTOBUF.contentType,
+    buffers: application.buffers.concat(joinSmall(internal)),
+    bytes: application.bytes + bytesOf(internal),
+    release,
+    gzip: () => application.gzip.body(internal, release),
+  };
+}
+
+/** The messages that the render wrote; undefined if it did not. */
+function renderedMessages(snapshot: Snapshot): ApplicationMessages | undefined {
+  const pieces = snapshot.lines('protobuf');
+  return pieces && messagesOf(pieces);
+}
+
+const messagesOf = memoize((pieces: readonly Piece[]) => new ApplicationMessages(pieces));
 
 /** Converting this much text takes about a millisecond. */
 const BYTES_A_SLICE = 131_072;
 
-/** The application metrics of a page. One object serves all pages of a snapshot. */
-interface Converted {
-  readonly buffers: readonly Uint8Array[];
-  readonly bytes: number;
-  readonly gzip: GzipText;
+interface OpenFamily {
+  readonly family: FamilyMetadata;
+  readonly writer: MetricWriter;
 }
 
-/** Pages of protobuf. They are converted from text, in slices between which the event loop does other work. */
-export const PROTOBUF: Format = {
-  contentType:
-    'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
-  usesDeflatedLines: false,
-  page: async ({ snapshot, internal }) => {
-    // Before the first await, so that the snapshot is held when this function returns.
-    const converted = convert(snapshot);
-    const own = Buffer.concat(internal.flatMap(internalFamily));
-    return pageOf(await converted, own);
-  },
-};
-
-function pageOf(application: Converted, internal: Uint8Array): Page {
-  // The buffers are copies, so the page holds no snapshot.
-  const release = (): void => undefined;
-  return {
-    contentType: PROTOBUF.contentType,
-    buffers: [...application.buffers, ...(internal.length > 0 ? [internal] : [])],
-    bytes: application.bytes + internal.length,
-    release,
-    gzip: (): Body | Promise<Body> => application.gzip.body([internal], release),
+/**
+ * Converts the text of a snapshot, in slices between which the event loop does other work. It is needed only if a
+ * render was too early to write messages. These messages have no start times.
+ */
+const convertedMessages = memoize(async (snapshot: Snapshot): Promise<ApplicationMessages> => {
+  const pieces: Piece[] = [];
+  let bytes = 0;
+  let open: OpenFamily | undefined;
+  const close = (): void => {
+    if (open === undefined) return;
+    const { family, writer } = open;
+    pieces.push({ family, lines: 0, data: writer.end(), bytes: 0, crc: undefined });
+    open = undefined;
   };
-}
-
-const convert = memoize(async (snapshot: Snapshot): Promise<Converted> => {
-  const release = snapshot.hold();
-  try {
-    let converted = 0;
-    const steps = converting(textLines(snapshot));
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) {
-        const buffers = joinSmall(step.value);
-        return { buffers, bytes: bytesOf(buffers), gzip: new GzipText({ buffers }) };
-      }
-      converted += step.value;
-      if (converted < BYTES_A_SLICE) continue;
-      converted = 0;
-      await setImmediate();
-    }
-  } finally {
-    release();
+  for (const { family, data } of textLines(snapshot)) {
+    if (open?.family !== family || !isDistribution(family)) close();
+    open ??= { family, writer: metricWriter(family, data.length) };
+    open.writer.add(data);
+    bytes += data.length;
+    if (bytes < BYTES_A_SLICE) continue;
+    bytes = 0;
+    await setImmediate();
   }
+  close();
+  return new ApplicationMessages(pieces);
 });
 
-/** Converts pieces; yields the number of bytes of each that had to be converted. */
-function* converting(pieces: readonly Piece[]): Generator<number, readonly Uint8Array[]> {
+/** Puts the other fields of each family before its metrics. */
+function withFields(pieces: readonly Piece[]): readonly Uint8Array[] {
   const buffers: Uint8Array[] = [];
   for (let start = 0, end = 0; start < pieces.length; start = end) {
     const family = pieces[start]?.family;
-    while (pieces[end]?.family === family) end++;
     if (family === undefined) break;
-    const ofFamily = pieces.slice(start, end);
-    const metrics = isDistribution(family)
-      ? yield* convertingTogether(family, ofFamily)
-      : yield* convertingEach(family, ofFamily);
-    buffers.push(familyStart(family, unitOf(family), bytesOf(metrics)), ...metrics);
+    while (pieces[end]?.family === family) end++;
+    const metrics = pieces.slice(start, end).map(({ data }) => data);
+    buffers.push(...messageOf(family, metrics));
   }
   return buffers;
 }
 
-/** The messages of each piece of text, by its buffer: text that has not changed has the same buffer. */
-const metricsOf = new WeakMap<Uint8Array, Buffer>();
-
-function* convertingEach(
-  family: FamilyMetadata,
-  pieces: readonly Piece[],
-): Generator<number, readonly Buffer[]> {
-  const metrics: Buffer[] = [];
-  for (const { data, bytes } of pieces) {
-    const known = metricsOf.get(data) ?? metricsIn(family, [data]);
-    metrics.push(known);
-    if (metricsOf.has(data)) continue;
-    metricsOf.set(data, known);
-    yield bytes;
-  }
-  return metrics;
+function internalFamily({ metadata, text }: FamilyLines): readonly Uint8Array[] {
+  const writer = metricWriter(metadata, text.length);
+  writer.add(Buffer.from(text));
+  return messageOf(metadata, [writer.end()]);
 }
 
-/** The messages of a family of histograms or summaries, by its first piece. One may begin in a piece and end in the next. */
-const familyMetrics = new WeakMap<
-  Uint8Array,
-  { readonly pieces: readonly Piece[]; readonly metrics: readonly Buffer[] }
->();
-
-function* convertingTogether(
-  family: FamilyMetadata,
-  pieces: readonly Piece[],
-): Generator<number, readonly Buffer[]> {
-  const [first] = pieces;
-  if (first === undefined) return [];
-  const known = familyMetrics.get(first.data);
-  if (
-    known?.pieces.length === pieces.length &&
-    pieces.every(({ data }, index) => known.pieces[index]?.data === data)
-  )
-    return known.metrics;
-  const writer = metricWriter(family, bytesOf(pieces.map(({ data }) => data)));
-  for (const { data, bytes } of pieces) {
-    writer.add(data);
-    yield bytes;
-  }
-  const metrics = [writer.end()];
-  familyMetrics.set(first.data, { pieces, metrics });
-  return metrics;
+function messageOf(family: FamilyMetadata, metrics: readonly Uint8Array[]): readonly Uint8Array[] {
+  const fields = fieldsOf(family);
+  return [lengthOf(fields.length + bytesOf(metrics)), fields, ...metrics];
 }
 
-function metricsIn(family: FamilyMetadata, texts: readonly Uint8Array[]): Buffer {
-  const writer = metricWriter(family, bytesOf(texts));
-  for (const text of texts) writer.add(text);
-  return writer.end();
-}
-
-function internalFamily({ metadata, text }: FamilyLines): readonly Buffer[] {
-  const metrics = metricsIn(metadata, [Buffer.from(text)]);
-  return [familyStart(metadata, unitOf(metadata), metrics.length), metrics];
-}
+const fieldsOf = memoize((family: FamilyMetadata) => familyFields(family, unitOf(family)));
 
 /**
  * The unit that a page states. Prometheus refuses a page with a unit that is not the last word of the name, apart from

@@ -107,7 +107,7 @@ export function textFormat(syntax: Syntax): TextFormat {
   };
   return {
     contentType,
-    usesDeflatedLines: true,
+    form: (usesGzip) => (usesGzip ? 'deflated' : 'text'),
     ...(accepts !== undefined && { accepts }),
     page: ({ snapshot, internal }) =>
       new TextPage(contentType, applicationText(snapshot), internalText(internal), snapshot.hold()),

@@ -76,6 +76,10 @@ export class ObservedVariables {
     return this.#observed.size === 0;
   }
 
+  has(variableId: number): boolean {
+    return this.#observed.has(variableId);
+  }
+
   /** Begins to observe a variable for a row; returns the series that show it. */
   show(variable: Variable, row: Row, shape: BoundsOrQuantiles, conversion: Conversion): RowOutput {
     const observed = this.#observed.get(variable.id) ?? { variable, byRow: new Map() };

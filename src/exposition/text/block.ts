@@ -158,6 +158,11 @@ export class Block {
     return this.#kernel.f64[(this.#entryOf(this.#entry(index)) + ENTRY_HASH) >>> 3] ?? 0;
   }
 
+  /** The id of the object or variable of a line. */
+  nodeId(index: number): number {
+    return this.#kernel.f64[this.#entryOf(this.#entry(index)) >>> 3] ?? 0;
+  }
+
   /** Bytes of the name and labels of a line. */
   lineBytes(index: number): number {
     return this.#textBytesOf(this.#entry(index));

@@ -12,6 +12,8 @@ import { BYTES_A_BLOCK } from './block.js';
 import { BYTES_A_STEP, Chunks } from './chunks.js';
 import { Family } from './family.js';
 import type { LinePosition, TextSize } from './family.js';
+import { Messages } from './messages.js';
+import type { StartOf } from './messages.js';
 import { TextSnapshot } from './text-snapshot.js';
 import type { RenderBuffer } from './text-snapshot.js';
 
@@ -29,6 +31,7 @@ export class ExpositionText {
   /** The metadata of all families, in the order of a page; undefined after families were added or removed. */
   #metadata: readonly FamilyMetadata[] | undefined;
   readonly #chunks: Chunks;
+  readonly #messages: Messages;
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
   /** The forms to write, and how many more demands for other forms keep them. */
   readonly #forms = new Map<LineForm, number>();
@@ -45,6 +48,7 @@ export class ExpositionText {
     this.#budget = budget;
     this.#kernel = kernel;
     this.#chunks = new Chunks(kernel);
+    this.#messages = new Messages(kernel);
     this.#usesKernelDeflate = usesKernel;
   }
 
@@ -124,8 +128,12 @@ export class ExpositionText {
    * Renders changed lines, a few blocks per step, and returns a snapshot of the current text. If the render fails or
    * is not finished, the next render writes the same lines again.
    * @param forms the forms to write; if the kernel does not compress the lines, it writes text instead
+   * @param startOf the start times that messages of protobuf state
    */
-  *rendering(forms: Iterable<LineForm> = this.#forms.keys()): Generator<void, Snapshot> {
+  *rendering(
+    forms: Iterable<LineForm> = this.#forms.keys(),
+    startOf: StartOf = () => undefined,
+  ): Generator<void, Snapshot> {
     const written = new Set(forms);
     if (written.size === 0) written.add(DEFAULT_FORM);
     this.#written = written;
@@ -133,9 +141,13 @@ export class ExpositionText {
     const violatesOpenMetrics = yield* this.#searchingViolation();
     const lines = new Map<LineForm, readonly Piece[]>();
     const buffers: RenderBuffer[] = [];
-    if (written.has('text') || !usesKernel)
+    if (written.has('text') || written.has('protobuf') || !usesKernel)
       lines.set('text', yield* this.#chunks.rendering(this.#order, buffers));
     else yield* this.#chunks.closing();
+    const text = lines.get('text');
+    if (written.has('protobuf') && text !== undefined)
+      lines.set('protobuf', yield* this.#messages.rendering(this.#order, text, startOf, buffers));
+    else this.#messages.close();
     if (usesKernel) lines.set('deflated', yield* this.#deflating(buffers));
     const metadata = (this.#metadata ??= this.#order.map((family) => family.metadata));
     return new TextSnapshot({
@@ -207,6 +219,7 @@ export class ExpositionText {
       this.#families.delete(family.metadata.name);
       yield* family.closing();
     }
+    this.#messages.close();
     this.#context?.close();
     this.#context = undefined;
     this.#order.length = 0;

@@ -53,6 +53,10 @@ export class SegmentSource implements Source {
     return this.#header.generation.toString(16);
   }
 
+  get startedUnixMs(): number {
+    return Number(this.#header.startedRealtimeNs / 1_000_000n);
+  }
+
   get roots() {
     return this.#tree.roots;
   }

@@ -217,10 +217,7 @@ const formFor = (
   formats: Formats,
   accept: string | undefined,
   acceptEncoding: string | undefined,
-): LineForm =>
-  prefersGzip(acceptEncoding) && chooseFormat(formats, accept).usesDeflatedLines
-    ? 'deflated'
-    : 'text';
+): LineForm => chooseFormat(formats, accept).form(prefersGzip(acceptEncoding));
 
 /** Makes the page. Holds the snapshot before it returns. */
 function pageReply(

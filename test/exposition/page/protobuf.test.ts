@@ -13,6 +13,8 @@ import type { DecodedFamily } from '../../support/protobuf-page.js';
 import { piecesOf, snapshotOf } from '../../support/snapshot-of.js';
 import { testView } from '../test-view.js';
 
+const REFRESH = { kind: 'refresh', mayRender: true, forms: ['protobuf'] } as const;
+
 const metadata = (name: string, type: MetricType, unit = '', help = 'H.'): FamilyMetadata => ({
   ...{ name, type, unit, help },
 });
@@ -45,9 +47,14 @@ describe('a protobuf page', () => {
     await fc.assert(
       fc.asyncProperty(anyVariables, async (variables) => {
         const { source, root } = treeWith(variables);
-        const snapshot = testView(source, root, { app: 'demo' }).render();
+        const { view, render } = testView(source, root, { app: 'demo' });
+        const withText = render();
+        const converted = await bytesOf({ snapshot: withText, internal: [] });
+        view.demand(REFRESH);
+        const snapshot = render();
         const families = await decoded(snapshot);
         expect(decodedSeries(families)).to.deep.equal(textSeries(textOf(snapshot)));
+        expect(decodedSeries(decodedFamilies(converted))).to.deep.equal(decodedSeries(families));
         expect(families.map(({ name, help }) => ({ name, help }))).to.deep.equal(
           snapshot.metadata.map(({ name, help }) => ({ name, help })),
         );
@@ -229,17 +236,17 @@ describe('a protobuf page', () => {
         return source.addVariable(object, name, { type: 'u64', kind: 'counter', value: 1n });
       }),
     );
-    const { render } = testView(source, root, { app: 'demo' });
-    const before = await PROTOBUF.page({ snapshot: render(), internal: [] });
+    const { view, render } = testView(source, root, { app: 'demo' });
+    view.demand(REFRESH);
+    const piecesOfRender = () => render().lines('protobuf') ?? expect.fail('no messages');
+    const before = piecesOfRender();
     const [changed = expect.fail()] = variables;
     source.set(changed, 2n);
-    const snapshot = render();
-    const after = await PROTOBUF.page({ snapshot, internal: [] });
-    const kept = after.buffers.filter((each) => before.buffers.includes(each));
+    const after = piecesOfRender();
+    const kept = after.filter((each) => before.includes(each));
     expect(kept).not.to.have.lengthOf(0);
-    expect(kept).to.have.length.below(after.buffers.length);
-    expect(decodedSeries(decodedFamilies(Buffer.concat(after.buffers)))).to.deep.equal(
-      textSeries(textOf(snapshot)),
-    );
+    expect(kept).to.have.length.below(after.length);
+    const snapshot = render();
+    expect(decodedSeries(await decoded(snapshot))).to.deep.equal(textSeries(textOf(snapshot)));
   });
 });

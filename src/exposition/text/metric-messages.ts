@@ -24,6 +24,13 @@ const METRIC = { label: 1 };
 const LABEL = { name: 1, value: 2 };
 const NUMBER = { value: 1 };
 const DISTRIBUTION = { count: 1, sum: 2, step: 3 };
+/** The field with the start time of each type that has one. */
+const CREATED: Readonly<Partial<Record<MetricType, number>>> = {
+  counter: 3,
+  summary: 4,
+  histogram: 15,
+};
+const TIMESTAMP = { seconds: 1, nanos: 2 };
 const BUCKET = { count: 1, bound: 2 };
 const QUANTILE = { quantile: 1, value: 2 };
 
@@ -82,6 +89,10 @@ class MessageWriter {
     let rest = value;
     for (; rest > 0x7fn; rest >>= 7n) this.#bytes[this.length++] = Number(rest & 0x7fn) | 0x80;
     this.#bytes[this.length++] = Number(rest);
+  }
+
+  copy(bytes: Buffer): void {
+    this.length += bytes.copy(this.#bytes, this.length);
   }
 
   double(field: number, value: number): void {
@@ -264,35 +275,79 @@ class LineParts {
 /** A number as the text formats write it. */
 const numberOf = (text: string): number => Number(text.replace('Inf', 'Infinity'));
 
+/** The start of the metric of a line, in Unix milliseconds; undefined if it is unknown. */
+export type StartOfLine = (line: number) => number | undefined;
+
 /** The lines of a family as messages. */
 export interface MetricWriter {
-  /** Adds lines. A histogram or summary may continue in the lines that are added next. */
-  add(lines: Uint8Array): void;
+  /**
+   * Adds lines. A histogram or summary may continue in the lines that are added next.
+   * @param startOf returns the start of the first line for 0
+   */
+  add(lines: Uint8Array, startOf?: StartOfLine): void;
   /** The fields `metric` of the family. Call it once. */
   end(): Buffer;
 }
+
+/** Whether a family states the start times of its metrics. */
+export const hasStarts = ({ type }: FamilyMetadata): boolean => CREATED[type] !== undefined;
+
+/** Writes start times. Most metrics of a family have the same one, so the last one is kept. */
+class CreatedWriter {
+  readonly #field: number | undefined;
+  #last: number | undefined;
+  #bytes: Buffer = Buffer.alloc(0);
+
+  constructor({ type }: FamilyMetadata) {
+    this.#field = CREATED[type];
+  }
+
+  write(unixMs: number | undefined, out: MessageWriter): void {
+    if (this.#field === undefined || unixMs === undefined) return;
+    if (unixMs !== this.#last) this.#bytes = this.#encoded(this.#field, unixMs);
+    this.#last = unixMs;
+    out.copy(this.#bytes);
+  }
+
+  #encoded(field: number, unixMs: number): Buffer {
+    const out = new MessageWriter(LINE_BYTES);
+    const timestamp = out.open(field);
+    const seconds = Math.floor(unixMs / 1000);
+    out.tag(TIMESTAMP.seconds, VARINT);
+    out.varint(seconds);
+    out.tag(TIMESTAMP.nanos, VARINT);
+    out.varint(Math.round((unixMs - seconds * 1000) * 1e6));
+    out.close(timestamp);
+    return out.written;
+  }
+}
+
+const UNKNOWN: StartOfLine = () => undefined;
 
 /** Writes the lines of a family of which each is one metric. */
 class NumberWriter implements MetricWriter {
   readonly #nameBytes: number;
   readonly #field: number;
+  readonly #created: CreatedWriter;
   readonly #out: MessageWriter;
 
-  constructor({ name, type }: FamilyMetadata, bytes: number) {
-    this.#nameBytes = name.length;
-    this.#field = MESSAGE_TYPES[type].field;
+  constructor(family: FamilyMetadata, bytes: number) {
+    this.#nameBytes = family.name.length;
+    this.#field = MESSAGE_TYPES[family.type].field;
+    this.#created = new CreatedWriter(family);
     this.#out = new MessageWriter(bytes + LINE_BYTES);
   }
 
-  add(lines: Uint8Array): void {
+  add(lines: Uint8Array, startOf: StartOfLine = UNKNOWN): void {
     const out = this.#out;
     const line = new LineParts(lines);
-    for (let start = 0; line.next(this.#nameBytes); start = line.end) {
+    for (let start = 0, index = 0; line.next(this.#nameBytes); start = line.end, index++) {
       out.reserve(GROWTH * (line.end - start) + LINE_BYTES);
       const metric = out.open(FAMILY.metric);
       line.writeLabels(line.labels, out);
       const number = out.open(this.#field);
       out.double(NUMBER.value, line.value);
+      this.#created.write(startOf(index), out);
       out.close(number);
       out.close(metric);
     }
@@ -308,6 +363,7 @@ interface OpenMetric {
   readonly labels: string;
   readonly metric: number;
   readonly distribution: number;
+  readonly start: number | undefined;
   hasSum: boolean;
   hasCount: boolean;
 }
@@ -318,24 +374,27 @@ interface OpenMetric {
  */
 class DistributionWriter implements MetricWriter {
   readonly #family: FamilyMetadata;
+  readonly #created: CreatedWriter;
   readonly #out: MessageWriter;
   #open: OpenMetric | undefined;
 
   constructor(family: FamilyMetadata, bytes: number) {
     this.#family = family;
+    this.#created = new CreatedWriter(family);
     this.#out = new MessageWriter(bytes + LINE_BYTES);
   }
 
-  add(lines: Uint8Array): void {
+  add(lines: Uint8Array, startOf: StartOfLine = UNKNOWN): void {
     const { name, type } = this.#family;
     const line = new LineParts(lines);
-    for (let start = 0; line.next(name.length); start = line.end) {
+    for (let start = 0, index = 0; line.next(name.length); start = line.end, index++) {
       this.#out.reserve(GROWTH * (line.end - start) + LINE_BYTES);
       // The second character of the suffix: `_sum`, `_count`, or that of a bucket or quantile.
       const suffix = lines[line.suffix] === UNDERSCORE ? lines[line.suffix + 1] : undefined;
       const isSum = suffix === LETTER_S;
       const isCount = suffix === LETTER_C;
-      const open = this.#opened(line, isSum || isCount ? line.labels : line.labels - 1);
+      const labels = isSum || isCount ? line.labels : line.labels - 1;
+      const open = this.#opened(line, labels, () => startOf(index));
       if (isSum) {
         open.hasSum = true;
         this.#out.double(DISTRIBUTION.sum, line.value);
@@ -365,7 +424,7 @@ class DistributionWriter implements MetricWriter {
   }
 
   /** The message to which a line with these labels belongs. */
-  #opened(line: LineParts, labels: number): OpenMetric {
+  #opened(line: LineParts, labels: number, start: () => number | undefined): OpenMetric {
     const key = line.labelsKey(labels);
     if (this.#open?.labels === key) return this.#open;
     this.#close();
@@ -373,7 +432,10 @@ class DistributionWriter implements MetricWriter {
     const metric = out.open(FAMILY.metric);
     line.writeLabels(labels, out);
     const distribution = out.open(MESSAGE_TYPES[this.#family.type].field);
-    const open = { labels: key, metric, distribution, hasSum: false, hasCount: false };
+    const open = {
+      ...{ labels: key, metric, distribution, start: start() },
+      ...{ hasSum: false, hasCount: false },
+    };
     this.#open = open;
     return open;
   }
@@ -387,6 +449,8 @@ class DistributionWriter implements MetricWriter {
       this.#out.length = open.metric - 1;
       return;
     }
+    this.#out.reserve(LINE_BYTES);
+    this.#created.write(open.start, this.#out);
     this.#out.close(open.distribution);
     this.#out.close(open.metric);
   }
@@ -400,23 +464,23 @@ export const metricWriter = (family: FamilyMetadata, bytes: number): MetricWrite
   isDistribution(family) ? new DistributionWriter(family, bytes) : new NumberWriter(family, bytes);
 
 /**
- * The beginning of a family: the length of the whole message, and its fields except the metrics.
+ * The fields of a family except the metrics.
  * @param unit the unit, or '' if the name does not end in it
- * @param metricBytes bytes of the fields `metric`
  */
-export function familyStart(
-  { name, help, type }: FamilyMetadata,
-  unit: string,
-  metricBytes: number,
-): Buffer {
-  const fields = new MessageWriter(name.length + 2 * help.length + LINE_BYTES);
-  fields.text(FAMILY.name, name);
-  fields.text(FAMILY.help, help);
-  fields.reserve(LINE_BYTES);
-  fields.tag(FAMILY.type, VARINT);
-  fields.varint(MESSAGE_TYPES[type].type);
-  if (unit !== '') fields.text(FAMILY.unit, unit);
-  const length = new MessageWriter(MAX_VARINT_BYTES);
-  length.varint(fields.length + metricBytes);
-  return Buffer.concat([length.written, fields.written]);
+export function familyFields({ name, help, type }: FamilyMetadata, unit: string): Buffer {
+  const out = new MessageWriter(name.length + 2 * help.length + LINE_BYTES);
+  out.text(FAMILY.name, name);
+  out.text(FAMILY.help, help);
+  out.reserve(LINE_BYTES);
+  out.tag(FAMILY.type, VARINT);
+  out.varint(MESSAGE_TYPES[type].type);
+  if (unit !== '') out.text(FAMILY.unit, unit);
+  return out.written;
+}
+
+/** A length, as it precedes a message. */
+export function lengthOf(bytes: number): Buffer {
+  const out = new MessageWriter(MAX_VARINT_BYTES);
+  out.varint(bytes);
+  return out.written;
 }
