@@ -26,6 +26,12 @@ export interface FamilyMetadata {
   readonly help: string;
 }
 
+/** The number of series of a family. */
+export interface FamilySize {
+  readonly name: string;
+  readonly series: number;
+}
+
 /** One series of a family at the moment of a snapshot. */
 export interface Sample {
   readonly name: string;

@@ -2,7 +2,14 @@
 import { Budget } from '../budget.js';
 import type { BudgetLimits } from '../budget.js';
 import { wallClockMs } from '../clock.js';
-import type { FamilyMetadata, Refresh, Snapshot, StructureChange, SyncProgress } from '../model.js';
+import type {
+  FamilyMetadata,
+  FamilySize,
+  Refresh,
+  Snapshot,
+  StructureChange,
+  SyncProgress,
+} from '../model.js';
 import { newCounters } from './counters.js';
 import type { Counters } from './counters.js';
 import type { HighlightedValue } from './read/highlight.js';
@@ -71,6 +78,10 @@ export class TargetView {
   /** The number of lines of the exposition text, one per series. */
   get series(): number {
     return this.context.text.lines;
+  }
+  /** The families of the text with the most lines. */
+  get largestFamilies(): readonly FamilySize[] {
+    return this.context.text.largestFamilies;
   }
   /** How many series, objects and variables the text lacks now. */
   get missing(): Omissions {

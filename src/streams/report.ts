@@ -3,7 +3,14 @@ import type { Counts } from '../exposition/counters.js';
 import type { Omissions } from '../exposition/target-limits.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
-import type { PublisherProcess, Snapshot, SyncProgress, TargetEvent, Verdict } from '../model.js';
+import type {
+  FamilySize,
+  PublisherProcess,
+  Snapshot,
+  SyncProgress,
+  TargetEvent,
+  Verdict,
+} from '../model.js';
 import { NOT_POLLED } from './poller.js';
 import type { PollResult } from './poller.js';
 import type { TaskTimes } from './scheduler.js';
@@ -35,6 +42,7 @@ export interface TargetState {
   readonly view:
     | {
         readonly series: number;
+        readonly largestFamilies: readonly FamilySize[];
         /** The time (Unix ns) that the publisher states for the root's values, if it states one. */
         readonly asOfNs: bigint | undefined;
         readonly drops: PollResult['drops'];

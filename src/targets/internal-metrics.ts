@@ -209,6 +209,12 @@ const ROWS = Object.entries(TABLE).map(([name, [help, valueAt]]) => {
   return { name, type, help, unit: '', valueAt };
 });
 
+const FAMILY_SERIES = {
+  name: 'shm_exporter_family_series',
+  type: 'gauge',
+  help: 'Series of the ten largest metrics of the target.',
+  unit: '',
+} as const satisfies FamilyMetadata;
 const REFRESHES = {
   name: 'shm_exporter_target_refresh_duration_seconds',
   type: 'histogram',
@@ -232,6 +238,7 @@ const TARGET_INFO: FamilyMetadata = {
 /** The metadata of the internal metrics of a page, in order, and of the info metric that names the target. */
 export const INTERNAL_METADATA: readonly FamilyMetadata[] = [
   ...ROWS,
+  FAMILY_SERIES,
   REFRESHES,
   WAITS,
   HIGHLIGHTED,
@@ -276,6 +283,8 @@ export function internalMetrics(moment: Moment): InternalMetric[] {
     const value = valueAt(moment);
     if (value !== undefined) metrics.push({ name, type, help, value });
   }
+  for (const { name: family, series } of moment.state.view?.largestFamilies ?? [])
+    metrics.push({ ...FAMILY_SERIES, labels: { family }, value: series });
   const { refreshes, waits } = moment.histograms;
   metrics.push(...refreshes.series(REFRESHES), ...waits.series(WAITS));
   const { highlighted } = moment.state;

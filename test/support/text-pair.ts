@@ -97,6 +97,23 @@ export class TextPair {
     this.text = new ExpositionText(this.kernel, undefined, ALWAYS);
   }
 
+  /** Compares the largest families with a sorted list of all families. */
+  checkLargestFamilies(): void {
+    const sizes = this.families.map(([name, familyIndex]) => {
+      return { name, familyIndex, series: this.naive.get(name)?.size ?? 0 };
+    });
+    const largest = sizes
+      .filter(({ series }) => series > 0)
+      .sort(
+        (a, b) =>
+          b.series - a.series || a.familyIndex - b.familyIndex || (a.name < b.name ? -1 : 1),
+      )
+      .slice(0, 10);
+    expect(this.text.largestFamilies).to.deep.equal(
+      largest.map(({ name, series }) => ({ name, series })),
+    );
+  }
+
   set(index: number, value: number): void {
     this.values.set(index, value);
   }

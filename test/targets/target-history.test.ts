@@ -10,7 +10,7 @@ describe('the history of a target', () => {
   const syncing = { ...unknown, root: 'h.1.ads', ...notified(7) };
   const ready = { ...syncing, isReady: true };
   const view: TargetState['view'] = {
-    ...{ series: 0, asOfNs: undefined, drops: { objects: 0, variables: 0 } },
+    ...{ series: 0, largestFamilies: [], asOfNs: undefined, drops: { objects: 0, variables: 0 } },
     ...{ rowsWithoutVariable: 0, variablesWithoutRow: 0, filtersUnmatched: 0, rowsOfWrongType: 0 },
     renamedLabels: undefined,
     missing: { clashingSeries: 0, omittedSeries: 0, omittedObjects: 0, omittedVariables: 0 },

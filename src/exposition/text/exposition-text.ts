@@ -1,9 +1,10 @@
 // The text of one target: its families with their lines, and the render of the current values.
 import { DEFAULT_FORM } from '../../model.js';
-import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
+import type { FamilyMetadata, FamilySize, LineForm, Piece, Snapshot } from '../../model.js';
 import { bytesOf } from '../../bytes.js';
 import { DeflateContext, usesKernelDeflate } from '../compress/deflated-lines.js';
 import { Budget } from '../../budget.js';
+import { Ranking } from '../../collections/ranking.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from './line.js';
 import type { Line, LineKey } from './line.js';
@@ -22,10 +23,15 @@ const CHARACTERS_A_STEP = 128;
 /** A form is written until this many demands needed only other forms. */
 const KEPT_DEMANDS = 16;
 
+/** The number of families that `largestFamilies` lists. */
+const MAX_LARGEST = 10;
+
 export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #usesKernelDeflate: typeof usesKernelDeflate;
   readonly #families = new Map<string, Family>();
+  #bySize = new Ranking<Family>(isLarger);
+  #largest: readonly FamilySize[] | undefined;
   /** The families, in the order of a page. */
   readonly #order: Family[] = [];
   /** The metadata of all families, in the order of a page; undefined after families were added or removed. */
@@ -66,6 +72,18 @@ export class ExpositionText {
     return this.#order.length;
   }
 
+  /** The families with the most lines, the largest first. The same list until a family grows or shrinks. */
+  get largestFamilies(): readonly FamilySize[] {
+    return (this.#largest ??= this.#bySize
+      .firsts(MAX_LARGEST)
+      .map(({ metadata: { name }, lines }) => ({ name, series: lines })));
+  }
+
+  #noteSize(family: Family): void {
+    this.#bySize.update(family);
+    this.#largest = undefined;
+  }
+
   /** The family of that name; undefined if it has no lines. */
   family(name: string): Family | undefined {
     return this.#families.get(name);
@@ -87,12 +105,15 @@ export class ExpositionText {
     if (family === undefined) {
       family = new Family(this.#kernel, metadata, familyIndex, this.#size, this.#budget);
       this.#families.set(metadata.name, family);
+      this.#bySize.add(family);
       this.#order.splice(this.#indexOf(family), 0, family);
       this.#metadata = undefined;
     }
     this.#budget.spend(costOf(line));
     const { blocks } = this.#size;
+    const { lines } = family;
     family.put(key, line, hash, position);
+    if (family.lines !== lines) this.#noteSize(family);
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
   }
 
@@ -102,8 +123,10 @@ export class ExpositionText {
     const { blocks } = this.#size;
     this.#budget.spend(1);
     family.remove(key);
+    this.#noteSize(family);
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
     if (family.lines > 0) return;
+    this.#bySize.delete(family);
     const steps = family.closing();
     while (steps.next().done !== true);
     this.#families.delete(name);
@@ -223,6 +246,8 @@ export class ExpositionText {
     this.#context?.close();
     this.#context = undefined;
     this.#order.length = 0;
+    this.#bySize = new Ranking(isLarger);
+    this.#largest = undefined;
     this.#metadata = undefined;
     Object.assign(this.#size, { lines: 0, blocks: 0, textBytes: 0 });
   }
@@ -252,6 +277,10 @@ export class ExpositionText {
     return context;
   }
 }
+
+/** Families of the same size are in the order of a page, so that the largest families are always the same ones. */
+const isLarger = (a: Family, b: Family): boolean =>
+  a.lines > b.lines || (a.lines === b.lines && comesBefore(a, b));
 
 const comesBefore = (a: Family, b: Family): boolean =>
   a.index < b.index || (a.index === b.index && a.metadata.name < b.metadata.name);

@@ -271,11 +271,11 @@ export class Reporter {
 
   #viewState(serverKey: string, asOfNs: bigint | undefined): TargetState['view'] {
     if (this.#view === undefined) return undefined;
-    const { series, missing, coverage, filtersUnmatched, context } = this.#view;
+    const { series, largestFamilies, missing, coverage, filtersUnmatched, context } = this.#view;
     const { drops } = this.#pool.newest(serverKey);
     const { rowsWithoutVariable, variablesWithoutRow, rowsOfWrongType } = coverage;
     return {
-      ...{ series, asOfNs, drops, missing, filtersUnmatched },
+      ...{ series, largestFamilies, asOfNs, drops, missing, filtersUnmatched },
       ...{ rowsWithoutVariable, variablesWithoutRow, rowsOfWrongType },
       renamedLabels: context.targetLabels.renamed,
     };

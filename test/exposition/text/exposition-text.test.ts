@@ -114,7 +114,10 @@ function perform(pair: TextPair, each: Step): void {
 
 function runSteps(steps: readonly Step[], families = FAMILIES): void {
   const pair = new TextPair(LABELS, families);
-  for (const each of steps) perform(pair, each);
+  for (const each of steps) {
+    perform(pair, each);
+    pair.checkLargestFamilies();
+  }
   pair.render(false, FORMS.both);
   pair.close();
 }

@@ -236,6 +236,11 @@ export const targets: readonly Drawing[] = [
     description: 'Application series shown.',
     queries: byTarget('target_series'),
   }),
+  timeSeries('short', {
+    title: 'Largest metrics',
+    description: 'Series of the ten largest metrics of each target.',
+    queries: { '{{family}} {{app}} {{server_key}} {{instance}}': target('family_series') },
+  }),
   labelTable(['job'], {
     title: 'Targets',
     description: 'Root and partition of each target.',

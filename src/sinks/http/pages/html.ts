@@ -107,6 +107,7 @@ h1{font-size:1.3rem;line-height:1.3;margin:0}
 h1 a{color:inherit;text-decoration:none}
 h1 small,.muted{color:var(--muted);font-weight:400}
 nav ul,.list{display:flex;flex-wrap:wrap;gap:.1rem 1rem;list-style:none;margin:0;padding:0}
+summary{cursor:pointer}.plain{list-style:none;margin:0;padding:0}
 a{color:var(--link);text-underline-offset:.15em;text-decoration-thickness:1px}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:2px}
 .skip{position:absolute;left:-99rem;background:var(--card);padding:.5rem 1rem;z-index:1}

@@ -2,6 +2,7 @@
 import { nounFor } from '../../../pluralize.js';
 import type {
   FormatInfo,
+  InternalMetric,
   Scope,
   SyncProgress,
   Target,
@@ -96,6 +97,7 @@ interface TargetRowFacts extends ShownTarget {
 }
 
 const SERIES = 'shm_exporter_target_series';
+const FAMILY_SERIES = 'shm_exporter_family_series';
 /** A metric that every page of a target has in addition to the internal metrics. */
 const TARGET_INFO = { name: 'shm_exporter_target_info', type: 'info' } as const;
 
@@ -192,7 +194,8 @@ function pagesCell(facts: TargetRowFacts): Html {
   const { target, query, path, hasTrees, status } = facts;
   if (query === undefined)
     return markup`<span class="muted">No parameters select only this target.</span>`;
-  const series = target.internal().find(({ name }) => name === SERIES);
+  const metrics = target.internal();
+  const series = metrics.find(({ name }) => name === SERIES);
   const of = labelOf(target, status);
   const item = (address: string, text: string): Html =>
     markup`<li><a class="whole" href="${address}" aria-label="${text} of ${of}">${text}</a></li>`;
@@ -205,9 +208,20 @@ function pagesCell(facts: TargetRowFacts): Html {
     hasTrees ? item(address('/tree', query), 'tree') : undefined
   }${scopes}</ul>${
     status.isReady && series !== undefined
-      ? markup`<span class="sub whole">${countText(Number(series.value), 'series', 'series')}</span>`
+      ? seriesText(countText(Number(series.value), 'series', 'series'), metrics)
       : undefined
   }${others.length === 0 ? undefined : silentScopes(others, facts)}`;
+}
+
+/** The number of series; a click lists the largest metrics. */
+function seriesText(count: string, metrics: readonly InternalMetric[]): Html {
+  const largest = metrics.filter(({ name }) => name === FAMILY_SERIES);
+  if (largest.length === 0) return markup`<span class="sub whole">${count}</span>`;
+  const items = largest.map(
+    ({ labels, value }) =>
+      markup`<li>${breakable(nameText(labels?.['family'] ?? ''))} <span class="whole">${grouped(Number(value))}</span></li>`,
+  );
+  return markup`<details class="sub"><summary class="whole">${count}</summary><ul class="plain">${items}</ul></details>`;
 }
 
 /** A name for screen readers: it distinguishes links of different targets. */

@@ -148,6 +148,25 @@ describe('the status page', () => {
     });
   });
 
+  it('lists the largest metrics of a target', () => {
+    const target = new FakeTarget();
+    const family = (name: string, value: number) =>
+      ({
+        name: 'shm_exporter_family_series',
+        type: 'gauge',
+        help: '',
+        labels: { family: name },
+        value,
+      }) as const;
+    target.metrics = [
+      { name: 'shm_exporter_target_series', type: 'gauge', help: '', value: 1300 },
+      ...[family('ads_a', 1200), family('ads_<b>', 100)],
+    ];
+    expect(cellOf(html([target]), 'pages')).to.match(/1,300 series ?ads_a 1,200 ?"?ads_<b>"? 100/);
+    target.isReady = false;
+    expect(html([target])).not.to.contain('<details');
+  });
+
   describe('links', () => {
     const scope = (...metrics: readonly string[]) => compileScope({ name: 'some', metrics });
     const LINK = 'href="./metrics/some?server_key=82"';
