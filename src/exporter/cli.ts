@@ -146,7 +146,7 @@ function liveLines(planned: Planned): readonly string[] {
     targets: () => [],
     tasks: new Scheduler(),
   });
-  const found = discovery.once(config.discover, (target) => isConfigured(plan, target));
+  const found = discovery.once(config.discover, (target) => isConfigured(plan, [], target));
   return [
     ...liveCheck(planned, pollerOf),
     ...(config.discover === NO_DISCOVERY ? [] : discoveryLines(found, config.discover.labelsFrom)),

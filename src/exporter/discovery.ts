@@ -82,7 +82,7 @@ export class Discovery {
   /**
    * Emits the discovered targets at once, and whenever they change. They persist across calls, so a reload does not
    * interrupt them. Never completes.
-   * @param isConfigured whether a target of the configuration may show the same root
+   * @param isConfigured whether a target of the configuration shows the same root, or may choose it
    */
   watch(
     discover: Discover,
@@ -145,8 +145,12 @@ export class Discovery {
       for (const each of targets) {
         const target = { ...each, format };
         const key = keyOf(target);
-        if (isConfigured(target)) continue;
         const known = this.#entries.get(key);
+        if (isConfigured(target)) {
+          if (known?.isForgotten === false) shown--;
+          this.#entries.delete(key);
+          continue;
+        }
         present.add(key);
         if (known !== undefined && (!known.isForgotten || known.file === each.file)) {
           known.file = each.file;

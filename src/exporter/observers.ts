@@ -245,7 +245,10 @@ export function discoveryLog(log: (event: TargetEvent) => void): (found: Discove
       if (!known.has(name)) log({ level: 'info', message: `discovered target ${name}` });
     for (const name of known)
       if (!names.has(name))
-        log({ level: 'info', message: `removed target ${name}: its publisher has ended` });
+        log({
+          level: 'info',
+          message: `removed target ${name}: its publisher has ended, or the configuration has a target for it`,
+        });
     known = names;
     const [first = ''] = leftOut;
     if (first === reported) return;

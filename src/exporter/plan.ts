@@ -14,6 +14,7 @@ import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
+import type { Target } from '../model.js';
 import type { ReportProblem } from '../rules/rule.js';
 import { defaultsOf } from '../rules/table.js';
 import type { FormatSettings } from '../streams/poller-pool.js';
@@ -166,11 +167,13 @@ export function discoveryPlanner(config: Config): (found: DiscoveredTarget) => P
 }
 
 /**
- * Whether a configured target may show a discovered root: it has the same application and server key, and its hint
- * fits. Every hsperfdata target shows the same JVMs, whatever its key.
+ * Whether a configured target shows a discovered root, or may choose it: it has the same application and server key,
+ * its hint fits, and it has not chosen another root. Every hsperfdata target shows the same JVMs, whatever its key.
+ * @param targets the current targets of the exporter
  */
 export const isConfigured = (
   plan: Plan,
+  targets: readonly Target[],
   { format, app, serverKey, instance }: DiscoveredTarget,
 ): boolean =>
   plan.some(
@@ -178,8 +181,23 @@ export const isConfigured = (
       definition.format === format &&
       definition.app === app &&
       (definition.serverKeys.includes(serverKey) || format === 'hsperfdata') &&
-      ['', instance, instance.split('.').at(-2)].includes(definition.instance),
+      ['', instance, instance.split('.').at(-2)].includes(definition.instance) &&
+      !targets.some((target) => isTargetOf(target, definition) && showsAnother(target, instance)),
   );
+
+const isTargetOf = (
+  { app, serverKeys, instance, format, isDiscovered }: Target,
+  definition: TargetDefinition,
+): boolean =>
+  !isDiscovered &&
+  format.name === definition.format &&
+  app === definition.app &&
+  instance === definition.instance &&
+  serverKeys.join() === definition.serverKeys.join();
+
+/** Whether a target has chosen another root than that of a discovered target. */
+const showsAnother = ({ lastRoot }: Target, root: string): boolean =>
+  root !== '' && lastRoot !== undefined && lastRoot.id !== root;
 
 /** Maps an application to its format, for formats with roots of only one application. */
 const FORMAT_BY_APP = new Map(

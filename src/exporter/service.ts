@@ -118,7 +118,7 @@ export function service(
         ...ofStart,
       }));
       return discovery
-        .watch(given.discover, (found) => isConfigured(plan, found))
+        .watch(given.discover, (found) => isConfigured(plan, registry.targets, found))
         .pipe(
           map((found) => {
             if (given.discover !== NO_DISCOVERY) metrics.discovered(found);

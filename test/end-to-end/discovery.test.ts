@@ -49,6 +49,33 @@ describe('[discover]', function () {
     await again.stop();
   });
 
+  it('leaves to a configured target only the root that this target shows', async () => {
+    const root = (name: string, value: number) => ({
+      id: `h.${name}.shop`,
+      class: 'Shop',
+      variables: { x: { type: 'u64', value } },
+    });
+    const both = programs.publish({ server_key: 'shop-8', objects: [root('1', 1), root('2', 2)] });
+    const config = programs.config(
+      {},
+      `${DISCOVER}[[targets]]\napp = "shop"\nserver_key = "shop-8"\n`,
+    );
+    const exporter = programs.start('exporter', ['--config', config]);
+    const url = await exporter.url();
+    await lists(url, 'shop shop-8', 'shop shop-8');
+    const page = (query: string) => readyPage(`${url}?server_key=shop-8${query}`);
+    expect(await page('&app=shop&instance=h.2.shop')).to.match(/^shop_x\{.*\} 2$/m);
+    expect(await page(''), 'the configured target').to.match(/^shop_x\{.*\} 1$/m);
+    both.close();
+
+    const other = programs.publish({ server_key: 'shop-8', objects: [root('2', 3)] });
+    await waitFor('the configured target shows the other root', async () =>
+      /^shop_x\{.*\} 3$/m.test((await scrape(`${url}?server_key=shop-8`)).body) ? true : undefined,
+    );
+    await lists(url, 'shop shop-8');
+    other.close();
+  });
+
   it('is listed by --check-config --live, and applied by --once', async () => {
     const publisher = await programs.simulatorOf(tree('3'));
     const files = ['--config', programs.config({}, DISCOVER), '--license-file', programs.license];

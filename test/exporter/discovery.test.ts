@@ -185,6 +185,18 @@ describe('discovery', () => {
     expect(after(1)).to.deep.equal(['1']);
   });
 
+  it('removes a target at once when a target of the configuration chooses its root', () => {
+    const chosen = new Set<string>();
+    const { parts, after } = setUp(({ serverKey }) => chosen.has(serverKey));
+    parts.found = ['1', '2', '3', '4'].map((key) => target(key));
+    expect(after(1)).to.deep.equal(['1', '2', '3']);
+    chosen.add('2');
+    expect(after(1)).to.deep.equal(['1', '3', '4']);
+    chosen.clear();
+    parts.found = parts.found.slice(0, 3);
+    expect(after(12)).to.deep.equal(['1', '3', '2']);
+  });
+
   it('keeps its targets through a reload, except those that the new configuration excludes', () => {
     const { parts, discovery, subscription, after, shown } = setUp();
     parts.found = [target('1'), target('2')];

@@ -66,7 +66,10 @@ function routedBy(
   }
   if (serverKey === undefined && (app === undefined || instance === undefined))
     return notEnough('app and instance must be given together; or use server_key');
-  const [match, second] = targets.filter((target) => matches(target, parameters));
+  const matching = targets.filter((target) => matches(target, parameters));
+  const configured = matching.filter(({ isDiscovered }) => !isDiscovered);
+  // Discovery must not make the requests for a configured target ambiguous.
+  const [match, second] = configured.length > 0 ? configured : matching;
   if (match === undefined) return refused(404, noTarget(targets));
   if (second !== undefined)
     return notEnough(

@@ -13,10 +13,16 @@ describe('route (spec 4.3)', () => {
     new FakeTarget('ats', ['7'], 'H.2.ats'),
     new FakeTarget('ads', ['90', '91'], ''),
   ];
+  const found = (instance: string) => {
+    const target = new FakeTarget('ads', ['82'], instance);
+    target.isDiscovered = true;
+    return target;
+  };
+  const discovered = [new FakeTarget('ads', ['82'], 'H.1.ads'), found('H.2.ads'), found('H.3.ads')];
   const routed = (targets: readonly FakeTarget[], query: string): string => {
     const result = route(targets, new URLSearchParams(query));
     return result.kind === 'target'
-      ? `${result.target.app} ${result.target.serverKeys.join('+')}`
+      ? `${result.target.app} ${result.target.serverKeys.join('+')}${result.target.isDiscovered ? '+discovered' : ''}`
       : String(result.status);
   };
 
@@ -62,6 +68,24 @@ describe('route (spec 4.3)', () => {
       several,
       'app=ads&instance=H.1.ads&server_key=456',
       'ads 456',
+    ],
+    [
+      'selects the configured target if discovered ones share server_key',
+      discovered,
+      'server_key=82',
+      'ads 82',
+    ],
+    [
+      'selects a discovered target by its instance',
+      discovered,
+      'server_key=82&app=ads&instance=H.2.ads',
+      'ads 82+discovered',
+    ],
+    [
+      'rejects server_key alone if two discovered targets share it',
+      discovered.slice(1),
+      'server_key=82',
+      '400',
     ],
     [
       'rejects parameters that fit different targets',
