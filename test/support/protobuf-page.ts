@@ -104,6 +104,19 @@ export function decodedFamilies(page: Uint8Array): readonly DecodedFamily[] {
   return families;
 }
 
+/** Labels and value of each metric in fields `metric` of gauges. */
+export const decodedGauges = (fields: Uint8Array): readonly (readonly [string, string])[] =>
+  (
+    MetricFamily.toObject(MetricFamily.decode(fields), { longs: String }) as Partial<DecodedFamily>
+  ).metric?.map(({ label = [], gauge }) => [
+    seriesOf('', label),
+    gauge === undefined ? 'no value' : numberText(gauge.value),
+  ]) ?? [];
+
+/** Labels and value of each line of gauges, whatever its name is. */
+export const gaugesOfText = (lines: string): readonly (readonly [string, string])[] =>
+  [...samplesIn(lines)].map((sample) => textSample({ ...sample, name: '' }, new Map()));
+
 /** The start times of counters, histograms and summaries in Unix milliseconds, by name and labels. */
 export const decodedStarts = (
   families: readonly DecodedFamily[],

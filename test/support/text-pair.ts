@@ -8,6 +8,7 @@ import { StoredText } from '#app/exposition/wasm/memory.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { floatText } from '#app/exposition/text/text-syntax.js';
 import type { FamilyMetadata, LineForm, MetricType, Piece, Snapshot } from '#app/model.js';
+import { decodedGauges, gaugesOfText } from './protobuf-page.js';
 import { runToEnd } from './run-to-end.js';
 import { Cells, cellLine, fixedLine } from './lines.js';
 import { familiesOf, linesOf } from './snapshot-of.js';
@@ -67,8 +68,10 @@ export const FORMS = {
 /** Lets the kernel compress lines, whatever their number. */
 const ALWAYS = () => true;
 
-const linesIn = (snapshot: Snapshot, form: LineForm): number =>
-  (snapshot.lines(form) ?? []).reduce((sum, { lines }) => sum + lines, 0);
+function expectMessages(snapshot: Snapshot, text: string): void {
+  const messages = snapshot.lines('protobuf') ?? [];
+  expect(messages.flatMap(({ data }) => decodedGauges(data))).to.deep.equal(gaugesOfText(text));
+}
 
 /** An exposition text, and a naive model of its content. */
 export class TextPair {
@@ -186,9 +189,8 @@ export class TextPair {
     }
     const hasText = forms.includes('text') || forms.includes('protobuf');
     expect(snapshot.lines('text') !== undefined).to.equal(hasText);
-    expect(linesIn(snapshot, 'protobuf')).to.equal(
-      forms.includes('protobuf') ? linesIn(snapshot, 'text') : 0,
-    );
+    if (forms.includes('protobuf')) expectMessages(snapshot, expected);
+    else expect(snapshot.lines('protobuf')).to.equal(undefined);
     if (linesOf(snapshot) !== expected) expect(linesOf(snapshot)).to.equal(expected);
     const shown = familiesOf(snapshot).map(({ metadata: each, text }) => [each.name, text]);
     expect(shown).to.deep.equal(this.#lines().filter(([, lines]) => lines !== ''));
@@ -239,6 +241,7 @@ export class TextPair {
       expect(linesOf(snapshot) === text).to.equal(true);
       if (snapshot.lines('deflated') !== undefined)
         expect(unpacked(snapshot) === text).to.equal(true);
+      if (snapshot.lines('protobuf') !== undefined) expectMessages(snapshot, text);
       release();
       release();
     }

@@ -63,6 +63,7 @@ export class Block {
   #free: number[] = [];
   /** Bytes of all names and labels. */
   #textBytes = 0;
+  #linesKey: object | undefined;
 
   /** @param capacity the number of lines to allocate memory for */
   constructor(kernel: Kernel, family: FamilyMetadata, capacity = FIRST_CAPACITY) {
@@ -108,6 +109,11 @@ export class Block {
   /** Whether values changed, or lines were added or removed, since the text was written. */
   get isTextDirty(): boolean {
     return this.#header(BLOCK_TEXT_DIRTY) !== 0;
+  }
+
+  /** The same object as long as the block has the same lines in the same order, whatever their values are. */
+  get linesKey(): object {
+    return (this.#linesKey ??= {});
   }
 
   /** The last deflate block, if any. */
@@ -171,6 +177,7 @@ export class Block {
   /** Inserts a line into a block with fewer than `MAX_LINES` lines; returns the bytes of its name and labels. */
   insert(index: number, key: LineKey, name: StoredText, line: Line, hash: number): number {
     this.#reserve(this.#count + 1);
+    this.#linesKey = undefined;
     const { run, texts } = this.#kernel;
     const { labels, constant, cell, opcode } = line;
     const nameAt = name.address;
@@ -303,6 +310,7 @@ export class Block {
   }
 
   #markLinesChanged(): void {
+    this.#linesKey = undefined;
     this.#setHeader(BLOCK_TEXT_DIRTY, LINES_CHANGED);
     this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
   }

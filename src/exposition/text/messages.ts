@@ -4,8 +4,9 @@ import type { FamilyMetadata, Piece } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { BYTES_A_BLOCK } from './block.js';
 import type { Family } from './family.js';
-import { hasStarts, isDistribution, metricWriter } from './metric-messages.js';
-import type { StartOfLine } from './metric-messages.js';
+import type { Block } from './block.js';
+import { hasStarts, isDistribution, metricWriter, setValues } from './metric-messages.js';
+import type { StartOfLine, ValuePlaces } from './metric-messages.js';
 import { RenderBuffer } from './text-snapshot.js';
 
 /** The start of the lines of a node in a family, in Unix milliseconds; undefined if it is unknown. */
@@ -13,18 +14,31 @@ export type StartOf = (family: FamilyMetadata, nodeId: number) => number | undef
 
 /** Converting this much text takes about half a millisecond. */
 const BYTES_A_STEP = 65_536;
+/** Reading the values of a text takes this part of the time to convert it. */
+const VALUES_COST = 1 / 8;
 
-/** The messages of consecutive pieces of text. */
+/** Consecutive pieces of text that are converted together, and their blocks. */
+interface TextGroup {
+  readonly pieces: readonly Piece[];
+  readonly blocks: readonly Block[];
+  /** The number of lines of the family before the first piece. */
+  readonly firstLine: number;
+}
+
+/** The messages of a group. */
 interface Converted {
   readonly texts: readonly Uint8Array[];
+  /** The `linesKey` of each block. */
+  readonly linesKeys: readonly object[];
+  readonly places: ValuePlaces | undefined;
   readonly piece: Piece;
   readonly buffer: RenderBuffer;
 }
 
 export class Messages {
   readonly #kernel: Kernel;
-  /** The last messages, by the first text. Text that has not changed is in the same object. */
-  readonly #known = new Map<Uint8Array, Converted>();
+  /** The last messages, by the first block. */
+  readonly #known = new Map<Block, Converted>();
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -40,33 +54,41 @@ export class Messages {
     startOf: StartOf,
     buffers: RenderBuffer[],
   ): Generator<void, readonly Piece[]> {
-    const used = new Set<Converted>();
+    const used = new Map<Block, Converted>();
     let [at, bytes] = [0, 0];
     for (const family of families) {
       const start = at;
       while (text[at]?.family === family.metadata) at++;
       const nodeIdOf = nodeIdsOf(family);
-      let line = 0;
-      for (const pieces of groupsOf(family.metadata, text.slice(start, at))) {
-        const first = line;
-        for (const { lines } of pieces) line += lines;
-        let converted = this.#knownOf(pieces);
-        bytes += converted === undefined ? 0 : BYTES_A_BLOCK;
-        converted ??= yield* this.#converting(family.metadata, pieces, (index) =>
-          startOf(family.metadata, nodeIdOf(first + index)),
-        );
-        used.add(converted);
+      for (const group of groupsOf(family, text.slice(start, at))) {
+        const [first] = group.blocks;
+        if (first === undefined) continue;
+        const known = this.#known.get(first);
+        if (known !== undefined && isSame(known.texts, textsOf(group))) {
+          used.set(first, known);
+          bytes += BYTES_A_BLOCK;
+        } else {
+          const written =
+            this.#withValues(group, known) ??
+            (yield* this.#converting(family.metadata, group, (index) =>
+              startOf(family.metadata, nodeIdOf(group.firstLine + index)),
+            ));
+          this.#known.set(first, written);
+          used.set(first, written);
+          if (known !== undefined && !known.buffer.isFreed) known.buffer.release();
+          bytes += written.piece.bytes * VALUES_COST;
+        }
         if (bytes < BYTES_A_STEP) continue;
         bytes = 0;
         yield;
       }
     }
-    for (const [key, each] of this.#known)
-      if (!used.has(each)) {
-        this.#known.delete(key);
-        each.buffer.release();
+    for (const [block, { buffer }] of this.#known)
+      if (!used.has(block)) {
+        this.#known.delete(block);
+        buffer.release();
       }
-    const all = [...used];
+    const all = [...used.values()];
     buffers.push(...all.map(({ buffer }) => buffer));
     return all.map(({ piece }) => piece);
   }
@@ -77,52 +99,77 @@ export class Messages {
     this.#known.clear();
   }
 
-  #knownOf(pieces: readonly Piece[]): Converted | undefined {
-    const known = pieces[0] && this.#known.get(pieces[0].data);
-    const isSame =
-      known?.texts.length === pieces.length &&
-      pieces.every(({ data }, index) => known.texts[index] === data);
-    return isSame ? known : undefined;
+  /** The last messages of the same lines, with their current values; undefined if the lines differ. */
+  #withValues(group: TextGroup, known: Converted | undefined): Converted | undefined {
+    const { pieces, blocks } = group;
+    const [piece] = pieces;
+    if (known?.places === undefined || piece === undefined) return undefined;
+    const linesKeys = linesKeysOf(blocks);
+    if (!isSame(known.linesKeys, linesKeys)) return undefined;
+    const { places } = known;
+    // Write into the last buffer if no snapshot holds it.
+    const buffer = known.buffer.reuse() ?? this.#buffer(known.piece.data);
+    const data = this.#kernel.view(buffer.address, known.piece.data.length);
+    setValues(piece.data, places, data);
+    return { texts: textsOf(group), linesKeys, places, buffer, piece: { ...piece, data } };
   }
 
   *#converting(
     family: FamilyMetadata,
-    pieces: readonly Piece[],
+    group: TextGroup,
     startOf: StartOfLine,
   ): Generator<void, Converted> {
-    const texts = pieces.map(({ data }) => data);
+    const { pieces, blocks } = group;
+    const texts = textsOf(group);
+    const lines = pieces.reduce((sum, each) => sum + each.lines, 0);
     const bytes = bytesOf(texts);
-    const writer = metricWriter(family, bytes);
-    let [lines, step] = [0, 0];
+    const writer = metricWriter(family, bytes, lines);
+    let [line, step] = [0, 0];
     for (const piece of pieces) {
-      const first = lines;
-      writer.add(piece.data, hasStarts(family) ? (line) => startOf(first + line) : undefined);
-      lines += piece.lines;
+      const first = line;
+      writer.add(piece.data, hasStarts(family) ? (index) => startOf(first + index) : undefined);
+      line += piece.lines;
       step += piece.bytes;
       if (step < BYTES_A_STEP) continue;
       step = 0;
       yield;
     }
-    const messages = writer.end();
+    const buffer = this.#buffer(writer.end());
+    const data = this.#kernel.view(buffer.address, writer.end().length);
+    const piece = { family, lines, data, bytes, crc: undefined };
+    return { texts, linesKeys: linesKeysOf(blocks), places: writer.places, buffer, piece };
+  }
+
+  /** A new buffer with a copy of the messages. */
+  #buffer(messages: Uint8Array): RenderBuffer {
     const buffer = new RenderBuffer(this.#kernel, Math.max(1, messages.length));
-    const data = this.#kernel.view(buffer.address, messages.length);
-    data.set(messages);
-    const converted = { texts, buffer, piece: { family, lines, data, bytes, crc: undefined } };
-    const [key] = texts;
-    if (key !== undefined) {
-      this.#known.get(key)?.buffer.release();
-      this.#known.set(key, converted);
-    }
-    return converted;
+    this.#kernel.view(buffer.address, messages.length).set(messages);
+    return buffer;
   }
 }
 
-/** The pieces to convert together. A histogram or summary may begin in one piece and end in the next. */
-const groupsOf = (
-  family: FamilyMetadata,
-  pieces: readonly Piece[],
-): readonly (readonly Piece[])[] =>
-  isDistribution(family) ? [pieces] : pieces.map((each) => [each]);
+const textsOf = ({ pieces }: TextGroup): readonly Uint8Array[] => pieces.map(({ data }) => data);
+
+const linesKeysOf = (blocks: readonly Block[]): readonly object[] =>
+  blocks.map(({ linesKey }) => linesKey);
+
+const isSame = (a: readonly object[], b: readonly object[]): boolean =>
+  a.length === b.length && a.every((each, index) => each === b[index]);
+
+/**
+ * Divides the text of a family into groups to convert: each piece, or all pieces of histograms and summaries, since one
+ * may begin in a piece and end in the next.
+ */
+function groupsOf({ metadata, blocks }: Family, pieces: readonly Piece[]): readonly TextGroup[] {
+  if (isDistribution(metadata)) return [{ pieces, blocks, firstLine: 0 }];
+  let [block, firstLine] = [0, 0];
+  return pieces.map((piece) => {
+    const [start, first] = [block, firstLine];
+    firstLine += piece.lines;
+    for (let line = first; line < firstLine; block++) line += blocks[block]?.count ?? Infinity;
+    return { pieces: [piece], blocks: blocks.slice(start, block), firstLine: first };
+  });
+}
 
 /** Returns the node ids of the lines of a family, for growing line numbers. */
 function nodeIdsOf({ blocks }: Family): (line: number) => number {

@@ -35,6 +35,7 @@ const BUCKET = { count: 1, bound: 2 };
 const QUANTILE = { quantile: 1, value: 2 };
 
 const [VARINT, FIXED64, LENGTH] = [0, 1, 2];
+const DOUBLE_BYTES = 8;
 const MAX_VARINT_BYTES = 10;
 /** The bytes of one line that do not grow with its labels, at most. */
 const LINE_BYTES = 64;
@@ -169,6 +170,7 @@ class LineParts {
   labels = 0;
   /** For each label: the start and end of its name, the start and end of its value, and the number of escapes. */
   readonly #labels: number[] = [];
+  #start = 0;
   #value = 0;
   /** The position of the line feed. */
   end = -1;
@@ -183,6 +185,7 @@ class LineParts {
     const { text } = this;
     const start = this.end + 1;
     if (start >= text.length) return false;
+    this.#start = start;
     this.suffix = start + familyBytes;
     this.labels = 0;
     let at = this.suffix;
@@ -221,20 +224,12 @@ class LineParts {
   }
 
   get value(): number {
-    const { text, end } = this;
-    const start = this.#value;
-    // Fast path: most values are short integers.
-    if (end - start <= EXACT_DIGITS) {
-      let value = 0;
-      let at = start;
-      for (; at < end; at++) {
-        const digit = text[at] ?? 0;
-        if (digit < ZERO || digit > NINE) break;
-        value = value * 10 + (digit - ZERO);
-      }
-      if (at === end) return value;
-    }
-    return numberOf(this.#latin1(start, end));
+    return numberOf(this.#latin1(this.#value, this.end));
+  }
+
+  /** The number of bytes before the value. */
+  get prefixBytes(): number {
+    return this.#value - this.#start;
   }
 
   /** The value, which is an integer. */
@@ -287,6 +282,44 @@ export interface MetricWriter {
   add(lines: Uint8Array, startOf?: StartOfLine): void;
   /** The fields `metric` of the family. Call it once. */
   end(): Buffer;
+  /** Where the values are; undefined if the lengths of the messages depend on them. */
+  readonly places: ValuePlaces | undefined;
+}
+
+/** Where the values of lines are in their text and in their messages. */
+export interface ValuePlaces {
+  /** The number of bytes of each line before its value. */
+  readonly prefixes: Uint32Array;
+  /** The position of each double in the messages. */
+  readonly doubles: Uint32Array;
+}
+
+/** Writes the values of a text into the messages of the same lines. */
+export function setValues(
+  text: Uint8Array,
+  { prefixes, doubles }: ValuePlaces,
+  messages: Uint8Array,
+): void {
+  const view = new DataView(messages.buffer, messages.byteOffset, messages.length);
+  const decoder = Buffer.from(text.buffer, text.byteOffset, text.length);
+  let at = 0;
+  for (let line = 0; line < doubles.length; line++) {
+    at += prefixes[line] ?? 0;
+    const start = at;
+    let value = 0;
+    let byte = text[at] ?? LINE_FEED;
+    // Fast path: most values are short integers.
+    while (byte >= ZERO && byte <= NINE) {
+      value = value * 10 + (byte - ZERO);
+      byte = text[++at] ?? LINE_FEED;
+    }
+    if (byte !== LINE_FEED || at - start > EXACT_DIGITS) {
+      at = decoder.indexOf(LINE_FEED, at);
+      value = numberOf(decoder.toString('latin1', start, at));
+    }
+    view.setFloat64(doubles[line] ?? 0, value, true);
+    at++;
+  }
 }
 
 /** Whether a family states the start times of its metrics. */
@@ -330,8 +363,11 @@ class NumberWriter implements MetricWriter {
   readonly #field: number;
   readonly #created: CreatedWriter;
   readonly #out: MessageWriter;
+  readonly places: { readonly prefixes: Uint32Array; readonly doubles: Uint32Array };
+  #lines = 0;
 
-  constructor(family: FamilyMetadata, bytes: number) {
+  constructor(family: FamilyMetadata, bytes: number, lines: number) {
+    this.places = { prefixes: new Uint32Array(lines), doubles: new Uint32Array(lines) };
     this.#nameBytes = family.name.length;
     this.#field = MESSAGE_TYPES[family.type].field;
     this.#created = new CreatedWriter(family);
@@ -340,6 +376,7 @@ class NumberWriter implements MetricWriter {
 
   add(lines: Uint8Array, startOf: StartOfLine = UNKNOWN): void {
     const out = this.#out;
+    const { prefixes, doubles } = this.places;
     const line = new LineParts(lines);
     for (let start = 0, index = 0; line.next(this.#nameBytes); start = line.end, index++) {
       out.reserve(GROWTH * (line.end - start) + LINE_BYTES);
@@ -347,9 +384,14 @@ class NumberWriter implements MetricWriter {
       line.writeLabels(line.labels, out);
       const number = out.open(this.#field);
       out.double(NUMBER.value, line.value);
+      const double = out.length - DOUBLE_BYTES;
       this.#created.write(startOf(index), out);
+      const fromEnd = out.length - double;
       out.close(number);
       out.close(metric);
+      const at = this.#lines++;
+      prefixes[at] = line.prefixBytes;
+      doubles[at] = out.length - fromEnd;
     }
   }
 
@@ -376,6 +418,7 @@ class DistributionWriter implements MetricWriter {
   readonly #family: FamilyMetadata;
   readonly #created: CreatedWriter;
   readonly #out: MessageWriter;
+  readonly places = undefined;
   #open: OpenMetric | undefined;
 
   constructor(family: FamilyMetadata, bytes: number) {
@@ -459,9 +502,14 @@ class DistributionWriter implements MetricWriter {
 export const isDistribution = ({ type }: FamilyMetadata): boolean =>
   type === 'histogram' || type === 'summary';
 
-/** @param bytes of the lines, approximately */
-export const metricWriter = (family: FamilyMetadata, bytes: number): MetricWriter =>
-  isDistribution(family) ? new DistributionWriter(family, bytes) : new NumberWriter(family, bytes);
+/**
+ * @param bytes of the lines, approximately
+ * @param lines the number of lines whose places it notes
+ */
+export const metricWriter = (family: FamilyMetadata, bytes: number, lines = 0): MetricWriter =>
+  isDistribution(family)
+    ? new DistributionWriter(family, bytes)
+    : new NumberWriter(family, bytes, lines);
 
 /**
  * The fields of a family except the metrics.

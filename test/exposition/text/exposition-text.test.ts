@@ -131,6 +131,16 @@ describe('the exposition text', () => {
       { numRuns: 60 },
     ));
 
+  it('has messages of protobuf with the labels and values of a naive renderer after random changes', () =>
+    fc.assert(
+      fc.property(fc.array(smallStep, { maxLength: 80 }), (steps) => {
+        runSteps(
+          steps.map((each) => ('forms' in each ? { ...each, forms: FORMS.protobuf } : each)),
+        );
+      }),
+      { numRuns: 100 },
+    ));
+
   it('equals the output of a naive renderer while thousands of lines split and merge blocks', () =>
     fc.assert(
       fc.property(fc.array(largeStep, { minLength: 8, maxLength: 25 }), (steps) => {
