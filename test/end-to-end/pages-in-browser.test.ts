@@ -219,19 +219,22 @@ describe('the HTML pages in Chromium', function () {
     for (const path of PATHS)
       it(`at "${path}" fit a ${what} screen and are accessible`, async () => {
         const watched = await open(path, options);
-        const { page } = watched;
-        expect(await watched.overflow(), 'wider than the window').to.equal(0);
-        expect(await page.evaluate(BROKEN_WORDS), 'words that are broken').to.deep.equal([]);
-        await page.evaluate(axe.source);
-        const found = await page.evaluate<axe.AxeResults>('axe.run()');
-        const wrong = found.violations.map(({ id, impact, nodes }) => {
-          const where = nodes.map(({ html }) => html).join(' | ');
-          return `${impact ?? ''} ${id}: ${where}`;
-        });
-        expect(wrong).to.deep.equal([]);
-        expect(found.passes.length).to.be.above(10);
-        await page.context().close();
+        await expectFitting(watched);
+        await watched.page.context().close();
       });
+
+  it('list the largest metrics of a target at a click, also after an update', async () => {
+    const watched = await open('/', NARROW);
+    const { page } = watched;
+    await page.locator('#target-0 summary').click();
+    const list = page.locator('#target-0 details li');
+    expect(await list.count()).to.equal(10);
+    await expectFitting(watched);
+    const updates = () => watched.requests.filter((each) => each === `${origin}/`).length;
+    await waitFor('two updates', () => (updates() > 2 ? true : undefined));
+    expect(await list.first().isVisible()).to.equal(true);
+    await page.context().close();
+  });
 
   it('begin with a link to the main content, and outline the focused element', async () => {
     const { page } = await open('/');
@@ -264,6 +267,91 @@ describe('the HTML pages in Chromium', function () {
     });
   });
 });
+
+describe('the status page of 200 targets in Chromium', function () {
+  this.slow(20_000);
+  const programs = testPrograms();
+  let chromium: Chromium | undefined;
+  let origin = '';
+
+  before(async function () {
+    needs(this, hasChromium, 'chromium is not installed');
+    const target = (app: string, key: string) =>
+      `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`;
+    const shops = Array.from({ length: 20 }, (_, i) => `shop-${i}`);
+    for (const server_key of shops) {
+      const id = `h.${server_key}.shop`;
+      programs.publish({
+        server_key,
+        objects: [{ id, class: 'Shop', variables: { x: { type: 'u64', value: 1 } } }],
+      });
+    }
+    const targets = [
+      ...shops.map((key) => target('shop', key)),
+      ...Array.from({ length: 180 }, (_, i) => target(i % 2 === 0 ? 'ads' : 'adh', `missing-${i}`)),
+    ];
+    const exporter = programs.start('exporter', [
+      ...['--config', programs.config({}, targets.join(''))],
+    ]);
+    origin = new URL(await exporter.url()).origin;
+    await readyPage(`${origin}/metrics?server_key=shop-19`);
+    chromium = await Chromium.start();
+  });
+  after(() => chromium?.close());
+
+  const open = async (options: BrowserContextOptions = WIDE): Promise<WatchedPage> => {
+    if (chromium === undefined) throw new Error('no browser');
+    return chromium.open(`${origin}/`, options);
+  };
+
+  for (const [what, options] of [
+    ['wide', WIDE],
+    ['narrow', NARROW],
+  ] as const)
+    it(`groups them by application, fits a ${what} screen and is accessible`, async () => {
+      const watched = await open(options);
+      const groups = watched.page.locator('tr.object');
+      const texts = (await groups.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
+      expect(texts).to.deep.equal([
+        'adh 90 of 90 targets not ready',
+        'ads 90 of 90 targets not ready',
+        'shop 20 targets',
+      ]);
+      expect(await watched.page.locator('tr.reason').count()).to.equal(180);
+      await expectFitting(watched);
+      await watched.page.context().close();
+    });
+
+  for (const javaScriptEnabled of [true, false])
+    it(`has a filter that works ${javaScriptEnabled ? 'with' : 'without'} scripts`, async () => {
+      const watched = await open({ ...WIDE, javaScriptEnabled });
+      const { page } = watched;
+      await page.locator('#q').fill('shop-1');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/?q=shop-1');
+      // shop-1, and shop-10 to shop-19.
+      expect(await page.locator('tbody th[scope=row]').count()).to.equal(11);
+      expect(await page.locator('#summary').textContent()).to.equal('180 of 200 targets not ready');
+      expect(await page.locator('#q').inputValue()).to.equal('shop-1');
+      expect(watched.complaints).to.deep.equal([]);
+      await page.context().close();
+    });
+});
+
+/** Expects that a page fits its window, and that axe finds no fault. */
+async function expectFitting(watched: WatchedPage): Promise<void> {
+  const { page } = watched;
+  expect(await watched.overflow(), 'wider than the window').to.equal(0);
+  expect(await page.evaluate(BROKEN_WORDS), 'words that are broken').to.deep.equal([]);
+  await page.evaluate(axe.source);
+  const found = await page.evaluate<axe.AxeResults>('axe.run()');
+  const wrong = found.violations.map(({ id, impact, nodes }) => {
+    const where = nodes.map(({ html }) => html).join(' | ');
+    return `${impact ?? ''} ${id}: ${where}`;
+  });
+  expect(wrong).to.deep.equal([]);
+  expect(found.passes.length).to.be.above(10);
+}
 
 /** Finds words of text that are broken over several lines. */
 const BROKEN_WORDS = `(() => {

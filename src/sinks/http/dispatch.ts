@@ -21,7 +21,7 @@ import { authorityOf } from './http-server.js';
 import { HOST_PATH, hostPage } from './host-page.js';
 import type { HostPageOptions } from './host-page.js';
 import { htmlReply } from './pages/html.js';
-import { statusPage } from './pages/status-page.js';
+import { readStatusQuery, statusPage } from './pages/status-page.js';
 import type { ProcessInfo } from './pages/status-page.js';
 import { TREE_PATH } from './pages/tree-page.js';
 import type { TreeResponder } from './pages/tree-page.js';
@@ -262,18 +262,16 @@ function hostScrape(
   );
 }
 
-/** The status page. The parameter `from` of the query is the position of the first target. */
+/** The status page. */
 function status(
   targets: readonly Target[],
   { path, tree, service, unixMs, scope, scopeNames }: EndpointOptions,
   query: URLSearchParams,
 ): Reply {
-  const from = Number(query.get('from') ?? 0);
-  const isInRange = Number.isInteger(from) && from > 0 && from < targets.length;
   const scopesFor = (target: Target): readonly Scope[] =>
     scopeNames(target).flatMap((name) => scope(name) ?? []);
   const facts = { path, hasTrees: tree !== undefined, scopesFor, service: service() };
-  const page = statusPage(targets, { ...facts, nowMs: unixMs() }, isInRange ? from : 0);
+  const page = statusPage(targets, { ...facts, nowMs: unixMs() }, readStatusQuery(query));
   return htmlReply(200, page);
 }
 

@@ -110,8 +110,9 @@ const matches = (
 export function parametersOf(
   target: Target,
   targets: readonly Target[],
+  isOnly = targets.length === 1,
 ): Readonly<Record<string, string>> {
-  if (targets.length === 1 && target.serverKeys.length > 1) return {};
+  if (isOnly && target.serverKeys.length > 1) return {};
   const serverKey = serverKeyOf(target);
   const peers = targets.filter((each) => each !== target && each.serverKeys.includes(serverKey));
   if (peers.length === 0) return { server_key: serverKey };
@@ -119,6 +120,27 @@ export function parametersOf(
   const instance = instanceOf(target);
   const isAlone = instance === '' || !peers.some((each) => each.app === app);
   return { server_key: serverKey, app, ...(isAlone ? {} : { instance }) };
+}
+
+/** Makes a function that returns the query that selects a target; undefined if no query selects it. */
+export function queriesOf(
+  targets: readonly Target[],
+): (target: Target) => URLSearchParams | undefined {
+  const onKey = new Map<string, Target[]>();
+  for (const target of targets)
+    for (const key of target.serverKeys) {
+      const others = onKey.get(key);
+      if (others === undefined) onKey.set(key, [target]);
+      else others.push(target);
+    }
+  const isOnly = targets.length === 1;
+  return (target) => {
+    // Unless there is only one target, the query has a server key, so only targets on this key can match it.
+    const candidates = onKey.get(serverKeyOf(target)) ?? targets;
+    const query = new URLSearchParams(parametersOf(target, candidates, isOnly));
+    const routed = route(candidates, query);
+    return routed.kind === 'refused' || routed.target !== target ? undefined : query;
+  };
 }
 
 /** The id of the last root; the configured hint if there was no root. */

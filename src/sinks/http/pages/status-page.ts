@@ -5,12 +5,15 @@ import {
   agoText,
   countText,
   grouped,
+  nameText,
+  searchWords,
   sentence,
   timeText,
 } from '../../../shown/shown-text.js';
-import { markup, tableOf } from './html.js';
+import { queriesOf } from '../route.js';
+import { breakable, markup, tableOf } from './html.js';
 import type { Html, Severity, HtmlPage } from './html.js';
-import { HEADS, conditionOf, queryOf, targetRow, severityRank } from './target-row.js';
+import { HEADS, address, conditionOf, severityRank, targetRow } from './target-row.js';
 import type { ShownTarget } from './target-row.js';
 
 export interface ProcessInfo {
@@ -96,19 +99,44 @@ const REFRESH_MS = 2000;
 const LARGE_REFRESH_MS = 10_000;
 const LARGE_ROWS = 50;
 
-/** Makes the status page. @param from the number of targets to skip, in the order of the page */
+/** A page with more targets groups them by application, and has a filter. */
+const MANY_TARGETS = 10;
+const MAX_FILTER = 1024;
+
+/** Which targets a page shows. */
+export interface StatusQuery {
+  /** The number of targets to skip, in the order of the page. */
+  readonly from: number;
+  /** Words that each shown target has, in any of its texts. */
+  readonly filter: string;
+}
+
+export function readStatusQuery(query: URLSearchParams): StatusQuery {
+  const from = Number(query.get('from') ?? 0);
+  const filter = (query.get('q') ?? '').slice(0, MAX_FILTER);
+  return { from: Number.isSafeInteger(from) && from > 0 ? from : 0, filter };
+}
+
+/** Makes the status page. */
 export function statusPage(
   targets: readonly Target[],
   options: StatusPageOptions,
-  from = 0,
+  { from: wanted, filter }: StatusQuery = { from: 0, filter: '' },
 ): HtmlPage {
   const ranked = targets.map((target, index): ShownTarget => {
     const status = target.status();
     return { id: `target-${index}`, target, status, condition: conditionOf(status) };
   });
-  const sorted = ranked.toSorted((a, b) => severityRank(a.condition) - severityRank(b.condition));
+  const words = searchWords(filter);
+  const found = words.length === 0 ? ranked : ranked.filter((each) => hasWords(each, words));
+  const isGrouped = targets.length > MANY_TARGETS;
+  const groups = isGrouped ? groupsOf(found) : [found];
+  const sorted = groups.flatMap((group) =>
+    group.toSorted((a, b) => severityRank(a.condition) - severityRank(b.condition)),
+  );
   const unready = ranked.filter(({ status }) => !status.isReady).length;
   const { version } = options.service;
+  const from = wanted < sorted.length ? wanted : 0;
   const shown = sorted.slice(from, from + MAX_ROWS);
   const refreshMs = shown.length > LARGE_ROWS ? LARGE_REFRESH_MS : REFRESH_MS;
   const summary = summaryOf(ranked, unready);
@@ -127,15 +155,55 @@ export function statusPage(
     skipTo: { id: 'targets', name: 'the targets' },
     main: markup`<p id="summary" class="summary ${summary.severity}" role="status">${summary.text}</p>
       ${processInfo(options.service, options.nowMs)}
-      ${targetTable(shown, targets, options)}
-      ${pager(from, targets.length)}`,
+      ${isGrouped ? filterForm(filter) : undefined}
+      ${targetTable(shown, targets, options, isGrouped ? groups : [])}
+      ${pager(from, sorted.length, filter)}`,
     footer: markup`<p>
       Updates every ${refreshMs / 1000} seconds while the page is visible. The time of the last notification is
       accurate to two seconds.
     </p>`,
     refreshMs,
+    isEcho: filter !== '',
   };
 }
+
+/** Whether each word occurs in the texts of a target, ignoring case. */
+function hasWords({ target, status, condition }: ShownTarget, words: readonly string[]): boolean {
+  const { app, serverKeys, instance, lastRoot } = target;
+  const { word, reason } = condition;
+  const texts = [app, ...serverKeys, instance, lastRoot?.id, status.publisher.state, word, reason];
+  const text = texts.join('\n').toLowerCase();
+  return words.every((each) => text.includes(each));
+}
+
+/** Targets by application. An application with a more severe condition comes first, then the order is by name. */
+function groupsOf(targets: readonly ShownTarget[]): readonly (readonly ShownTarget[])[] {
+  const groups = new Map<string, ShownTarget[]>();
+  for (const each of targets) {
+    const group = groups.get(each.target.app) ?? [];
+    group.push(each);
+    groups.set(each.target.app, group);
+  }
+  const ranks = new Map(
+    [...groups].map(([app, group]) => [
+      app,
+      Math.min(...group.map(({ condition }) => severityRank(condition))),
+    ]),
+  );
+  const rankOf = (app: string): number => ranks.get(app) ?? 0;
+  return [...groups]
+    .sort(([a], [b]) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))
+    .map(([, group]) => group);
+}
+
+/** The form that filters targets. It works without JavaScript. */
+const filterForm = (filter: string): Html =>
+  markup`<form role="search" action="./" method="get">
+    <div class="wide"><label for="q">Show targets with these words</label>
+      <input id="q" name="q" type="search" value="${filter}" maxlength="${MAX_FILTER}" autocomplete="off" spellcheck="false"></div>
+    <div><button>Filter</button></div>
+    ${filter === '' ? undefined : markup`<div><a href="./">all targets</a></div>`}
+  </form>`;
 
 function summaryOf(
   ranked: readonly ShownTarget[],
@@ -156,29 +224,53 @@ function summaryOf(
   return { severity: 'good', text };
 }
 
+/** @param groups all targets by application; each group has a heading. Empty for none */
 function targetTable(
   rows: readonly ShownTarget[],
   targets: readonly Target[],
   { path, hasTrees, scopesFor, nowMs }: StatusPageOptions,
+  groups: readonly (readonly ShownTarget[])[],
 ): Html {
+  if (rows.length === 0 && targets.length > 0)
+    return markup`<p id="targets" class="note">No target has all of these words.</p>`;
+  const queryOf = queriesOf(targets);
+  const headings = new Map(groups.map((group) => [group[0]?.target.app, groupRow(group)]));
   return tableOf({
     ...{ id: 'targets', name: 'Targets', className: 'targets', heads: HEADS },
     caption: 'Targets',
-    rows: rows.map((row) => {
+    rows: rows.map((row, index) => {
       const { target } = row;
-      const query = queryOf(target, targets);
-      return targetRow({ ...row, path, hasTrees, nowMs, query, scopes: scopesFor(target) });
+      const query = queryOf(target);
+      const isFirst = rows[index - 1]?.target.app !== target.app;
+      return markup`${isFirst ? headings.get(target.app) : undefined}${targetRow({
+        ...{ ...row, path, hasTrees, nowMs, query },
+        scopes: scopesFor(target),
+      })}`;
     }),
   });
 }
 
-function pager(from: number, total: number): Html | undefined {
+/** The heading of the targets of an application. */
+function groupRow(group: readonly ShownTarget[]): Html {
+  const app = group[0]?.target.app ?? '';
+  const unready = group.filter(({ status }) => !status.isReady).length;
+  const targets = countText(group.length, 'target');
+  const counts = unready === 0 ? targets : `${grouped(unready)} of ${targets} not ready`;
+  return markup`<tr id="app-${app}" class="object" role="row">
+    <th scope="rowgroup" role="rowheader" colspan="${HEADS.length}">${breakable(nameText(app))}
+      <span class="sub">${counts}</span></th>
+  </tr> `;
+}
+
+function pager(from: number, total: number, filter: string): Html | undefined {
   if (total <= MAX_ROWS && from === 0) return undefined;
   const last = Math.min(total, from + MAX_ROWS);
   const before = Math.max(0, from - MAX_ROWS);
+  const query = new URLSearchParams(filter === '' ? {} : { q: filter });
+  const at = (position: number): string => address('/', query, { from: String(position) });
   return markup`<nav class="pager" aria-label="Further targets">
     <span>${grouped(from + 1)} to ${grouped(last)} of ${grouped(total)}</span>${
-      from > 0 ? markup`<a rel="prev" href="./?from=${before}">previous</a>` : undefined
-    }${last < total ? markup`<a rel="next" href="./?from=${last}">next</a>` : undefined}
+      from > 0 ? markup`<a rel="prev" href="${at(before)}">previous</a>` : undefined
+    }${last < total ? markup`<a rel="next" href="${at(last)}">next</a>` : undefined}
   </nav>`;
 }

@@ -19,7 +19,6 @@ import {
   sentence,
   timeText,
 } from '../../../shown/shown-text.js';
-import { parametersOf, route } from '../route.js';
 import { breakable, markup } from './html.js';
 import type { Html, Severity } from './html.js';
 
@@ -55,13 +54,6 @@ export function newestText({ ageSeconds, by }: NonNullable<TargetTimes['newest']
   const ago = secondsAgoText(ageSeconds);
   if (by === 'stated') return { ago, source: 'as the publisher states' };
   return { ago: by === 'earlier' ? `over ${ago}` : ago, source: 'last notification' };
-}
-
-/** The query that selects a target; undefined if no query selects it. */
-export function queryOf(target: Target, targets: readonly Target[]): URLSearchParams | undefined {
-  const query = new URLSearchParams(parametersOf(target, targets));
-  const routed = route(targets, query);
-  return routed.kind === 'refused' || routed.target !== target ? undefined : query;
 }
 
 /**

@@ -21,10 +21,10 @@ import {
   timeText,
 } from '../../../shown/shown-text.js';
 import type { Reply, Status } from '../reply.js';
-import { route } from '../route.js';
+import { queriesOf, route } from '../route.js';
 import { breakable, htmlReply, markup, problemPage, tableOf } from './html.js';
 import type { Html, HtmlPage, HtmlPart } from './html.js';
-import { address, conditionOf, newestText, queryOf } from './target-row.js';
+import { address, conditionOf, newestText } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 import { TREE_HEADS, treeRows } from './tree-rows.js';
 
@@ -102,8 +102,9 @@ const problem = (status: Status, text: string, links?: Html): Observable<Reply> 
   of(htmlReply(status, problemPage(text, links)));
 
 function treeLinks(targets: readonly Target[]): Html {
+  const queryOf = queriesOf(targets);
   const links = targets.slice(0, MAX_LINKS).flatMap((target) => {
-    const query = queryOf(target, targets);
+    const query = queryOf(target);
     if (query === undefined) return [];
     const name = `${target.app} on ${target.serverKeys.join(', ')}`;
     return [markup`<li><a href="${address(TREE_PATH, query)}">${nameText(name)}</a></li>`];

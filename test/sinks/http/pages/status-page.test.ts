@@ -19,8 +19,12 @@ const facts: StatusPageOptions = {
   scopesFor: () => [],
   nowMs: NOW_MS,
 };
-const html = (targets: readonly FakeTarget[], changed: Partial<StatusPageOptions> = {}, from = 0) =>
-  htmlText(statusPage(targets, { ...facts, ...changed }, from));
+const html = (
+  targets: readonly FakeTarget[],
+  changed: Partial<StatusPageOptions> = {},
+  from = 0,
+  filter = '',
+) => htmlText(statusPage(targets, { ...facts, ...changed }, { from, filter }));
 
 const progress = (reason: string, synced = 0, total = 4): SyncProgress => ({
   objects: { synced, total },
@@ -285,6 +289,80 @@ describe('the status page', () => {
       );
       expect(new Set(ids)).to.have.lengthOf(500);
       expect(Math.max(...pages.map(({ length }) => length))).to.be.below(400_000);
+    });
+  });
+
+  describe('(many targets)', () => {
+    const MANY = 200;
+    const APPS = ['shop', 'ads', 'jvm', 'varnish'];
+    /** 50 targets of each application; of `jvm`, one has no root. */
+    const many = (): FakeTarget[] =>
+      Array.from({ length: MANY }, (_, i) => {
+        const app = APPS[i % APPS.length] ?? '';
+        const target = new FakeTarget(app, [`k${i}`], `H.${i}.${app}`);
+        return i === 42
+          ? Object.assign(target, { app: 'jvm', root: '' }).wait(progress('a root'))
+          : target;
+      });
+    const headings = (page: string): readonly string[] =>
+      [...page.matchAll(/<tr id="app-[^]*?<\/tr>/g)].map(([row]) => textOf(row));
+
+    it('groups them by application, those with problems first', () => {
+      const page = html(many());
+      expect(headings(page)).to.deep.equal([
+        'jvm 1 of 50 targets not ready',
+        'ads 50 targets',
+        'shop 50 targets',
+        'varnish 50 targets',
+      ]);
+      expect(rows(page)).to.have.lengthOf(MANY);
+      expect(rows(page)[0]).to.match(/^not ready .* waiting on a root$/);
+      expect(page).to.contain('colspan="6">waiting on a root<');
+    });
+
+    it('does not group a few targets', () => {
+      const page = html(many().slice(0, 10));
+      expect(headings(page)).to.deep.equal([]);
+      expect(page).not.to.contain('<form');
+    });
+
+    for (const [what, filter, count] of [
+      ['a server key', 'k17', 11],
+      ['an application, in any case', 'VarNish', 50],
+      ['a root', 'h.43.', 1],
+      ['the reason why a target is not ready', 'waiting on a root', 1],
+      ['several words', 'jvm not root', 1],
+      ['nothing', 'no-such-target', 0],
+    ] as const)
+      it(`shows the targets that match a filter with ${what}`, () => {
+        const page = html(many(), {}, 0, filter);
+        expect(rows(page)).to.have.lengthOf(count);
+        expect(page).to.contain(`value="${filter}"`);
+        if (count === 0) expect(textOf(page)).to.contain('No target has all of these words.');
+        expect(textOf(page), 'all targets').to.contain('1 of 200 targets not ready');
+      });
+
+    it('keeps the filter in the links to further pages, and starts at the first page beyond the last', () => {
+      const targets = Array.from({ length: 600 }, (_, i) => new FakeTarget('a&b', [`k${i}`]));
+      const page = html(targets, {}, MAX_ROWS, 'a&b k');
+      expect(page).to.contain('href="./?q=a%26b+k&#38;from=400"');
+      expect(html(targets, {}, 600, 'k')).to.contain('1 to 200 of 600');
+    });
+
+    it('escapes the filter, and is not compressed if it repeats it', () => {
+      const page = statusPage(many(), facts, { from: 0, filter: '"><script>' });
+      expect(htmlText(page)).to.contain('value="&#34;&#62;&#60;script&#62;"');
+      expect(page.isEcho).to.equal(true);
+      expect(statusPage(many(), facts).isEcho).to.equal(false);
+    });
+
+    it('is bounded for thousands of targets', () => {
+      const targets = Array.from({ length: 5000 }, (_, i) =>
+        new FakeTarget(`app${i % 300}`, [`k${i}`], '').wait(progress('a root '.repeat(20))),
+      );
+      const page = html(targets);
+      expect(rows(page)).to.have.lengthOf(MAX_ROWS);
+      expect(page.length).to.be.below(400_000);
     });
   });
 
