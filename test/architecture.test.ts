@@ -44,6 +44,16 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
     only: /(^|\/)(cli|thread)\.ts$/,
     remedy: 'return the Observable: only the top of a process or thread subscribes',
   },
+  {
+    word: /from '.*\/clock\.js'|performance\.now|hrtime/,
+    only: /^(?!exposition\/)/,
+    remedy: 'rendering reads no clock: take steps from a Budget',
+  },
+  {
+    word: /\bmmap\b|O_RDWR|O_WRONLY|\b(write|writev|truncate|ftruncate)Sync\b/,
+    only: /^(?!(streams|exposition|foreign|hsperfdata|varnish|native\/segment)\/)/,
+    remedy: 'a reader never writes to shared memory and never maps values',
+  },
   { word: /shareReplay/, only: /^$/, remedy: 'use share with explicit resets' },
   { word: /: any\b|\bas any\b/, only: /^$/, remedy: 'state the type' },
   { word: /from 'prom-client'/, only: /^sinks\/self-metrics\.ts$/, remedy: 'only self-metrics' },
