@@ -175,6 +175,12 @@ const NORMAL = 1n;
 /** The maximum number of characters of a string value. */
 const MAX_TEXT = 256;
 
+/** An upper bound of the size of a frame in memory. */
+function bytesOfFrame(frame: Frame): number {
+  if (frame.type === 'string') return 4 * frame.text.length;
+  return 16 + (frame.type === 'histogram' ? frame.counts : frame.values).byteLength;
+}
+
 /**
  * A source that a poller fills. The slot of an object holds its state, the slot of a text the number of its changes.
  * Change the tree before `readChanges`. If names change, keep the source, and replace an object below its root.
@@ -183,7 +189,9 @@ export class PolledSource implements Source {
   readonly generation = randomUUID();
   readonly roots = new Set<ManagedObject>();
   readonly slots: Slots;
-  readonly #texts = new Map<number, string>();
+  /** The frames by variable id. */
+  readonly #frames = new Map<number, Frame>();
+  #frameBytes = 0;
   readonly #maxItems: number;
   #changes: StructureChange[] = [];
   #lastId = 0;
@@ -204,7 +212,7 @@ export class PolledSource implements Source {
   }
 
   get frameBytes(): number {
-    return this.#texts.size * MAX_TEXT * 4;
+    return this.#frameBytes;
   }
 
   /** Adds an object in the state `normal`. An object without a parent is a root. */
@@ -245,17 +253,25 @@ export class PolledSource implements Source {
 
   /** Removes an object with its subtree, and releases the slots of `writer`, which must write the whole subtree. */
   remove(writer: SlotWriter, object: PolledObject): void {
-    (object.parent as PolledObject | undefined)?.children.delete(object);
+    const siblings = (object.parent as PolledObject | undefined)?.children ?? this.roots;
+    siblings.delete(object);
     this.#changes.push({ kind: 'object-removed', object });
     this.#forget(object);
     this.slots.release(writer);
   }
 
-  setText({ id, slot }: Variable, text: string): void {
+  setText(variable: Variable, text: string): void {
     const cut = text.slice(0, MAX_TEXT);
-    if (this.#texts.get(id) === cut) return;
-    this.#texts.set(id, cut);
-    // The slot of a string variable counts the changes of its value.
+    const last = this.#frames.get(variable.id);
+    if (last?.type === 'string' && last.text === cut) return;
+    this.setFrame(variable, { type: 'string', text: cut });
+  }
+
+  setFrame({ id, slot }: Variable, frame: Frame): void {
+    this.#deleteFrame(id);
+    this.#frames.set(id, frame);
+    this.#frameBytes += bytesOfFrame(frame);
+    // The slot of such a variable counts the changes of its value.
     this.slots.add(slot, 1n);
   }
 
@@ -278,15 +294,20 @@ export class PolledSource implements Source {
   }
 
   readFrame({ id }: Variable, budget?: Budget): Frame | undefined {
-    const text = this.#texts.get(id);
-    if (text === undefined) return undefined;
-    budget?.spend(0, text.length);
-    return { type: 'string', text };
+    const frame = this.#frames.get(id);
+    if (frame !== undefined) budget?.spend(0, bytesOfFrame(frame));
+    return frame;
   }
 
   #forget(object: ManagedObject): void {
     this.#items -= 1 + object.variables.size;
-    for (const { id } of object.variables) this.#texts.delete(id);
+    for (const { id } of object.variables) this.#deleteFrame(id);
     for (const child of object.children) this.#forget(child);
+  }
+
+  #deleteFrame(id: number): void {
+    const last = this.#frames.get(id);
+    if (last !== undefined) this.#frameBytes -= bytesOfFrame(last);
+    this.#frames.delete(id);
   }
 }

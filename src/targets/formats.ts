@@ -11,7 +11,10 @@ import type { Rule } from '../rules/rule.js';
 import { defaultsOf, table } from '../rules/table.js';
 import type { TableFields, ValuesOf } from '../rules/table.js';
 import type { FormatSettings, FormatPollerFactories } from '../streams/poller-pool.js';
+import { immediateFinder } from '../streams/poller.js';
 import type { Finder, PollerFactory } from '../streams/poller.js';
+import { WORKERS_SETTINGS } from '../workers/settings.js';
+import { workersPollers } from '../workers/workers-poller.js';
 import { VARNISH_APP, VARNISH_SETTINGS } from '../varnish/settings.js';
 import { varnishFinder, varnishPollers } from '../varnish/varnish-poller.js';
 
@@ -81,6 +84,8 @@ interface TargetFormat {
   readonly app: string | undefined;
   /** Whether its publishers count notifications. If so, the status page shows the time of the last one. */
   readonly notifies: boolean;
+  /** Whether its pollers keep values of publishers that have ended. Such a target stays in its partition. */
+  readonly isStateful: boolean;
   /** The keys that `format_settings` of a target may have. */
   readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
@@ -101,14 +106,16 @@ interface FinderOptions {
  * @param finder is called with the defaults of `settings`
  */
 const targetFormat = <F extends TableFields>(
-  { certainty, app, notifies }: Pick<TargetFormat, 'certainty' | 'app' | 'notifies'>,
+  {
+    isStateful = false,
+    ...row
+  }: Pick<TargetFormat, 'certainty' | 'app' | 'notifies'> & { readonly isStateful?: boolean },
   settings: F,
   pollers: (parts: FormatParts, settings: ValuesOf<F>) => PollerFactory,
   finder: (parts: FormatParts, options: FinderOptions, defaults: ValuesOf<F>) => Finder,
 ): TargetFormat => ({
-  certainty,
-  app,
-  notifies,
+  ...row,
+  isStateful,
   settings,
   rule: table('a table', settings),
   // `planTargets` has checked the values with `rule`.
@@ -125,6 +132,17 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
       ({ memory, ...pool }) => segmentPollers(memory, pool),
       ({ memory, ...pool }, { native, maxTargets }) =>
         new SegmentFinder(memory, pool, native, maxTargets),
+    ),
+    workers: targetFormat(
+      {
+        certainty: 'every value is proven exact',
+        app: undefined,
+        notifies: true,
+        isStateful: true,
+      },
+      WORKERS_SETTINGS,
+      ({ memory, ...pool }, own) => workersPollers(memory, own, pool),
+      () => immediateFinder(() => []),
     ),
     hsperfdata: targetFormat(
       {

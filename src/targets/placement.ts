@@ -48,6 +48,8 @@ export const leastLoaded = (loads: readonly number[]): number =>
 export interface TargetLoad {
   readonly partition: number;
   readonly load: number;
+  /** Whether the target must stay in its partition. */
+  readonly isPinned?: boolean;
 }
 
 /** The load of each partition. */
@@ -100,6 +102,7 @@ export function planMoves(
           full >= least &&
           gap > full * MIN_DIFFERENCE &&
           target.load > 0 &&
+          target.isPinned !== true &&
           left < gap * (1 - MIN_DIFFERENCE),
       )
       .sort(

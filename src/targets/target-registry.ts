@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, Subject, concat, defer, finalize, merge, mergeMap, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { TargetEvent } from '../model.js';
+import { FORMATS } from './formats.js';
 import type { TargetDefinition } from './formats.js';
 import type { Partition } from './partitions/logical-partition.js';
 import { hashPartition, leastLoaded, loadsOf, planMoves } from './placement.js';
@@ -110,6 +111,7 @@ export class TargetRegistry {
       const loaded = entries.map(({ target, load = 0 }) => ({
         partition: target.assignment.partition.number,
         load,
+        isPinned: FORMATS.get(target.assignment.definition.format)?.isStateful ?? false,
       }));
       const moves = planMoves(loaded, this.#partitions, most, leastLoad);
       return concat(

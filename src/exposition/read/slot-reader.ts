@@ -154,6 +154,7 @@ export class SlotReader {
     const newSlots = this.#newSlots;
     this.#newSlots = [];
     this.#unstable.clear();
+    this.#source.beginCopy?.();
     let isChanged = false;
     for (const range of rangesOf(sectors)) {
       const changed: number[] = [];

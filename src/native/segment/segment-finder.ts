@@ -28,6 +28,26 @@ interface FollowedSegment {
   failure: string;
 }
 
+/**
+ * Lists the server keys of the segments of a pool that match patterns, sorted.
+ * @param patterns as `matchesName` reads them
+ */
+export function serverKeyListing(
+  { contextId, poolName }: Pick<FinderOptions, 'contextId' | 'poolName'>,
+  patterns: readonly string[],
+): CachedRead<readonly string[]> {
+  const prefix = segmentName(contextId, poolName, '');
+  const isWanted = (key: string) =>
+    isServerKey(key) && patterns.some((pattern) => matchesName(key, pattern));
+  const read = () =>
+    namesIn(SHM_FOLDER)
+      .filter((name) => name.startsWith(prefix))
+      .map((name) => name.slice(prefix.length))
+      .filter(isWanted)
+      .sort();
+  return new CachedRead(SHM_FOLDER, read, CLOCKS);
+}
+
 /** The number of records that one step scans. */
 const STEP_RECORDS = 1024;
 
@@ -53,16 +73,7 @@ export class SegmentFinder implements Finder {
     this.#memory = memory;
     this.#options = options;
     this.#most = most;
-    const prefix = this.#nameOf('');
-    const isWanted = (key: string) =>
-      isServerKey(key) && patterns.some((pattern) => matchesName(key, pattern));
-    const read = () =>
-      namesIn(SHM_FOLDER)
-        .filter((name) => name.startsWith(prefix))
-        .map((name) => name.slice(prefix.length))
-        .filter(isWanted)
-        .sort();
-    this.#listing = new CachedRead(SHM_FOLDER, read, CLOCKS);
+    this.#listing = serverKeyListing(options, patterns);
   }
 
   *find(forgotten: ReadonlySet<string>): Generator<void, Found> {

@@ -2,7 +2,7 @@
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
 import { trusting } from '../../foreign/verified-file.js';
-import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
+import type { PublisherProcess, Source, StructureChanges, Verdict } from '../../model.js';
 import { resultWithoutSource } from '../../streams/poller.js';
 import type { AvailableNames, PollResult, Poller } from '../../streams/poller.js';
 import { MUTABLE, MUTABLE_OFFSET, SEGMENT_STATE, segmentName } from './layout.js';
@@ -53,6 +53,8 @@ interface SegmentPollerOptions {
   readonly nowNs?: (() => bigint) | undefined;
   /** Makes the work budget of one poll; by default `CHANGE_STEPS`. */
   readonly budget?: () => Budget;
+  /** Called when the publisher has ended, while the source can still be read. */
+  readonly onEnd?: (source: Source) => void;
 }
 
 interface SegmentPoolOptions extends SegmentPollerOptions {
@@ -180,6 +182,7 @@ export class SegmentPoller implements Poller {
     // A stalled publisher may resume at any moment, so its segment stays open.
     if (isStalled) return { ...this.#withoutSource(publisher), notifications };
     // The segment was closed or replaced. The next poll opens the segment that has the name by then.
+    if (this.#opened !== undefined) this.#options.onEnd?.(this.#opened.source);
     this.close();
     return this.#withoutSource(publisher);
   }

@@ -1,0 +1,71 @@
+// Folds the values of several inputs into one value: their sum, minimum or maximum.
+import type { Frame } from '../model.js';
+import type { ValueType } from '../published.js';
+
+export const FOLD_RULES = ['sum', 'min', 'max'] as const;
+export type FoldRule = (typeof FOLD_RULES)[number];
+
+/** The value of an input: the 8 bytes of its slot as an unsigned integer, or its frame. */
+export type InputValue = bigint | Frame;
+
+const cell = new DataView(new ArrayBuffer(8));
+
+function doubleOf(bits: bigint): number {
+  cell.setBigUint64(0, bits);
+  return cell.getFloat64(0);
+}
+
+function bitsOf(value: number): bigint {
+  cell.setFloat64(0, value);
+  return cell.getBigUint64(0);
+}
+
+const MERGES: Readonly<Record<FoldRule, (one: number, other: number) => number>> = {
+  sum: (one, other) => one + other,
+  // A NaN is no value, unless all inputs are NaN.
+  min: (one, other) => (one <= other || Number.isNaN(other) ? one : other),
+  max: (one, other) => (one >= other || Number.isNaN(other) ? one : other),
+};
+
+/**
+ * Folds two values of variables that have one type and one schema. Integers wrap around at 64 bits, as in a segment. A
+ * sum of Booleans is true if one of them is. Of two strings, the result is the first one. The result has no quantiles,
+ * since the quantiles of several summaries cannot be computed from theirs.
+ */
+export function fold(
+  type: ValueType,
+  rule: FoldRule,
+  one: InputValue,
+  other: InputValue,
+): InputValue {
+  if (typeof one !== 'bigint') return typeof other === 'bigint' ? one : foldFrames(one, other);
+  if (typeof other !== 'bigint') return one;
+  if (type === 'f64') return bitsOf(MERGES[rule](doubleOf(one), doubleOf(other)));
+  if (type === 'bool') return rule === 'min' ? one & other : one | other;
+  if (rule === 'sum') return BigInt.asUintN(64, one + other);
+  const isLess = type === 'i64' ? BigInt.asIntN(64, one) < BigInt.asIntN(64, other) : one < other;
+  return isLess === (rule === 'min') ? one : other;
+}
+
+function foldFrames(one: Frame, other: Frame): Frame {
+  if (one.type === 'histogram' && other.type === 'histogram')
+    return {
+      type: 'histogram',
+      counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0n)),
+      sum: one.sum + other.sum,
+    };
+  if (one.type === 'summary' && other.type === 'summary')
+    return {
+      type: 'summary',
+      count: one.count + other.count,
+      sum: one.sum + other.sum,
+      values: new Float64Array(),
+    };
+  return one;
+}
+
+/** The value without quantiles. */
+export const withoutQuantiles = (value: InputValue): InputValue =>
+  typeof value !== 'bigint' && value.type === 'summary'
+    ? { ...value, values: new Float64Array() }
+    : value;

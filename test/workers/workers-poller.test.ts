@@ -1,0 +1,358 @@
+// Tests that segments of workers are polled as one tree with folded values.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { writeFileSync } from 'node:fs';
+import type { ManagedObject, Source, Variable } from '#app/model.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import type { Publisher } from '#app/native/publisher/publisher.js';
+import type { PollResult, Poller } from '#app/streams/poller.js';
+import { WORKERS_SETTINGS } from '#app/workers/settings.js';
+import type { WorkersSettings } from '#app/workers/settings.js';
+import { MAX_WORKERS, workersPollers } from '#app/workers/workers-poller.js';
+import { defaultsOf } from '#app/rules/table.js';
+import { HeapMemory } from '../support/heap-memory.js';
+import { objectsBelow, pollAll } from '../support/polled-values.js';
+import { freshSegments } from '../support/segments.js';
+
+const CAPACITY = { records: 256, stringBytes: 16_384, slots: 128, frameBytes: 16_384 };
+const MINUTE_MS = 60_000;
+const step = fc.record({ number: fc.nat(3), by: fc.bigInt(0n, 9n), ends: fc.boolean() });
+
+describe('a poller of workers', () => {
+  const segments = freshSegments();
+  let pollers: Poller[] = [];
+  let nowMs = 0;
+  beforeEach(() => (nowMs = 1000));
+  afterEach(() => {
+    for (const poller of pollers) poller.close();
+    pollers = [];
+  });
+
+  const polling = (own: Partial<WorkersSettings> = {}, options = {}) => {
+    const settings = { ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'], ...own };
+    const pool = { contextId: segments.contextId, poolName: 'pool', ...options };
+    const nowNs = () => BigInt(nowMs) * 1_000_000n;
+    const poller = workersPollers(posixMemory(), settings, { ...pool, nowNs })('shop');
+    pollers.push(poller);
+    return {
+      poller,
+      /** Polls after a second, when the pollers of the workers check their locks again. */
+      values: (): Record<string, unknown> => {
+        nowMs += 1000;
+        return valuesOf(pollAll(poller));
+      },
+    };
+  };
+  const worker = (number: number) => {
+    const publisher = segments.publisher(`shop-${number}`, { capacity: CAPACITY, heartbeatMs: 0 });
+    const root = publisher.addRoot(`host.${number}.shop`, 'Shop');
+    return { publisher, root };
+  };
+  const counting = (number: number, sent: bigint) => {
+    const { publisher, root } = worker(number);
+    const counter = publisher.addVariable(root, 'sent', 'u64', { kind: 'counter' });
+    counter.set(sent);
+    const gauge = publisher.addVariable(root, 'open', 'i64', { kind: 'gauge' });
+    gauge.set(BigInt(number));
+    publisher.place();
+    return { publisher, counter, gauge };
+  };
+
+  it('has no source before the first worker', () => {
+    const { poller } = polling();
+    expect(poller.poll()).to.deep.include({
+      source: undefined,
+      publisher: { state: 'absent', reason: 'no worker has a segment shop-*' },
+    });
+  });
+
+  type Add = (publisher: Publisher, root: ReturnType<Publisher['addRoot']>, number: number) => void;
+  const table: readonly [string, Add, Partial<WorkersSettings>, unknown][] = [
+    [
+      'the sum of counters of type u64',
+      (p, root, n) => p.addVariable(root, 'v', 'u64', { kind: 'counter' }).set(BigInt(n)),
+      {},
+      6n,
+    ],
+    [
+      'the sum of counters of type f64',
+      (p, root, n) => p.addVariable(root, 'v', 'f64', { kind: 'counter' }).set(n / 2),
+      {},
+      3,
+    ],
+    [
+      'the sum of gauges by default',
+      (p, root, n) => p.addVariable(root, 'v', 'i64', { kind: 'gauge' }).set(BigInt(-n)),
+      {},
+      -6n,
+    ],
+    [
+      'the minimum of gauges if the rule is min',
+      (p, root, n) => p.addVariable(root, 'v', 'i64', { kind: 'gauge' }).set(BigInt(2 - n)),
+      { gauges: 'min' },
+      -1n,
+    ],
+    [
+      'the maximum of gauges if the rule is max',
+      (p, root, n) => p.addVariable(root, 'v', 'f64', { kind: 'gauge' }).set(-n),
+      { gauges: 'max' },
+      -1,
+    ],
+    [
+      'the minimum of gauges with a name in min',
+      (p, root, n) => p.addVariable(root, 'v', 'u64').set(BigInt(n)),
+      { min: ['v*'] },
+      1n,
+    ],
+    [
+      'the maximum of gauges with a name in max',
+      (p, root, n) => p.addVariable(root, 'v', 'u64').set(BigInt(n)),
+      { max: ['v'] },
+      3n,
+    ],
+    [
+      'the sum of histograms',
+      (p, root, n) =>
+        p.addVariable(root, 'v', 'histogram', { schema: [1, 2] }).set([BigInt(n), 0n, 1n], n),
+      {},
+      { type: 'histogram', counts: [6n, 0n, 3n], sum: 6 },
+    ],
+    [
+      'the sum of summaries, without quantiles',
+      (p, root, n) =>
+        p.addVariable(root, 'v', 'summary', { schema: [0.5] }).set(BigInt(n), n, [0.1]),
+      {},
+      { type: 'summary', count: 6n, sum: 6, values: [] },
+    ],
+    [
+      'the text of the first worker',
+      (p, root, n) => p.addVariable(root, 'v', 'string').set(`text ${n}`),
+      {},
+      { type: 'string', text: 'text 1' },
+    ],
+    [
+      'a Boolean that is true in one worker as true',
+      (p, root, n) => p.addVariable(root, 'v', 'bool').set(n === 2),
+      {},
+      1n,
+    ],
+  ];
+  for (const [title, add, settings, wanted] of table)
+    it(`shows ${title}`, () => {
+      for (const number of [1, 2, 3]) {
+        const { publisher, root } = worker(number);
+        add(publisher, root, number);
+        publisher.place();
+      }
+      const { values } = polling(settings);
+      expect(values()).to.deep.include({ v: wanted, workers: 3n, endedWorkers: 0n });
+    });
+
+  it('follows the values of its workers', () => {
+    const [one, two] = [counting(1, 10n), counting(2, 20n)];
+    const { values } = polling();
+    expect(values()).to.deep.include({ sent: 30n, open: 3n });
+    one.counter.set(11n);
+    two.gauge.set(7n);
+    expect(values()).to.deep.include({ sent: 31n, open: 8n });
+  });
+
+  it('keeps the last counts of a worker that has ended, and drops its gauges', () => {
+    const [one, two] = [counting(1, 10n), counting(2, 20n)];
+    const { values } = polling();
+    values();
+    two.counter.set(25n);
+    two.publisher.close();
+    expect(values()).to.deep.include({ sent: 35n, open: 1n, workers: 1n, endedWorkers: 1n });
+    const again = counting(2, 1n);
+    expect(values()).to.deep.include({ sent: 36n, open: 3n, workers: 2n });
+    again.counter.set(5n);
+    one.counter.set(12n);
+    expect(values()).to.deep.include({ sent: 42n });
+    one.publisher.close();
+    again.publisher.close();
+    expect(values()).to.deep.include({ sent: 42n, open: undefined, workers: 0n, endedWorkers: 3n });
+  });
+
+  it('never shows a lower count, and always the count of all workers, over random histories', () =>
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        segments.clear();
+        const { values } = polling();
+        const workers = new Map<number, ReturnType<typeof counting>>();
+        let total = 0n;
+        for (const { number, by, ends } of steps) {
+          const one = workers.get(number) ?? counting(number, 0n);
+          // A worker that starts and ends between two polls is never seen.
+          if (!workers.has(number)) values();
+          workers.set(number, one);
+          one.counter.add(by);
+          total += by;
+          if (ends) one.publisher.close();
+          if (ends) workers.delete(number);
+          if (by % 2n === 0n) expect(values()).to.deep.include({ sent: total });
+        }
+      }),
+      { numRuns: 50 },
+    ));
+
+  it('merges objects by their path, and adds those that only one worker has', () => {
+    for (const number of [1, 2]) {
+      const { publisher, root } = worker(number);
+      const floor = publisher.addObject(root, `host.${number}.shop.floor`, 'Floor');
+      publisher.addVariable(floor, 'steps', 'u64', { kind: 'counter' }).set(5n);
+      const own = publisher.addObject(root, `host.${number}.shop.desk.${number}`, 'Desk');
+      publisher.addVariable(own, 'queue', 'u64').set(BigInt(number));
+      publisher.place();
+    }
+    const { values } = polling();
+    expect(values()).to.deep.include({
+      'floor steps': 10n,
+      'desk.1 queue': 1n,
+      'desk.2 queue': 2n,
+    });
+  });
+
+  it('removes an object that its only worker removes, and begins anew if it returns', () => {
+    const { publisher, root } = worker(1);
+    const add = () => {
+      const session = publisher.addObject(root, 'host.1.shop.session', 'Session');
+      publisher.addVariable(session, 'sent', 'u64', { kind: 'counter' }).set(7n);
+      return session;
+    };
+    const session = add();
+    publisher.place();
+    const { values } = polling();
+    expect(values()).to.deep.include({ 'session sent': 7n });
+    publisher.removeObject(session);
+    expect(values()).not.to.have.property('session sent');
+    add();
+    expect(values()).to.deep.include({ 'session sent': 7n });
+  });
+
+  it('keeps the count of an object that one of its workers removes', () => {
+    const sessions = [1, 2].map((number) => {
+      const { publisher, root } = worker(number);
+      const session = publisher.addObject(root, `host.${number}.shop.pool`, 'Pool');
+      publisher.addVariable(session, 'sent', 'u64', { kind: 'counter' }).set(7n);
+      publisher.place();
+      return () => publisher.removeObject(session);
+    });
+    const { values } = polling();
+    expect(values()).to.deep.include({ 'pool sent': 14n });
+    sessions[0]?.();
+    expect(values()).to.deep.include({ 'pool sent': 14n });
+  });
+
+  it('removes objects that no worker has had for ten minutes', () => {
+    counting(1, 1n);
+    const { publisher, root } = worker(2);
+    const session = publisher.addObject(root, 'host.2.shop.session', 'Session');
+    publisher.addVariable(session, 'sent', 'u64', { kind: 'counter' }).set(7n);
+    publisher.place();
+    const { values } = polling();
+    values();
+    publisher.close();
+    expect(values()).to.deep.include({ 'session sent': 7n });
+    nowMs += 9 * MINUTE_MS;
+    expect(values()).to.deep.include({ 'session sent': 7n });
+    nowMs += MINUTE_MS;
+    expect(values()).not.to.have.property('session sent');
+    expect(values()).to.deep.include({ sent: 1n });
+  });
+
+  it('leaves out a variable whose type, kind or bounds differ from those of another worker', () => {
+    const types = [
+      { type: 'u64', kind: 'counter' },
+      { type: 'i64', kind: 'counter' },
+      { type: 'u64', kind: 'gauge' },
+    ] as const;
+    types.forEach(({ type, kind }, index) => {
+      const { publisher, root } = worker(index + 1);
+      publisher.addVariable(root, 'v', type, { kind }).set(1n);
+      publisher.place();
+    });
+    const { poller, values } = polling();
+    expect(values()).to.deep.include({ v: 1n });
+    const reason = 'its type, kind or bounds differ from those of another worker';
+    expect(poller.poll().warnings).to.deep.equal([
+      `host.2.shop.v: ${reason}`,
+      `host.3.shop.v: ${reason}`,
+    ]);
+    expect(poller.poll().publisher.reason).to.contain('3 workers are shown, 2 left out');
+  });
+
+  it('names a worker whose segment is corrupt, and shows the others', () => {
+    counting(1, 10n);
+    counting(2, 20n);
+    const bytes = segments.bytes('shop-2');
+    bytes.fill(0xff, 4096, 8192);
+    writeFileSync(segments.path('shop-2'), bytes);
+    const { poller, values } = polling();
+    expect(values()).to.deep.include({ sent: 10n, workers: 1n });
+    expect(poller.poll().warnings).to.have.lengthOf(1);
+    expect(poller.poll().warnings?.[0]).to.match(/^segment shop-2: .*record/);
+  });
+
+  it('names the variables that exceed segment_max_items', () => {
+    counting(1, 10n);
+    const { poller, values } = polling({}, { segmentMaxItems: 4 });
+    expect(values()).to.deep.include({ sent: 10n }).and.not.have.property('open');
+    expect(poller.poll().warnings).to.deep.equal([
+      'host.1.shop.open: the limit segment_max_items is reached',
+    ]);
+  });
+
+  it('has at most 256 workers', () => {
+    const memory = new HeapMemory();
+    const names = Array.from({ length: 400 }, (_, index) => `shop-${index}`);
+    const settings = { ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'] };
+    const nowNs = () => BigInt((nowMs += 1000)) * 1_000_000n;
+    const options = { contextId: 'c', poolName: 'p', list: () => names, nowNs };
+    const poller = workersPollers(memory, settings, options)('shop');
+    counting(1, 1n);
+    const bytes = segments.bytes('shop-1');
+    for (const name of names) memory.put(`c.p.${name}`, bytes);
+    const seen = pollAll(poller);
+    expect(seen.publisher.reason).to.equal(
+      `256 workers are shown, 1 left out: 144 segments such as shop-256: a target has at most ${MAX_WORKERS} workers`,
+    );
+    expect(memory.openFiles).to.equal(256);
+    for (const name of names.splice(0, 300)) memory.remove(`c.p.${name}`);
+    for (let poll = 0; poll < 2; poll++) pollAll(poller);
+    expect(pollAll(poller).publisher.reason).to.equal('100 workers are shown');
+    expect(memory.openFiles).to.equal(100);
+    poller.close();
+    expect(memory.openFiles).to.equal(0);
+  });
+});
+
+/** The values by path and name; a frame as a plain object. */
+function valuesOf({ source }: PollResult): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  if (source === undefined) return values;
+  source.beginCopy?.();
+  for (const root of source.roots)
+    for (const object of objectsBelow(root))
+      for (const variable of object.variables)
+        values[keyOf(root, object, variable)] = valueOf(source, variable);
+  return values;
+}
+
+const keyOf = (root: ManagedObject, object: ManagedObject, { name }: Variable): string =>
+  object === root ? name : `${object.name.slice(root.name.length + 1)} ${name}`;
+
+function valueOf(source: Source, variable: Variable): unknown {
+  const { slot, incarnation, type } = variable;
+  const [bits, word] = [Buffer.alloc(8), Buffer.alloc(4)];
+  source.readSlots(slot, 1, bits);
+  source.readWords(slot, 1, word);
+  if (word.readUInt32LE(0) !== ((incarnation << 1) | 1) >>> 0) return undefined;
+  if (type === 'f64') return bits.readDoubleLE(0);
+  if (type === 'i64') return bits.readBigInt64LE(0);
+  if (type === 'u64' || type === 'bool') return bits.readBigUInt64LE(0);
+  const frame = source.readFrame(variable);
+  if (frame === undefined) return undefined;
+  if (frame.type === 'histogram') return { ...frame, counts: [...frame.counts] };
+  return frame.type === 'summary' ? { ...frame, values: [...frame.values] } : frame;
+}
