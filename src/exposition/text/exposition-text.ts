@@ -4,7 +4,6 @@ import type { FamilyMetadata, FamilySize, LineForm, Piece, Snapshot } from '../.
 import { bytesOf } from '../../bytes.js';
 import { DeflateContext, usesKernelDeflate } from '../compress/deflated-lines.js';
 import { Budget } from '../../budget.js';
-import { Ranking } from '../../collections/ranking.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from './line.js';
 import type { Line, LineKey } from './line.js';
@@ -30,7 +29,7 @@ export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #usesKernelDeflate: typeof usesKernelDeflate;
   readonly #families = new Map<string, Family>();
-  #bySize = new Ranking<Family>(isLarger);
+  /** See `largestFamilies`; undefined after lines were added or removed. */
   #largest: readonly FamilySize[] | undefined;
   /** The families, in the order of a page. */
   readonly #order: Family[] = [];
@@ -74,14 +73,7 @@ export class ExpositionText {
 
   /** The families with the most lines, the largest first. The same list until a family grows or shrinks. */
   get largestFamilies(): readonly FamilySize[] {
-    return (this.#largest ??= this.#bySize
-      .firsts(MAX_LARGEST)
-      .map(({ metadata: { name }, lines }) => ({ name, series: lines })));
-  }
-
-  #noteSize(family: Family): void {
-    this.#bySize.update(family);
-    this.#largest = undefined;
+    return (this.#largest ??= largestOf(this.#order));
   }
 
   /** The family of that name; undefined if it has no lines. */
@@ -105,15 +97,13 @@ export class ExpositionText {
     if (family === undefined) {
       family = new Family(this.#kernel, metadata, familyIndex, this.#size, this.#budget);
       this.#families.set(metadata.name, family);
-      this.#bySize.add(family);
       this.#order.splice(this.#indexOf(family), 0, family);
       this.#metadata = undefined;
     }
     this.#budget.spend(costOf(line));
     const { blocks } = this.#size;
-    const { lines } = family;
     family.put(key, line, hash, position);
-    if (family.lines !== lines) this.#noteSize(family);
+    this.#largest = undefined;
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
   }
 
@@ -123,10 +113,9 @@ export class ExpositionText {
     const { blocks } = this.#size;
     this.#budget.spend(1);
     family.remove(key);
-    this.#noteSize(family);
+    this.#largest = undefined;
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
     if (family.lines > 0) return;
-    this.#bySize.delete(family);
     const steps = family.closing();
     while (steps.next().done !== true);
     this.#families.delete(name);
@@ -246,7 +235,6 @@ export class ExpositionText {
     this.#context?.close();
     this.#context = undefined;
     this.#order.length = 0;
-    this.#bySize = new Ranking(isLarger);
     this.#largest = undefined;
     this.#metadata = undefined;
     Object.assign(this.#size, { lines: 0, blocks: 0, textBytes: 0 });
@@ -278,9 +266,16 @@ export class ExpositionText {
   }
 }
 
-/** Families of the same size are in the order of a page, so that the largest families are always the same ones. */
-const isLarger = (a: Family, b: Family): boolean =>
-  a.lines > b.lines || (a.lines === b.lines && comesBefore(a, b));
+/** Of families of the same size, lists those that come first on a page, so that these are always the same ones. */
+function largestOf(families: readonly Family[]): readonly FamilySize[] {
+  const largest: Family[] = [];
+  for (const family of families) {
+    const smaller = largest.findIndex(({ lines }) => lines < family.lines);
+    largest.splice(smaller < 0 ? largest.length : smaller, 0, family);
+    largest.splice(MAX_LARGEST);
+  }
+  return largest.map(({ metadata: { name }, lines }) => ({ name, series: lines }));
+}
 
 const comesBefore = (a: Family, b: Family): boolean =>
   a.index < b.index || (a.index === b.index && a.metadata.name < b.metadata.name);

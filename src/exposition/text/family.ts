@@ -2,7 +2,6 @@
 import type { FamilyMetadata } from '../../model.js';
 import type { DeflateContext } from '../compress/deflated-lines.js';
 import type { Budget } from '../../budget.js';
-import type { Ranked } from '../../collections/ranking.js';
 import { OPCODE } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { MAX_LINES } from '../wasm/layout.js';
@@ -38,8 +37,7 @@ export interface TextSize {
   textBytes: number;
 }
 
-export class Family implements Ranked {
-  position: number | undefined;
+export class Family {
   readonly metadata: FamilyMetadata;
   /** On a page, families are sorted by this number, then by name. */
   readonly index: number;
