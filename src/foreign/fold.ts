@@ -20,7 +20,7 @@ function bitsOf(value: number): bigint {
   return cell.getBigUint64(0);
 }
 
-const MERGES: Readonly<Record<FoldRule, (one: number, other: number) => number>> = {
+const FOLDS: Readonly<Record<FoldRule, (one: number, other: number) => number>> = {
   sum: (one, other) => one + other,
   // A NaN is no value, unless all inputs are NaN.
   min: (one, other) => (one <= other || Number.isNaN(other) ? one : other),
@@ -40,7 +40,7 @@ export function fold(
 ): InputValue {
   if (typeof one !== 'bigint') return typeof other === 'bigint' ? one : foldFrames(one, other);
   if (typeof other !== 'bigint') return one;
-  if (type === 'f64') return bitsOf(MERGES[rule](doubleOf(one), doubleOf(other)));
+  if (type === 'f64') return bitsOf(FOLDS[rule](doubleOf(one), doubleOf(other)));
   if (type === 'bool') return rule === 'min' ? one & other : one | other;
   if (rule === 'sum') return BigInt.asUintN(64, one + other);
   const isLess = type === 'i64' ? BigInt.asIntN(64, one) < BigInt.asIntN(64, other) : one < other;

@@ -167,7 +167,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     ({ state }) => state.view?.drops.variables,
   ],
   shm_exporter_target_left_out: [
-    'Objects, variables and series that are missing now: without room in the segment, beyond a limit, or clashing.',
+    'Sum of the dropped, omitted and clashing objects, variables and series.',
     leftOut,
   ],
   shm_exporter_target_catalogue_rows_unmatched: [
@@ -212,7 +212,7 @@ const ROWS = Object.entries(TABLE).map(([name, [help, valueAt]]) => {
 const FAMILY_SERIES = {
   name: 'shm_exporter_family_series',
   type: 'gauge',
-  help: 'Series of the ten largest metrics of the target.',
+  help: 'Number of series of a metric, for the ten metrics with the most series.',
   unit: '',
 } as const satisfies FamilyMetadata;
 const REFRESHES = {
@@ -224,7 +224,7 @@ const REFRESHES = {
 const WAITS = {
   name: 'shm_exporter_target_queue_wait_seconds',
   type: 'histogram',
-  help: 'How long refreshes of the target waited in the queue of its worker.',
+  help: 'Time that refreshes of the target waited in the queue of their partition.',
   unit: '',
 } as const satisfies FamilyMetadata;
 

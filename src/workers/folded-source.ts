@@ -31,7 +31,7 @@ interface FoldedVariable {
   ended: InputValue | undefined;
 }
 
-/** An object of the folded tree, which stands for one object of each worker. */
+/** An object of the folded tree, which combines the objects with the same path and class in all workers. */
 interface FoldedObject {
   readonly object: PolledObject;
   readonly writer: SlotWriter;
@@ -92,7 +92,7 @@ export class FoldedSource extends PolledSource {
   #words = new Uint32Array();
 
   /**
-   * @param instance the instance of the root
+   * @param instance the part INSTANCE of the root's id
    * @param nowMs milliseconds of a monotonic clock
    */
   constructor(maxItems: number, settings: WorkersSettings, instance: string, nowMs: () => number) {
@@ -307,7 +307,7 @@ export class FoldedSource extends PolledSource {
     this.remove(folded.writer, folded.object);
   }
 
-  /** Reads the values of a worker, and stores the values that change. Keeps the last values if it cannot read. */
+  /** Reads the values of a worker, and stores the values that change. If the segment cannot be read, the last values stay. */
   #read({ source, inputs, slots }: Worker): void {
     if (this.#words.length < slots) {
       this.#values = new Uint32Array(2 * slots);

@@ -1,4 +1,4 @@
-// Polls the segments of several workers as one target. The tree exists as long as the exporter runs.
+// Polls the segments of several workers as one target, whose tree outlives them.
 import { Budget, SLICE_MS } from '../budget.js';
 import { CLOCKS } from '../foreign/directory-listing.js';
 import { shownReason } from '../foreign/polled-source.js';
@@ -33,7 +33,7 @@ interface Worker {
 }
 
 const MAX_ITEMS = 1 << 21;
-/** The maximum number of workers of a target. Further ones are left out. */
+/** The maximum number of workers of a target. The target leaves out further workers. */
 export const MAX_WORKERS = 256;
 /** The work budget of one poll, for the changes of all workers. */
 const POLL_BUDGET = { steps: 8192, ms: SLICE_MS, leastSteps: 512, stepsPerClockRead: 32 };
@@ -105,7 +105,7 @@ class WorkersPoller implements Poller {
     const { size } = this.#source;
     this.#wasShown ||= size > 0;
     if (!this.#wasShown) {
-      const reason = refusals[0] ?? `no worker has a segment ${this.#settings.segments.join(', ')}`;
+      const reason = refusals[0] ?? `no segment matches ${this.#settings.segments.join(', ')}`;
       return resultWithoutSource(this.#serverKey, { state: 'absent', reason });
     }
     const { changes, hasMore: hasMoreChanges } = this.#source.readChanges();

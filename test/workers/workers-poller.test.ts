@@ -62,7 +62,7 @@ describe('a poller of workers', () => {
     const { poller } = polling();
     expect(poller.poll()).to.deep.include({
       source: undefined,
-      publisher: { state: 'absent', reason: 'no worker has a segment shop-*' },
+      publisher: { state: 'absent', reason: 'no segment matches shop-*' },
     });
   });
 

@@ -19,7 +19,7 @@ import type { RenderBuffer } from './text-snapshot.js';
 
 /** This many characters of a line cost as much as a short line. */
 const CHARACTERS_A_STEP = 128;
-/** A form is written until this many demands needed only other forms. */
+/** Renders keep writing a form until this many successive demands ask only for other forms. */
 const KEPT_DEMANDS = 16;
 
 /** The number of families that `largestFamilies` lists. */
@@ -38,7 +38,7 @@ export class ExpositionText {
   readonly #chunks: Chunks;
   readonly #messages: Messages;
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
-  /** The forms to write, and how many more demands for other forms keep them. */
+  /** For each form to write, the number of demands for other forms after which it ends. */
   readonly #forms = new Map<LineForm, number>();
   /** The forms that the last render wrote. */
   #written: ReadonlySet<LineForm> = new Set();
@@ -179,7 +179,7 @@ export class ExpositionText {
     for (const form of forms) this.#forms.set(form, KEPT_DEMANDS);
   }
 
-  /** Whether the last render did not write all forms that the next one writes. */
+  /** Whether the last render lacks a form that is demanded now. */
   get lacksForm(): boolean {
     return [...this.#forms.keys()].some((form) => !this.#written.has(form));
   }

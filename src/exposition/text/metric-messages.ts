@@ -357,7 +357,7 @@ class CreatedWriter {
 
 const UNKNOWN: StartOfLine = () => undefined;
 
-/** Writes the lines of a family of which each is one metric. */
+/** Writes a family with one line per metric: a counter, gauge or untyped family. */
 class NumberWriter implements MetricWriter {
   readonly #nameBytes: number;
   readonly #field: number;

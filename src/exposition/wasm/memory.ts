@@ -91,7 +91,7 @@ export class Arena {
     else list.push(at);
   }
 
-  /** Takes a part of the size class's slab, or of the memory that was never used if the size is larger. */
+  /** Takes a part of the slab of the size class. Larger sizes come directly from unused memory. */
   #allocateNew(size: number): number {
     if (size > SLAB_BYTES / 4) return this.#take(size);
     let slab = this.#slabs.get(size);
