@@ -64,6 +64,16 @@ function foldFrames(one: Frame, other: Frame): Frame {
   return one;
 }
 
+/** The sum of doubles in a value, if it has one: the value of a double, or the sum of a distribution. */
+export function sumOf(type: ValueType, value: InputValue): number | undefined {
+  if (typeof value === 'bigint') return type === 'f64' ? doubleOf(value) : undefined;
+  return value.type === 'string' ? undefined : value.sum;
+}
+
+/** The value with another sum of doubles. */
+export const withSum = (value: InputValue, sum: number): InputValue =>
+  typeof value === 'bigint' ? bitsOf(sum) : value.type === 'string' ? value : { ...value, sum };
+
 /** The value without quantiles. */
 export const withoutQuantiles = (value: InputValue): InputValue =>
   typeof value !== 'bigint' && value.type === 'summary'

@@ -260,6 +260,15 @@ export class PolledSource implements Source {
     this.slots.release(writer);
   }
 
+  /** Removes a variable, and releases the slots of `writer`, which must write nothing else. */
+  removeVariable(writer: SlotWriter, variable: Variable): void {
+    (variable.object as PolledObject).variables.delete(variable);
+    this.#changes.push({ kind: 'variable-removed', variable });
+    this.#items--;
+    this.#deleteFrame(variable.id);
+    this.slots.release(writer);
+  }
+
   setText(variable: Variable, text: string): void {
     const cut = text.slice(0, MAX_TEXT);
     const last = this.#frames.get(variable.id);

@@ -1,11 +1,12 @@
 // A source with one tree for several workers: folds the values of equal variables.
 import { hostname } from 'node:os';
-import { fold, withoutQuantiles } from '../foreign/fold.js';
+import { fold, sumOf, withSum, withoutQuantiles } from '../foreign/fold.js';
 import type { FoldRule, InputValue } from '../foreign/fold.js';
 import { PolledSource, Slots, gauge } from '../foreign/polled-source.js';
 import type { PolledObject, SlotWriter } from '../foreign/polled-source.js';
 import type { Declaration, ManagedObject, Source, StructureChange, Variable } from '../model.js';
 import { isFramed } from '../published.js';
+import type { ValueType } from '../published.js';
 import { fitsAny } from '../rules/formats.js';
 import { identityOf } from '../streams/choose-root.js';
 import type { WorkersSettings } from './settings.js';
@@ -23,12 +24,15 @@ interface Input {
 /** A variable of the folded tree. */
 interface FoldedVariable {
   readonly variable: Variable;
+  readonly writer: SlotWriter;
   readonly rule: FoldRule;
   /** Whether the values of inputs that have ended stay in the sum. */
   readonly isCounter: boolean;
   readonly inputs: Set<Input>;
   /** The sum of the inputs that have ended. */
   ended: InputValue | undefined;
+  /** The last sum of doubles that was shown. */
+  shown: number;
 }
 
 /** An object of the folded tree, which combines the objects with the same path and class in all workers. */
@@ -63,13 +67,17 @@ interface Worker {
   slots: number;
 }
 
-/** The number of slots per slab: about as many as an object of a worker needs. */
-const SLAB = 16;
+/** Each object and variable has a slab of its own, since it may be removed alone. */
+const SLAB = 1;
+/** The maximum number of objects that one call of `removeOrphans` removes. */
+const ORPHANS_A_POLL = 1024;
+/** The relative error of a sum of doubles whose terms are added in another order. */
+const ROUNDING = 1e-9;
 /** How long an object is shown after the last worker that had it ended, while there are other workers. */
 const ORPHAN_MS = 600_000;
 /** The maximum number of refused variables to name. */
 const MAX_REFUSALS = 16;
-const NO_WRITER = (): SlotWriter => ({ writeSlots: () => undefined });
+const newWriter = (): SlotWriter => ({ writeSlots: () => undefined });
 
 /** Equal variables of all workers have one declaration, except for the quantiles, which the folded variable lacks. */
 const isSame = (one: Declaration, other: Declaration): boolean =>
@@ -85,9 +93,12 @@ export class FoldedSource extends PolledSource {
   readonly #workers = new Map<Source, Worker>();
   readonly #counts = new Map<FoldedObject, { readonly live: Variable; readonly ended: Variable }>();
   readonly #instance: string;
+  /** The objects that no worker has, in the order of time. */
   readonly #orphans = new Set<FoldedObject>();
+  /** The variables to fold again at the next copy. */
+  readonly #changed = new Set<FoldedVariable>();
   /** The refused variables, with the reasons. */
-  readonly refusals = new Map<string, string>();
+  readonly refusals = new Map<string, { readonly source: Source; readonly reason: string }>();
   #values = new Uint32Array();
   #words = new Uint32Array();
 
@@ -111,6 +122,9 @@ export class FoldedSource extends PolledSource {
   apply(source: Source, changes: readonly StructureChange[]): void {
     let worker = this.#workers.get(source);
     if (worker === undefined) {
+      // The workers that ended together had no chance yet to take each other's place.
+      if (this.#workers.size === 0)
+        for (const folded of this.#orphans) folded.orphanedAtMs = this.#nowMs();
       worker = { source, members: new Map(), inputs: new Map(), slots: 0 };
       this.#workers.set(source, worker);
     }
@@ -130,16 +144,22 @@ export class FoldedSource extends PolledSource {
       }
   }
 
-  /** Reads the last values of a worker that has ended. They stay in sums of counters. */
-  end(source: Source): void {
+  /**
+   * Reads the last values of a worker that has ended. They stay in sums of counters.
+   * @param counts whether to keep them; false if the worker goes on under another source
+   */
+  end(source: Source, counts = true): void {
     const worker = this.#workers.get(source);
     if (worker === undefined) return;
-    this.#read(worker);
+    if (counts) this.#read(worker, this.#changed);
+    else for (const input of worker.inputs.values()) input.value = undefined;
     this.#workers.delete(source);
+    for (const [name, { source: refused }] of this.refusals)
+      if (refused === source) this.refusals.delete(name);
     for (const member of [...worker.members.values()])
       if (member.parent === undefined) {
-        const counts = this.#counts.get(member.folded);
-        if (counts !== undefined) this.slots.add(counts.ended.slot, 1n);
+        const ended = counts ? this.#counts.get(member.folded)?.ended : undefined;
+        if (ended !== undefined) this.slots.add(ended.slot, 1n);
         this.#removeMember(worker, member, true);
       }
   }
@@ -147,13 +167,21 @@ export class FoldedSource extends PolledSource {
   /** Removes objects that no worker has had for a long time. */
   removeOrphans(): void {
     if (this.#workers.size === 0) return;
-    for (const folded of this.#orphans)
+    let visited = 0;
+    for (const folded of this.#orphans) {
+      const isDue = this.#nowMs() - (folded.orphanedAtMs ?? 0) >= ORPHAN_MS;
       if (folded.members.size > 0) this.#orphans.delete(folded);
-      else if (this.#nowMs() - (folded.orphanedAtMs ?? 0) >= ORPHAN_MS) this.#removeObject(folded);
+      else if (isDue) this.#removeObject(folded);
+      // The orphans are in the order of time.
+      else return;
+      if (++visited >= ORPHANS_A_POLL) return;
+    }
   }
 
   beginCopy(): void {
-    for (const worker of this.#workers.values()) this.#read(worker);
+    for (const worker of this.#workers.values()) this.#read(worker, this.#changed);
+    for (const folded of this.#changed) this.#store(folded);
+    this.#changed.clear();
   }
 
   #addMember(worker: Worker, object: ManagedObject): void {
@@ -166,7 +194,7 @@ export class FoldedSource extends PolledSource {
     const key = parent === undefined ? identityOf(object).application : `${suffix} ${className}`;
     const folded = siblings.get(key) ?? this.#addObject(siblings, key, object, above?.folded);
     if (folded === undefined) {
-      this.#refuse(name, 'the limit segment_max_items is reached');
+      this.#refuse(worker, name, 'the limit segment_max_items is reached');
       return;
     }
     const member = {
@@ -189,7 +217,7 @@ export class FoldedSource extends PolledSource {
     above: FoldedObject | undefined,
   ): FoldedObject | undefined {
     if (!this.hasRoom(above === undefined ? 3 : 1)) return undefined;
-    const writer = NO_WRITER();
+    const writer = newWriter();
     const foldedName =
       parent === undefined || above === undefined
         ? `${hostname()}.${this.#instance}.${key}`
@@ -221,11 +249,12 @@ export class FoldedSource extends PolledSource {
     if (member === undefined) return;
     const folded = this.#foldedVariable(member.folded, name, declaration);
     if (folded === undefined) {
-      this.#refuse(`${object.name}.${name}`, 'the limit segment_max_items is reached');
+      this.#refuse(worker, `${object.name}.${name}`, 'the limit segment_max_items is reached');
       return;
     }
     if (!isSame(folded.variable.declaration, declaration)) {
       this.#refuse(
+        worker,
         `${object.name}.${name}`,
         'its type, kind or bounds differ from those of another worker',
       );
@@ -239,7 +268,7 @@ export class FoldedSource extends PolledSource {
   }
 
   #foldedVariable(
-    { object, writer, variables }: FoldedObject,
+    { object, variables }: FoldedObject,
     name: string,
     declaration: Declaration,
   ): FoldedVariable | undefined {
@@ -251,12 +280,14 @@ export class FoldedSource extends PolledSource {
     const isCounter =
       kind === 'counter' || type === 'histogram' || type === 'summary' || fits(counters);
     const rule = isCounter ? 'sum' : fits(min) ? 'min' : fits(max) ? 'max' : gauges;
+    const writer = newWriter();
     const folded: FoldedVariable = {
+      writer,
       variable: this.addVariable(writer, object, {
         ...declaration,
         ...(type === 'summary' && { schema: [] }),
       }),
-      ...{ rule, isCounter, inputs: new Set<Input>(), ended: undefined },
+      ...{ rule, isCounter, inputs: new Set<Input>(), ended: undefined, shown: -Infinity },
     };
     variables.set(name, folded);
     return folded;
@@ -275,6 +306,7 @@ export class FoldedSource extends PolledSource {
     if (folded.members.size > 0) return;
     // The counters of a worker that ended count until another worker has had time to take its place.
     folded.orphanedAtMs = this.#nowMs();
+    this.#orphans.delete(folded);
     if (hasEnded || folded.children.size > 0 || parent === undefined) this.#orphans.add(folded);
     else this.#removeObject(folded);
   }
@@ -293,22 +325,35 @@ export class FoldedSource extends PolledSource {
     // Without other inputs, a variable that a running worker removes is gone, and begins anew if it returns.
     const staysCounted = folded.isCounter && (hasEnded || folded.inputs.size > 0);
     if (!staysCounted && folded.inputs.size === 0) folded.ended = undefined;
-    else if (folded.isCounter && value !== undefined)
+    else if (folded.isCounter && value !== undefined && !isNaNDouble(variable.type, value))
       folded.ended =
         folded.ended === undefined ? value : fold(variable.type, 'sum', folded.ended, value);
-    this.#store(folded);
+    this.#changed.add(folded);
+    // A variable without a value would keep a new view of the tree from being ready.
+    if (folded.inputs.size === 0 && folded.ended === undefined && member !== undefined)
+      this.#removeVariable(member.folded, folded);
+  }
+
+  #removeVariable(object: FoldedObject, folded: FoldedVariable): void {
+    this.#changed.delete(folded);
+    object.variables.delete(folded.variable.name);
+    this.removeVariable(folded.writer, folded.variable);
   }
 
   #removeObject(folded: FoldedObject): void {
     for (const child of [...folded.children.values()]) this.#removeObject(child);
     this.#orphans.delete(folded);
+    const counts = this.#counts.get(folded);
     this.#counts.delete(folded);
+    for (const { writer, variable } of [...folded.variables.values()])
+      this.removeVariable(writer, variable);
+    if (counts !== undefined) folded.variables.clear();
     folded.siblings.delete(folded.key);
     this.remove(folded.writer, folded.object);
   }
 
-  /** Reads the values of a worker, and stores the values that change. If the segment cannot be read, the last values stay. */
-  #read({ source, inputs, slots }: Worker): void {
+  /** Reads the values of a worker. If the segment cannot be read, the last values stay. */
+  #read({ source, inputs, slots }: Worker, changed: Set<FoldedVariable>): void {
     if (this.#words.length < slots) {
       this.#values = new Uint32Array(2 * slots);
       this.#words = new Uint32Array(slots);
@@ -323,11 +368,18 @@ export class FoldedSource extends PolledSource {
     } catch {
       return;
     }
-    const changed = new Set<FoldedVariable>();
     for (const input of inputs.values()) {
       const { slot, incarnation, type } = input.variable;
       const [low = 0, high = 0] = [values[2 * slot], values[2 * slot + 1]];
-      if (slot >= read || words[slot] !== ((incarnation << 1) | 1) >>> 0) continue;
+      const word = words[slot] ?? 0;
+      if (slot >= read || word >>> 1 !== incarnation) continue;
+      if ((word & 1) === 0) {
+        // The series of the worker has ended. A count stays.
+        if (input.value === undefined || input.folded.isCounter) continue;
+        Object.assign(input, { value: undefined, low: -1, high: -1 });
+        changed.add(input.folded);
+        continue;
+      }
       if (low === input.low && high === input.high) continue;
       const value = isFramed(type)
         ? source.readFrame(input.variable)
@@ -338,15 +390,16 @@ export class FoldedSource extends PolledSource {
       input.high = high;
       changed.add(input.folded);
     }
-    for (const folded of changed) this.#store(folded);
   }
 
   /** Stores the folded value. Without a value, the variable loses its series. */
-  #store({ variable, rule, inputs, ended }: FoldedVariable): void {
+  #store(target: FoldedVariable): void {
+    const { variable, rule, inputs, ended } = target;
     let folded = ended;
     for (const { value } of inputs)
       if (value !== undefined)
         folded = folded === undefined ? value : fold(variable.type, rule, folded, value);
+    if (target.isCounter && folded !== undefined) folded = this.#withoutRounding(target, folded);
     if (folded === undefined) this.slots.setSynced(variable.slot, false);
     else if (typeof folded === 'bigint')
       this.slots.setFirst(variable.slot, BigInt.asIntN(64, folded));
@@ -356,10 +409,22 @@ export class FoldedSource extends PolledSource {
     }
   }
 
-  #refuse(name: string, reason: string): void {
-    if (this.refusals.size < MAX_REFUSALS) this.refusals.set(name, reason);
+  /** Keeps the last sum of doubles if the new one is lower by a rounding error: a scraper would see a reset. */
+  #withoutRounding(target: FoldedVariable, folded: InputValue): InputValue {
+    const sum = sumOf(target.variable.type, folded);
+    if (sum === undefined) return folded;
+    const isError = sum < target.shown && target.shown - sum <= Math.abs(sum) * ROUNDING;
+    if (!isError) target.shown = sum;
+    return isError ? withSum(folded, target.shown) : folded;
+  }
+
+  #refuse({ source }: Worker, name: string, reason: string): void {
+    if (this.refusals.size < MAX_REFUSALS) this.refusals.set(name, { source, reason });
   }
 }
+
+const isNaNDouble = (type: ValueType, value: InputValue): boolean =>
+  type === 'f64' && Number.isNaN(sumOf(type, value));
 
 const nameBelow = (parent: string, name: string): string =>
   name.startsWith(`${parent}.`) ? name.slice(parent.length) : `.${name}`;

@@ -79,29 +79,31 @@ class WorkersPoller implements Poller {
     this.#budget = new Budget(POLL_BUDGET);
     const refusals: string[] = [];
     const drops = { objects: 0, variables: 0 };
-    let hasMore = false;
+    let [hasMore, isUnstable, isReclaiming] = [false, false, false];
     for (const key of this.#keys(refusals)) {
       const worker = this.#follow(key);
+      const former = worker.source;
       const result = worker.poller.poll();
       const { publisher, source, changes } = result;
-      // A stalled worker may resume, so its last values stay.
-      if (source !== worker.source && publisher.state !== 'stalled') {
-        // Poll again soon, since another segment may have the name already.
-        hasMore ||= worker.source !== undefined;
-        if (worker.source !== undefined) this.#source.end(worker.source);
-        worker.source = source;
-      }
+      const last = worker.source;
       if (source !== undefined) {
+        if (source !== last) this.#begin(worker, source);
         this.#source.apply(source, changes);
-        worker.notifications = Math.max(worker.notifications, result.notifications);
+        worker.notifications = result.notifications;
+      } else if (last !== undefined && ENDED.has(publisher.state) && !isFault(publisher)) {
+        this.#source.end(last);
+        worker.source = undefined;
       }
+      // Poll again soon, since another segment may have the name of one that has ended.
+      if (result.isUnstable === true) isUnstable = true;
+      else hasMore ||= result.hasMore || (former !== undefined && worker.source === undefined);
+      isReclaiming ||= result.isReclaiming === true;
       if (isFault(publisher)) refusals.push(`segment ${key}: ${publisher.reason}`);
-      hasMore ||= result.hasMore;
       drops.objects += result.drops.objects;
       drops.variables += result.drops.variables;
     }
-    this.#source.removeOrphans();
-    for (const [name, reason] of this.#source.refusals) refusals.push(`${name}: ${reason}`);
+    if (!hasMore && !isUnstable) this.#source.removeOrphans();
+    for (const [name, { reason }] of this.#source.refusals) refusals.push(`${name}: ${reason}`);
     const { size } = this.#source;
     this.#wasShown ||= size > 0;
     if (!this.#wasShown) {
@@ -115,7 +117,9 @@ class WorkersPoller implements Poller {
       warnings: refusals,
       source: this.#source,
       changes,
-      hasMore: hasMore || hasMoreChanges,
+      hasMore: hasMore || hasMoreChanges || isUnstable,
+      isUnstable: isUnstable && !hasMore && !hasMoreChanges,
+      isReclaiming,
       notifications: this.#notifications,
       drops,
     };
@@ -193,7 +197,11 @@ class WorkersPoller implements Poller {
       ...{ stalledAfterSeconds, trustedOwners, segmentMaxItems, nowNs },
       budget: () => this.#budget,
       onEnd: (source) => {
+        // The poller also opens the segment of a worker that had ended before.
+        if (source !== worker.source) return;
+        this.#readRest(source);
         this.#source.end(source);
+        worker.source = undefined;
       },
     });
     const worker: Worker = { poller, source: undefined, notifications: 0 };
@@ -201,12 +209,39 @@ class WorkersPoller implements Poller {
     return worker;
   }
 
-  #forget(key: string, { poller, notifications }: Worker): void {
+  /** Follows a new source of a worker. After an error, the poller reads the same generation again. */
+  #begin(worker: Worker, source: Source): void {
+    const { source: last, notifications } = worker;
+    if (last !== undefined) this.#source.end(last, last.generation !== source.generation);
+    this.#pastNotifications += notifications;
+    worker.source = source;
+  }
+
+  /** Reads the last changes of the directory of a worker that has ended. */
+  #readRest(source: Source): void {
+    try {
+      for (let reads = 0, hasMore = true; hasMore && reads < MAX_LAST_READS; reads++) {
+        const changes = source.readChanges();
+        hasMore = changes.hasMore;
+        this.#source.apply(source, changes.changes);
+      }
+    } catch {
+      // The part that was read before counts.
+    }
+  }
+
+  #forget(key: string, { poller, source, notifications }: Worker): void {
+    if (source !== undefined) this.#source.end(source);
     this.#pastNotifications += notifications;
     poller.close();
     this.#workers.delete(key);
   }
 }
+
+/** The maximum number of reads of the directory of a worker that has ended. */
+const MAX_LAST_READS = 64;
+/** In other states, such as `stalled` or `corrupt`, the last values of a worker stay, since it may return. */
+const ENDED: ReadonlySet<string> = new Set(['absent', 'closed', 'dead', 'superseded']);
 
 /** Whether an operator must repair something. A worker that comes or goes is no fault. */
 const isFault = ({ state, reason }: Verdict): boolean =>

@@ -1,8 +1,9 @@
 // Tests that segments of workers are polled as one tree with folded values.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import type { ManagedObject, Source, Variable } from '#app/model.js';
+import { MUTABLE, MUTABLE_OFFSET } from '#app/native/segment/layout.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import type { PollResult, Poller } from '#app/streams/poller.js';
@@ -171,7 +172,9 @@ describe('a poller of workers', () => {
     expect(values()).to.deep.include({ sent: 42n });
     one.publisher.close();
     again.publisher.close();
-    expect(values()).to.deep.include({ sent: 42n, open: undefined, workers: 0n, endedWorkers: 3n });
+    expect(values())
+      .to.deep.include({ sent: 42n, workers: 0n, endedWorkers: 3n })
+      .and.not.have.property('open');
   });
 
   it('never shows a lower count, and always the count of all workers, over random histories', () =>
@@ -292,6 +295,62 @@ describe('a poller of workers', () => {
     expect(values()).to.deep.include({ sent: 10n, workers: 1n });
     expect(poller.poll().warnings).to.have.lengthOf(1);
     expect(poller.poll().warnings?.[0]).to.match(/^segment shop-2: .*record/);
+  });
+
+  it('counts a worker once whose segment is read again after an error', () => {
+    counting(1, 10n);
+    counting(2, 20n);
+    const { values } = polling();
+    expect(values()).to.deep.include({ sent: 30n });
+    const good = segments.bytes('shop-2');
+    const file = openSync(segments.path('shop-2'), 'r+');
+    const write = (bytes: Buffer) => writeSync(file, bytes, 0, bytes.length, 0);
+    const bad = Buffer.from(good);
+    bad.writeUInt32LE(0xffff_ffff, MUTABLE_OFFSET + MUTABLE.directory);
+    write(bad);
+    for (let poll = 0; poll < 4; poll++)
+      expect(values(), 'the last values stay').to.deep.include({ sent: 30n, endedWorkers: 0n });
+    write(good);
+    nowMs += 130_000;
+    for (let poll = 0; poll < 4; poll++) values();
+    expect(values()).to.deep.include({ sent: 30n, workers: 2n, endedWorkers: 0n });
+    closeSync(file);
+  });
+
+  it('counts a worker once whose segment stays after its death', () => {
+    const memory = new HeapMemory();
+    const settings = { ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'] };
+    const nowNs = () => BigInt((nowMs += 1000)) * 1_000_000n;
+    const options = { contextId: 'c', poolName: 'p', list: () => ['shop-1'], nowNs };
+    const poller = workersPollers(memory, settings, options)('shop');
+    counting(1, 10n);
+    const segment = memory.put('c.p.shop-1', segments.bytes('shop-1'));
+    expect(valuesOf(pollAll(poller))).to.deep.include({ sent: 10n, workers: 1n });
+    segment.isLocked = false;
+    for (let poll = 0; poll < 4; poll++) pollAll(poller);
+    expect(valuesOf(pollAll(poller))).to.deep.include({ sent: 10n, workers: 0n, endedWorkers: 1n });
+    poller.close();
+  });
+
+  it('shows no gauge whose series has ended in each worker', () => {
+    const { gauge } = counting(1, 10n);
+    const { values } = polling();
+    expect(values()).to.deep.include({ open: 1n });
+    gauge.unset();
+    expect(values()).to.deep.include({ sent: 10n, open: undefined });
+  });
+
+  it('shows no lower sum of doubles if a worker ends', () => {
+    const publishers = [0.1, 0.2, 0.3].map((seconds, index) => {
+      const { publisher, root } = worker(index + 1);
+      publisher.addVariable(root, 'busy', 'f64', { kind: 'counter' }).set(seconds);
+      publisher.place();
+      return publisher;
+    });
+    const { values } = polling();
+    const before = values()['busy'];
+    publishers[2]?.close();
+    expect(values()['busy']).to.equal(before);
   });
 
   it('names the variables that exceed segment_max_items', () => {

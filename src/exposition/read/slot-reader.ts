@@ -117,6 +117,7 @@ export class SlotReader {
    * @returns whether any value differs from the last copy
    */
   *reading(listener: SlotListener): Generator<void, boolean> {
+    this.#source.beginCopy?.();
     const isChanged = yield* this.#copying(this.#cells.keys());
     return (yield* this.#reportingChanges(listener)) || isChanged;
   }
@@ -154,7 +155,6 @@ export class SlotReader {
     const newSlots = this.#newSlots;
     this.#newSlots = [];
     this.#unstable.clear();
-    this.#source.beginCopy?.();
     let isChanged = false;
     for (const range of rangesOf(sectors)) {
       const changed: number[] = [];
