@@ -232,9 +232,10 @@ class LineParts {
     return this.#value - this.#start;
   }
 
-  /** The value, which is an integer. */
-  get count(): bigint {
-    return BigInt(this.#latin1(this.#value, this.end));
+  /** The value as a count; undefined if it is none, since a row may show any number as a count. */
+  get count(): bigint | undefined {
+    const text = this.#latin1(this.#value, this.end);
+    return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
   }
 
   #latin1(start: number | undefined, end: number | undefined): string {
@@ -337,6 +338,8 @@ class CreatedWriter {
 
   write(unixMs: number | undefined, out: MessageWriter): void {
     if (this.#field === undefined || unixMs === undefined) return;
+    // A JVM may state any number. A negative one would make the page unreadable.
+    if (!(unixMs >= 0 && unixMs <= Number.MAX_SAFE_INTEGER)) return;
     if (unixMs !== this.#last) this.#bytes = this.#encoded(this.#field, unixMs);
     this.#last = unixMs;
     out.copy(this.#bytes);
@@ -442,8 +445,10 @@ class DistributionWriter implements MetricWriter {
         open.hasSum = true;
         this.#out.double(DISTRIBUTION.sum, line.value);
       } else if (isCount) {
+        const { count } = line;
+        if (count === undefined) continue;
         open.hasCount = true;
-        this.#out.integer(DISTRIBUTION.count, line.count);
+        this.#out.integer(DISTRIBUTION.count, count);
       } else this.#writeStep(line, type === 'histogram');
     }
   }
@@ -457,7 +462,7 @@ class DistributionWriter implements MetricWriter {
     const out = this.#out;
     const step = out.open(DISTRIBUTION.step);
     if (isHistogram) {
-      out.integer(BUCKET.count, line.count);
+      out.integer(BUCKET.count, line.count ?? 0n);
       out.double(BUCKET.bound, line.lastLabel);
     } else {
       out.double(QUANTILE.quantile, line.lastLabel);
