@@ -323,6 +323,8 @@ export function internalFamilies(
   const info = { ...TARGET_INFO, type: 'gauge', labels, value: 1 } as const;
   const texts = new Map<FamilyMetadata, string>();
   for (const metric of [...metrics, info]) {
+    // The largest metrics name other metrics of the page, so `grep` would find each twice. /-/metrics has them.
+    if (metric.name === FAMILY_SERIES.name) continue;
     const metadata = METADATA.get(metric.name) ?? { ...metric, unit: '' };
     if (!isShown(metadata.name, level) || scope?.selects(metadata) === false) continue;
     texts.set(metadata, (texts.get(metadata) ?? '') + lineOf(metric));
