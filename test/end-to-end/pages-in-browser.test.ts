@@ -317,7 +317,8 @@ describe('the status page of 200 targets in Chromium', function () {
         'ads 90 of 90 targets not ready',
         'shop 20 targets',
       ]);
-      expect(await watched.page.locator('tr.reason').count()).to.equal(180);
+      // A late heartbeat of this busy process gives a ready target a reason, too.
+      expect(await watched.page.locator('tr.row-bad.reason').count()).to.equal(180);
       await expectFitting(watched);
       await watched.page.context().close();
     });
