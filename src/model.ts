@@ -344,8 +344,10 @@ export interface Target {
    * values.
    */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;
-  /** The current internal metrics. Reading them is not a demand. */
+  /** The current internal metrics of the target's page. Reading them is not a demand. */
   internal(): readonly InternalMetric[];
+  /** The current internal metrics that only `/-/metrics` has. */
+  internalDetails(): readonly InternalMetric[];
   /**
    * A demand for all metrics or a scope: emits one answer and completes. Spec 1.9.
    * @param form the form of lines that the caller uses, so that they need no conversion

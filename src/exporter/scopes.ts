@@ -6,7 +6,7 @@ import { hint } from '../document/nearest.js';
 import { canSelectUnder, compilePattern, compileScope } from '../exposition/page/scope.js';
 import { metricPrefix } from '../exposition/rows/declared-rows.js';
 import type { FamilyMetadata, Scope, Target } from '../model.js';
-import { INTERNAL_METADATA, internalMetadata, pageLevel } from '../targets/internal-metrics.js';
+import { pageLevel, pageMetadata } from '../targets/internal-metrics.js';
 import { selectedClasses } from './plan.js';
 import type { Plan, PlannedTarget } from './plan.js';
 
@@ -63,7 +63,7 @@ export class ScopeRegistry {
   readonly #internal: readonly FamilyMetadata[];
 
   /** @param internal the internal metrics on the pages of targets */
-  constructor(internal = INTERNAL_METADATA) {
+  constructor(internal = pageMetadata('full')) {
     this.#internal = internal;
   }
 
@@ -119,7 +119,7 @@ function namesFor(
 /** Warns of each scope that selects no metric, and of each pattern in the other scopes that selects no metric. */
 export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
   const { scopes, settings } = config;
-  const internal = internalMetadata(pageLevel(settings));
+  const internal = pageMetadata(pageLevel(settings));
   const names = [
     ...internal,
     ...new Set(plan.flatMap(({ catalogue }) => [...(catalogue?.families.values() ?? [])])),

@@ -32,7 +32,7 @@ import { Scheduler } from '../streams/scheduler.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
 import { finderOf } from '../targets/formats.js';
-import { internalMetadata, pageLevel } from '../targets/internal-metrics.js';
+import { internalMetadata, pageLevel, pageMetadata } from '../targets/internal-metrics.js';
 import { PartitionSet } from '../targets/partitions/partition-set.js';
 import { partitionCount } from '../targets/placement.js';
 import { TargetRegistry } from '../targets/target-registry.js';
@@ -86,7 +86,7 @@ export function service(
     const memory = context.memory(waiter);
     const partitions = new PartitionSet(settings, memory, monotonicMs);
     const { internalMetrics: level } = settings;
-    const scopes = new ScopeRegistry(internalMetadata(pageLevel(settings)));
+    const scopes = new ScopeRegistry(pageMetadata(pageLevel(settings)));
     const selfMetrics = new SelfMetrics(internalMetadata(level), level);
     const metrics = serviceMetrics(selfMetrics, context.build, unixMs());
     const assignment = settings.workerAssignmentMode;

@@ -155,7 +155,7 @@ export class SelfMetrics {
     this.#ofTargets.forEach(metricOf);
     for (const [target, identity] of identitiesOf(targets)) {
       const { root, partition, publisher } = target.status();
-      for (const metric of target.internal())
+      for (const metric of [...target.internal(), ...target.internalDetails()])
         if (this.#level === 'full' || metrics.has(metric.name))
           set(
             { ...metric, unit: '' },

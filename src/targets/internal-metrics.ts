@@ -1,7 +1,7 @@
 // The metrics about a target itself. Spec 2.5.
 import { COUNTERS, COUNTER_NAMES } from '../exposition/counters.js';
 import type { Counters } from '../exposition/counters.js';
-import type { DurationHistogram } from '../exposition/duration-histogram.js';
+import { DurationHistogram } from '../exposition/duration-histogram.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
@@ -14,6 +14,7 @@ import type {
   TargetStatus,
 } from '../model.js';
 import type { TargetState } from '../streams/report.js';
+import type { TaskTimes } from '../streams/scheduler.js';
 
 const HIGHLIGHTED = {
   name: 'shm_exporter_target_highlighted_value',
@@ -50,7 +51,6 @@ interface Moment {
   readonly counts: Readonly<TargetCounters>;
   /** The durations of the target's refreshes. */
   readonly refreshes: Durations;
-  readonly histograms: Readonly<Record<'refreshes' | 'waits', DurationHistogram>>;
   readonly rebalances: Rebalances;
   /** Seconds since the last notification of the publisher; undefined if it has made none. */
   readonly notificationAge: number | undefined;
@@ -236,13 +236,16 @@ const TARGET_INFO: FamilyMetadata = {
 };
 
 /** The metadata of the internal metrics of a page, in order, and of the info metric that names the target. */
+const PAGE_METADATA: readonly FamilyMetadata[] = [...ROWS, HIGHLIGHTED, TARGET_INFO];
+/**
+ * The metadata of all internal metrics. Those of `detailMetrics` are at `/-/metrics` only: they have many series, and
+ * the largest metrics name other metrics of a page, so `grep` would find each twice.
+ */
 export const INTERNAL_METADATA: readonly FamilyMetadata[] = [
-  ...ROWS,
+  ...PAGE_METADATA,
   FAMILY_SERIES,
   REFRESHES,
   WAITS,
-  HIGHLIGHTED,
-  TARGET_INFO,
 ];
 
 /** The metrics of the level `basic`; with the state of its publisher, at most 6 series for each target. */
@@ -260,9 +263,13 @@ export type PageLevel = MetricLevel | 'none';
 const isShown = (name: string, level: PageLevel): boolean =>
   level === 'full' || (level === 'basic' && BASIC.has(name));
 
-/** The metadata of the internal metrics of a level. */
-export const internalMetadata = (level: PageLevel): readonly FamilyMetadata[] =>
+/** The metadata of all internal metrics of a level. */
+export const internalMetadata = (level: MetricLevel): readonly FamilyMetadata[] =>
   INTERNAL_METADATA.filter(({ name }) => isShown(name, level));
+
+/** The metadata of the internal metrics on the pages of targets. */
+export const pageMetadata = (level: PageLevel): readonly FamilyMetadata[] =>
+  PAGE_METADATA.filter(({ name }) => isShown(name, level));
 
 /** The level of the metrics on the pages of targets. */
 export const pageLevel = ({
@@ -274,22 +281,49 @@ export const pageLevel = ({
 }): PageLevel => (isNone ? 'none' : level);
 
 /** The same metadata object for each page, so that formats make its header once. */
-const METADATA = new Map(INTERNAL_METADATA.map((metadata) => [metadata.name, metadata]));
+const METADATA = new Map(PAGE_METADATA.map((metadata) => [metadata.name, metadata]));
 
-/** The internal metrics of a target that have a value. */
+/** The internal metrics on the page of a target that have a value. */
 export function internalMetrics(moment: Moment): InternalMetric[] {
   const metrics: InternalMetric[] = [];
   for (const { name, type, help, valueAt } of ROWS) {
     const value = valueAt(moment);
     if (value !== undefined) metrics.push({ name, type, help, value });
   }
-  for (const { name: family, series } of moment.state.view?.largestFamilies ?? [])
-    metrics.push({ ...FAMILY_SERIES, labels: { family }, value: series });
-  const { refreshes, waits } = moment.histograms;
-  metrics.push(...refreshes.series(REFRESHES), ...waits.series(WAITS));
   const { highlighted } = moment.state;
   if (highlighted !== undefined) metrics.push(highlightedMetric(highlighted));
   return metrics;
+}
+
+/** The durations of a target's refreshes, and the times that they waited. */
+export class RefreshHistograms {
+  readonly #durations = new DurationHistogram();
+  readonly #waits = new DurationHistogram();
+
+  add({ waitedMs, tookMs }: TaskTimes): void {
+    this.#durations.add(tookMs);
+    this.#waits.add(waitedMs);
+  }
+
+  series(): InternalMetric[] {
+    return [...this.#durations.series(REFRESHES), ...this.#waits.series(WAITS)];
+  }
+}
+
+/** The internal metrics of a target that only `/-/metrics` has. */
+export function detailMetrics(
+  { view }: Pick<TargetState, 'view'>,
+  histograms: RefreshHistograms,
+): InternalMetric[] {
+  const largest = view?.largestFamilies ?? [];
+  return [
+    ...largest.map(({ name: family, series }) => ({
+      ...FAMILY_SERIES,
+      labels: { family },
+      value: series,
+    })),
+    ...histograms.series(),
+  ];
 }
 
 function pendingOf({ state }: Moment): number {
@@ -323,8 +357,6 @@ export function internalFamilies(
   const info = { ...TARGET_INFO, type: 'gauge', labels, value: 1 } as const;
   const texts = new Map<FamilyMetadata, string>();
   for (const metric of [...metrics, info]) {
-    // The largest metrics name other metrics of the page, so `grep` would find each twice. /-/metrics has them.
-    if (metric.name === FAMILY_SERIES.name) continue;
     const metadata = METADATA.get(metric.name) ?? { ...metric, unit: '' };
     if (!isShown(metadata.name, level) || scope?.selects(metadata) === false) continue;
     texts.set(metadata, (texts.get(metadata) ?? '') + lineOf(metric));
@@ -332,5 +364,5 @@ export function internalFamilies(
   return [...texts].map(([metadata, text]) => ({ metadata, text }));
 }
 
-const lineOf = ({ name, suffix = '', labels = {}, value }: InternalMetric): string =>
-  `${seriesText(name + suffix, labelsText(labels))} ${numberText(value)}\n`;
+const lineOf = ({ name, labels = {}, value }: InternalMetric): string =>
+  `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;

@@ -2,7 +2,6 @@
 import { EMPTY, Observable, Subject, catchError, defer, finalize } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
-import { DurationHistogram } from '../exposition/duration-histogram.js';
 import { selected } from '../exposition/page/scope.js';
 import { sizeOf } from '../exposition/page/text-page.js';
 import { SampleWindow } from '../exposition/sample-window.js';
@@ -29,7 +28,12 @@ import type { RefreshReport, Report } from '../streams/report.js';
 import { FORMATS, targetLabelsOf } from './formats.js';
 import { Handover } from './handover.js';
 import type { Assignment } from './handover.js';
-import { internalFamilies, internalMetrics } from './internal-metrics.js';
+import {
+  RefreshHistograms,
+  detailMetrics,
+  internalFamilies,
+  internalMetrics,
+} from './internal-metrics.js';
 import type { PageLevel, Rebalances, TargetCounters } from './internal-metrics.js';
 import { TargetHistory } from './target-history.js';
 
@@ -67,7 +71,7 @@ export class ServedTarget implements Target {
     ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
   };
   readonly #refreshes = new SampleWindow();
-  readonly #histograms = { refreshes: new DurationHistogram(), waits: new DurationHistogram() };
+  readonly #histograms = new RefreshHistograms();
   /** The last snapshot, which the target serves until the next render, and the function that releases it. */
   #snapshot: Snapshot | undefined;
   #release = (): void => undefined;
@@ -184,11 +188,12 @@ export class ServedTarget implements Target {
     const counts = this.#counts;
     const refreshes = this.#refreshes.durations;
     const notificationAge = this.#history.notificationAge(nowMs());
-    const histograms = this.#histograms;
-    return internalMetrics({
-      ...{ state, counts, refreshes, histograms, rebalances, notificationAge },
-      unixMs: unixMs(),
-    });
+    const moment = { state, counts, refreshes, rebalances, notificationAge, unixMs: unixMs() };
+    return internalMetrics(moment);
+  }
+
+  internalDetails(): InternalMetric[] {
+    return detailMetrics(this.#handover.serving.state, this.#histograms);
   }
 
   /** Refreshes the target for all queued demands. Rejects demands that the report does not answer. */
@@ -210,10 +215,9 @@ export class ServedTarget implements Target {
   #receive(report: Report): readonly TargetEvent[] {
     if ('counts' in report) {
       addCounts(this.#counts, report.counts);
-      for (const { waitedMs, tookMs } of report.tasks) {
-        this.#refreshes.add(tookMs);
-        this.#histograms.refreshes.add(tookMs);
-        this.#histograms.waits.add(waitedMs);
+      for (const times of report.tasks) {
+        this.#refreshes.add(times.tookMs);
+        this.#histograms.add(times);
       }
     }
     if ('state' in report) {

@@ -103,6 +103,10 @@ export class FakeTarget implements Target {
     });
   }
 
+  internalDetails(): readonly InternalMetric[] {
+    return [];
+  }
+
   demand(scope?: Scope): Observable<DemandAnswer> {
     return defer(() => {
       this.demands++;

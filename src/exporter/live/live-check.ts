@@ -14,7 +14,7 @@ import { choose } from '../../streams/choose-root.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { PollResult, Poller } from '../../streams/poller.js';
 import type { TargetDefinition } from '../../targets/formats.js';
-import { internalMetadata, pageLevel } from '../../targets/internal-metrics.js';
+import { pageLevel, pageMetadata } from '../../targets/internal-metrics.js';
 import { discoveredName } from '../discovery.js';
 import type { Discovered } from '../discovery.js';
 import type { Planned, PlannedTarget } from '../plan.js';
@@ -141,7 +141,7 @@ function rootLines(
   const variables = tracked.reduce((sum, object) => sum + object.variables.size, 0);
   const isOwn = config.settings.catalogueFiles.includes(catalogue?.source.file ?? '');
   const { lines, notes, families } = metricsOf(target, catalogue, filters, { objects, isOwn });
-  const metrics = [...internalMetadata(pageLevel(config.settings)), ...families];
+  const metrics = [...pageMetadata(pageLevel(config.settings)), ...families];
   const unmatchedScopes = config.scopes.filter((each) => {
     const scope = compileScope(each);
     return !metrics.some((metric) => scope.selects(metric));

@@ -5,7 +5,7 @@ import { concatMap, from, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type {
   DemandAnswer,
-  LineForm,
+  Format,
   Page,
   PageContent,
   Scope,
@@ -186,10 +186,12 @@ function scrape(
   const { target, scope: name } = routed;
   const scope = name === undefined ? undefined : options.scope(name);
   // The function `encoded` in reply.ts decides on the coding of the response.
-  if (name === undefined || scope !== undefined)
+  if (name === undefined || scope !== undefined) {
+    const preferred = chooseFormat(options.formats, accept);
     return target
-      .demand(scope, formFor(options.formats, accept, coding))
-      .pipe(concatMap((answer) => replyWith(answer, options, scope, accept)));
+      .demand(scope, preferred.form(prefersGzip(coding)))
+      .pipe(concatMap((answer) => replyWith(answer, options, scope, { preferred, accept })));
+  }
   // An unknown scope needs no render.
   const { isReady, progress } = target.status();
   return of(
@@ -203,30 +205,33 @@ function replyWith(
   answer: DemandAnswer,
   { formats, notReady }: EndpointOptions,
   scope: Scope | undefined,
-  accept: string | undefined,
+  client: Client,
 ): Observable<Reply> {
   if (answer.kind === 'waiting') return of(textReply(503, notReady(answer.status.progress)));
   const { snapshot, internal } = answer;
   if (scope !== undefined && snapshot.metadata.length === 0 && internal.length === 0)
     return of(textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`));
-  return pageReply(answer, formats, accept);
+  return pageReply(answer, formats, client);
 }
 
-/** The form of lines that needs no conversion for a client, as far as the headers of its request tell. */
-const formFor = (
-  formats: Formats,
-  accept: string | undefined,
-  acceptEncoding: string | undefined,
-): LineForm => chooseFormat(formats, accept).form(prefersGzip(acceptEncoding));
+interface Client {
+  /** The format of its page, if the format allows all values. */
+  readonly preferred: Format;
+  /** Its header Accept. */
+  readonly accept: string | undefined;
+}
 
 /** Makes the page. Holds the snapshot before it returns. */
 function pageReply(
   content: PageContent,
   [text, ...others]: Formats,
-  accept: string | undefined,
+  { preferred, accept }: Client,
 ): Observable<Reply> {
-  const usable = others.filter((each) => each.accepts?.(content) !== false);
-  const made = chooseFormat([text, ...usable], accept).page(content);
+  const allows = (format: Format): boolean => format.accepts?.(content) !== false;
+  const format = allows(preferred)
+    ? preferred
+    : chooseFormat([text, ...others.filter(allows)], accept);
+  const made = format.page(content);
   const replyOf = (page: Page): Reply => ({
     status: 200,
     headers: { Vary: 'Accept, Accept-Encoding' },
@@ -249,12 +254,13 @@ function hostScrape(
   if (new Set(names).size > 1) return of(textReply(400, 'scope is given more than once'));
   if (name !== undefined && scope === undefined)
     return of(textReply(404, `no metric scope ${JSON.stringify(name)}`));
-  const form = formFor(options.formats, accept, coding);
+  const preferred = chooseFormat(options.formats, accept);
+  const form = preferred.form(prefersGzip(coding));
   const [apps, serverKeys] = [query.getAll('app'), query.getAll('server_key')];
   return hostPage(targets, { apps, serverKeys, scope, form }, options.hostPage).pipe(
     concatMap(({ content, release }) => {
       try {
-        return pageReply(content, options.formats, accept);
+        return pageReply(content, options.formats, { preferred, accept });
       } finally {
         release();
       }

@@ -365,9 +365,8 @@ for (const mode of ['logical', 'threaded'] as const)
       const { target } = serve();
       await eventuallyReady(target);
       for (let scrapes = 0; scrapes < 3; scrapes++) await ask(target, seriesOf);
-      const metrics = target.internal();
-      const counts = metrics.filter(({ suffix }) => suffix === '_count');
-      const total = metrics.find(({ name }) => name.endsWith('refresh_total'))?.value;
+      const counts = target.internalDetails().filter(({ suffix }) => suffix === '_count');
+      const total = target.internal().find(({ name }) => name.endsWith('refresh_total'))?.value;
       expect(total).to.be.above(3);
       expect(counts.map(({ name, value }) => [name, value])).to.deep.equal([
         ['shm_exporter_target_refresh_duration_seconds', total],
