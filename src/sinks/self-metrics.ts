@@ -4,7 +4,7 @@ import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { DurationHistogram } from '../exposition/duration-histogram.js';
 import { headerText, labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
 import { PUBLISHER_STATES } from '../model.js';
-import type { FamilyMetadata, MetricLevel, Target } from '../model.js';
+import type { FamilyMetadata, InternalMetric, MetricLevel, Target } from '../model.js';
 import { identitiesOf } from './sink.js';
 import type { IdentityLabels } from './sink.js';
 
@@ -111,15 +111,16 @@ export class SelfMetrics {
   histogram(name: string, help: string): (ms: number) => void {
     const histogram = new DurationHistogram();
     const family: FamilyMetadata = { name, type: 'histogram', help, unit: '' };
-    const values = this.#register(family, []);
-    const update = (): void => {
-      for (const { suffix = '', labels = {}, value } of histogram.series(family))
-        values.set(seriesText(name + suffix, labelsText(labels)), Number(value));
-    };
-    update();
+    const valueOf = ({ suffix = '', labels = {}, value }: InternalMetric) =>
+      [seriesText(name + suffix, labelsText(labels)), Number(value)] as const;
+    this.#own.push({
+      ...family,
+      get values() {
+        return new Map(histogram.series(family).map(valueOf));
+      },
+    });
     return (ms) => {
       histogram.add(ms);
-      update();
     };
   }
 
@@ -187,8 +188,7 @@ export class SelfMetrics {
 
   /** A counter or gauge without labels starts at 0. */
   #register(family: FamilyMetadata, labelNames: readonly string[]): OwnMetric['values'] {
-    const startsAt0 = labelNames.length === 0 && family.type !== 'histogram';
-    const values = new Map<string, number>(startsAt0 ? [[family.name, 0]] : []);
+    const values = new Map<string, number>(labelNames.length === 0 ? [[family.name, 0]] : []);
     this.#own.push({ ...family, values });
     return values;
   }

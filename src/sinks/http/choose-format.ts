@@ -1,4 +1,5 @@
 // Chooses the format and the content coding of a response from the request headers (RFC 9110, 12.5).
+import { memoize } from '../../exposition/memoize.js';
 import type { Format } from '../../model.js';
 
 /** An entry of an Accept or Accept-Encoding header, in lower case. */
@@ -52,7 +53,7 @@ export function chooseFormat(formats: Formats, accept = '*/*'): Format {
   let highest = 0;
   for (const format of formats) {
     const stated = qualityOf(format, entries);
-    const isSlow = isOpenMetrics(format) && prefersProtobuf(entries, stated);
+    const isSlow = isOpenMetrics(format) && acceptsProtobuf(entries, stated);
     const quality = isSlow ? Math.min(stated, LAST_RESORT) : stated;
     if (quality <= highest) continue;
     best = format;
@@ -61,19 +62,20 @@ export function chooseFormat(formats: Formats, accept = '*/*'): Format {
   return best;
 }
 
-const isOpenMetrics = ({ contentType }: Format): boolean =>
-  parseAcceptEntry(contentType).name === OPEN_METRICS;
+const mediaTypeOf = memoize(({ contentType }: Format) => parseAcceptEntry(contentType));
+
+const isOpenMetrics = (format: Format): boolean => mediaTypeOf(format).name === OPEN_METRICS;
 
 /** Whether a client accepts protobuf with at least the quality `least`. */
-const prefersProtobuf = (entries: readonly AcceptEntry[], least: number): boolean =>
+const acceptsProtobuf = (entries: readonly AcceptEntry[], least: number): boolean =>
   entries.some(({ name, quality }) => name === PROTOBUF && quality > 0 && quality >= least);
 
 /**
  * The quality of the entry that matches the format most specifically; 0 if none matches. Wildcards do not match
  * protobuf: a client that does not name it may expect text.
  */
-function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): number {
-  const { name: type, selectors } = parseAcceptEntry(contentType);
+function qualityOf(format: Format, entries: readonly AcceptEntry[]): number {
+  const { name: type, selectors } = mediaTypeOf(format);
   const names = type === PROTOBUF ? [type] : ['*/*', type.replace(/\/.*/, '/*'), type];
   let quality = 0;
   let closest = -1;
