@@ -34,7 +34,7 @@ const overrides = (name: keyof Settings) => {
 const alias = <T>(flags: string, rule: Rule<T>, of: string) =>
   valueOption(flags, rule, `Same as ${of}`, { ...OUTPUT, ...RARE, conflicts: [of] });
 
-/** The largest `http_max_scrapes`. It limits nothing, since there are at most as many connections. */
+/** The largest `http_max_scrapes`. It has no effect, since connections cannot exceed it. */
 const NO_LIMIT = 65_535;
 const scrapeCount = integer(0, NO_LIMIT);
 /** A number of concurrent scrapes as other exporters take it: 0 means no limit. */

@@ -69,8 +69,8 @@ interface OpenFamily {
 }
 
 /**
- * Converts the text of a snapshot, in slices between which the event loop does other work. It is needed only if a
- * render was too early to write messages. These messages have no start times.
+ * Converts the text of a snapshot, in slices between which the event loop does other work. Needed only for a snapshot
+ * that was rendered before a client asked for protobuf. These messages have no start times.
  */
 const convertedMessages = memoize(async (snapshot: Snapshot): Promise<ApplicationMessages> => {
   const pieces: Piece[] = [];

@@ -65,7 +65,8 @@ class Chunk {
     let from = last?.address ?? 0;
     if (reused !== undefined) {
       // Move the last text to the end of the buffer. The kernel writes the new text from the start, and copies
-      // unchanged lines from there. The new text cannot reach lines that are still to be copied, since the capacity has room for the longest value of each line.
+      // unchanged lines from there. The new text cannot reach lines that are still to be copied, since the capacity has
+      // room for the longest value of each line.
       from += reused.capacity - lastBytes;
       const isCopied = this.blocks.some(({ address }) => run.writesAll(address) === 0);
       if (isCopied) run.copy(from, reused.address, lastBytes);

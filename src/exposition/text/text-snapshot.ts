@@ -3,7 +3,7 @@ import { Fault } from '../../errors.js';
 import type { FamilyMetadata, Snapshot } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 
-/** A reference-counted buffer in the kernel's memory, with rendered text or a deflate block. */
+/** A reference-counted buffer in the kernel's memory, with text, a deflate block or protobuf messages. */
 export class RenderBuffer {
   readonly #kernel: Kernel;
   readonly address: number;
