@@ -4,10 +4,10 @@ import { Agent, get } from 'node:http';
 export const agent = new Agent({ keepAlive: true });
 
 /** The milliseconds from the request to the last byte, the number of bytes and, with `wantsBody`, the body. */
-export function scrape(port, wantsBody = false, headers = {}) {
+export function scrape(port, wantsBody = false, headers = {}, path = '/metrics') {
   return new Promise((resolve, reject) => {
     const startedAt = process.hrtime.bigint();
-    get({ host: '127.0.0.1', port, path: '/metrics', agent, headers }, (response) => {
+    get({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
       const chunks = [];
       let bytes = 0;
       response.on('data', (chunk) => {

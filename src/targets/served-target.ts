@@ -2,6 +2,7 @@
 import { EMPTY, Observable, Subject, catchError, defer, finalize } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
+import { once } from '../exposition/memoize.js';
 import { selected } from '../exposition/page/scope.js';
 import { sizeOf } from '../exposition/page/text-page.js';
 import { SampleWindow } from '../exposition/sample-window.js';
@@ -272,10 +273,19 @@ export class ServedTarget implements Target {
       // Count the scrape first, so that its own page includes it. Of the scrapes that share a render, one is a miss.
       this.#counts[hasRendered && index === 0 ? 'cacheMisses' : 'cacheHits']++;
       if (part !== undefined) this.#counts[part.isHit ? 'scopeHits' : 'scopeMisses']++;
-      const internal = internalFamilies(this.internal(), status, scope, this.#parts.pageLevel);
-      const selection = part?.selection ?? snapshot;
-      const labels = this.#labels();
-      answer(subscriber, { kind: 'ready', snapshot: selection, internal, status, labels });
+      // The host page does not read them.
+      const internal = once(() =>
+        internalFamilies(this.internal(), status, scope, this.#parts.pageLevel),
+      );
+      answer(subscriber, {
+        kind: 'ready',
+        snapshot: part?.selection ?? snapshot,
+        get internal() {
+          return internal();
+        },
+        status,
+        labels: this.#labels(),
+      });
     });
     if (!this.assignment.definition.isDebug || snapshot === undefined) return [];
     const done = hasRendered ? 'rendered' : 'served';

@@ -129,12 +129,11 @@ class Joined implements Snapshot {
   }
 
   #join(form: LineForm): readonly Piece[] {
-    return this.#families.flatMap(({ metadata, members }) =>
-      members.flatMap(({ snapshot, family }) => {
-        const lines = snapshot.lines(form) ?? textLines(snapshot);
-        const pieces = byFamily(lines).get(family) ?? [];
-        return family === metadata ? pieces : pieces.map((each) => ({ ...each, family: metadata }));
-      }),
+    return this.#families.flatMap(({ members }) =>
+      members.flatMap(
+        ({ snapshot, family }) =>
+          byFamily(snapshot.lines(form) ?? textLines(snapshot)).get(family) ?? [],
+      ),
     );
   }
 }

@@ -83,7 +83,7 @@ const convertedMessages = memoize(async (snapshot: Snapshot): Promise<Applicatio
     open = undefined;
   };
   for (const { family, data } of textLines(snapshot)) {
-    if (open?.family !== family || !isDistribution(family)) close();
+    if (open?.family.name !== family.name || !isDistribution(family)) close();
     open ??= { family, writer: metricWriter(family, data.length) };
     open.writer.add(data);
     bytes += data.length;
@@ -101,7 +101,7 @@ function withFields(pieces: readonly Piece[]): readonly Uint8Array[] {
   for (let start = 0, end = 0; start < pieces.length; start = end) {
     const family = pieces[start]?.family;
     if (family === undefined) break;
-    while (pieces[end]?.family === family) end++;
+    while (pieces[end]?.family.name === family.name) end++;
     const metrics = pieces.slice(start, end).map(({ data }) => data);
     buffers.push(...messageOf(family, metrics));
   }

@@ -158,10 +158,10 @@ class ApplicationText implements GzipInput {
       text = [];
     };
     let families = 0;
-    let last: FamilyMetadata | undefined;
+    let last: string | undefined;
     for (const piece of lines) {
-      const header = piece.family === last ? undefined : this.#headers[families++];
-      last = piece.family;
+      const header = piece.family.name === last ? undefined : this.#headers[families++];
+      last = piece.family.name;
       if (!isDeflated(piece)) text.push(...(header === undefined ? [] : [header]), piece.data);
       else {
         await deflateText();
@@ -187,14 +187,14 @@ function belowHeaders<T>(
   headers: readonly T[],
 ): readonly T[] {
   const all: T[] = [];
-  let last: FamilyMetadata | undefined;
+  let last: string | undefined;
   let families = 0;
   for (const piece of pieces) {
-    if (piece.family !== last) {
+    if (piece.family.name !== last) {
       const header = headers[families++];
       if (header !== undefined) all.push(header);
     }
-    last = piece.family;
+    last = piece.family.name;
     all.push(piece);
   }
   return all;

@@ -1,5 +1,5 @@
 // The host page: the metrics of all targets in one page.
-import { map, of, timeout } from 'rxjs';
+import { map, merge, share, take, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { joinSnapshots } from '../../exposition/page/joined-snapshot.js';
 import { labelsText, seriesText } from '../../exposition/text/text-syntax.js';
@@ -69,11 +69,12 @@ export function hostPage(
   );
   const selected = identities.map(([target]) => target);
   const isWhole = apps.length === 0 && serverKeys.length === 0 && scope === undefined;
+  const tooLate$ = timer(MAX_WAIT_MS, scheduler).pipe(share());
   const demand = (target: Target): Observable<DemandAnswer> => {
-    const late = () => of<DemandAnswer>({ kind: 'waiting', status: target.status() });
-    return target
-      .demand(scope, form)
-      .pipe(timeout({ first: MAX_WAIT_MS, with: late, ...(scheduler && { scheduler }) }));
+    const late$ = tooLate$.pipe(
+      map((): DemandAnswer => ({ kind: 'waiting', status: target.status() })),
+    );
+    return merge(target.demand(scope, form), late$).pipe(take(1));
   };
   return demandAll(selected, demand).pipe(
     map(({ answers, release }) => {
