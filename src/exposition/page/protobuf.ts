@@ -4,8 +4,8 @@ import { bytesOf, joinSmall } from '../../bytes.js';
 import type { FamilyLines, FamilyMetadata, Format, Page, Piece, Snapshot } from '../../model.js';
 import { GzipText } from '../compress/gzip.js';
 import { memoize } from '../memoize.js';
-import { familyFields, isDistribution, lengthOf, metricWriter } from '../text/metric-messages.js';
-import type { MetricWriter } from '../text/metric-messages.js';
+import { familyFields, isDistribution, lengthOf, metricWriter } from '../protobuf/metric-writers.js';
+import type { MetricWriter } from '../protobuf/metric-writers.js';
 import { textLines } from './text-page.js';
 
 /** The application metrics of a page. One object serves all pages of a snapshot. */

@@ -4,6 +4,8 @@ import type { FamilyMetadata, FamilySize, LineForm, Piece, Snapshot } from '../.
 import { bytesOf } from '../../bytes.js';
 import { DeflateContext, usesKernelDeflate } from '../compress/deflated-lines.js';
 import { Budget } from '../../budget.js';
+import { ProtobufLines } from '../protobuf/protobuf-lines.js';
+import type { StartOf } from '../protobuf/protobuf-lines.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from './line.js';
 import type { Line, LineKey } from './line.js';
@@ -12,8 +14,6 @@ import { BYTES_A_BLOCK } from './block.js';
 import { BYTES_A_STEP, Chunks } from './chunks.js';
 import { Family } from './family.js';
 import type { LinePosition, TextSize } from './family.js';
-import { Messages } from './messages.js';
-import type { StartOf } from './messages.js';
 import { TextSnapshot } from './text-snapshot.js';
 import type { RenderBuffer } from './text-snapshot.js';
 
@@ -36,7 +36,7 @@ export class ExpositionText {
   /** The metadata of all families, in the order of a page; undefined after families were added or removed. */
   #metadata: readonly FamilyMetadata[] | undefined;
   readonly #chunks: Chunks;
-  readonly #messages: Messages;
+  readonly #messages: ProtobufLines;
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
   /** For each form to write, the number of demands for other forms after which it ends. */
   readonly #forms = new Map<LineForm, number>();
@@ -53,7 +53,7 @@ export class ExpositionText {
     this.#budget = budget;
     this.#kernel = kernel;
     this.#chunks = new Chunks(kernel);
-    this.#messages = new Messages(kernel);
+    this.#messages = new ProtobufLines(kernel);
     this.#usesKernelDeflate = usesKernel;
   }
 

@@ -1,13 +1,13 @@
 // The form `protobuf` of lines: their text as messages, in buffers of the kernel's memory.
 import { bytesOf } from '../../bytes.js';
 import type { FamilyMetadata, Piece } from '../../model.js';
+import { BYTES_A_BLOCK } from '../text/block.js';
+import type { Block } from '../text/block.js';
+import type { Family } from '../text/family.js';
+import { RenderBuffer } from '../text/text-snapshot.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { BYTES_A_BLOCK } from './block.js';
-import type { Family } from './family.js';
-import type { Block } from './block.js';
-import { hasStarts, isDistribution, metricWriter, setValues } from './metric-messages.js';
-import type { StartOfLine, ValuePlaces } from './metric-messages.js';
-import { RenderBuffer } from './text-snapshot.js';
+import { hasStarts, isDistribution, metricWriter, setValues } from './metric-writers.js';
+import type { StartOfLine, ValuePlaces } from './metric-writers.js';
 
 /** The start of the lines of a node in a family, in Unix milliseconds; undefined if it is unknown. */
 export type StartOf = (family: FamilyMetadata, nodeId: number) => number | undefined;
@@ -35,7 +35,7 @@ interface Converted {
   readonly buffer: RenderBuffer;
 }
 
-export class Messages {
+export class ProtobufLines {
   readonly #kernel: Kernel;
   /** The last messages, by the first block. */
   readonly #known = new Map<Block, Converted>();
@@ -134,8 +134,9 @@ export class Messages {
       step = 0;
       yield;
     }
-    const buffer = this.#buffer(writer.end());
-    const data = this.#kernel.view(buffer.address, writer.end().length);
+    const messages = writer.end();
+    const buffer = this.#buffer(messages);
+    const data = this.#kernel.view(buffer.address, messages.length);
     const piece = { family, lines, data, bytes, crc: undefined };
     return { texts, linesKeys: linesKeysOf(blocks), places: writer.places, buffer, piece };
   }

@@ -1,5 +1,7 @@
 // Converts lines of text into protobuf messages of the package io.prometheus.client, which Prometheus reads.
 import type { FamilyMetadata, MetricType } from '../../model.js';
+import { LineParts, numberOf } from './line-parts.js';
+import { MAX_VARINT_BYTES, MessageWriter, VARINT } from './message-writer.js';
 
 /** The type of a family in protobuf, and the field of `Metric` with its values. */
 interface MessageType {
@@ -20,8 +22,6 @@ const MESSAGE_TYPES: Readonly<Record<MetricType, MessageType>> = {
 
 /** Field numbers of the messages. */
 const FAMILY = { name: 1, help: 2, type: 3, metric: 4, unit: 5 };
-const METRIC = { label: 1 };
-const LABEL = { name: 1, value: 2 };
 const NUMBER = { value: 1 };
 const DISTRIBUTION = { count: 1, sum: 2, step: 3 };
 /** The field with the start time of each type that has one. */
@@ -34,242 +34,16 @@ const TIMESTAMP = { seconds: 1, nanos: 2 };
 const BUCKET = { count: 1, bound: 2 };
 const QUANTILE = { quantile: 1, value: 2 };
 
-const [VARINT, FIXED64, LENGTH] = [0, 1, 2];
 const DOUBLE_BYTES = 8;
-const MAX_VARINT_BYTES = 10;
 /** The bytes of one line that do not grow with its labels, at most. */
 const LINE_BYTES = 64;
 /** A label in protobuf takes less than this many times its bytes as text. */
 const GROWTH = 3;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const [LINE_FEED, BLANK, EQUALS, BRACE, UNDERSCORE] = [0x0a, 0x20, 0x3d, 0x7b, 0x5f];
-const [ZERO, NINE, LETTER_C, LETTER_N, LETTER_S] = [0x30, 0x39, 0x63, 0x6e, 0x73];
+const [LINE_FEED, UNDERSCORE] = [0x0a, 0x5f];
+const [ZERO, NINE, LETTER_C, LETTER_S] = [0x30, 0x39, 0x63, 0x73];
 /** Integers with this many digits are exact as doubles. */
 const EXACT_DIGITS = 15;
-
-/** A buffer of protobuf fields that grows. */
-class MessageWriter {
-  #bytes: Buffer;
-  #view: DataView;
-  /** The number of bytes that are written. */
-  length = 0;
-
-  constructor(capacity: number) {
-    this.#bytes = Buffer.allocUnsafe(capacity);
-    this.#view = viewOf(this.#bytes);
-  }
-
-  get written(): Buffer {
-    return this.#bytes.subarray(0, this.length);
-  }
-
-  /** Ensures space for this many bytes. The methods that write check no bounds. */
-  reserve(bytes: number): void {
-    if (this.length + bytes <= this.#bytes.length) return;
-    const next = Buffer.allocUnsafe(2 * (this.length + bytes));
-    this.written.copy(next);
-    this.#bytes = next;
-    this.#view = viewOf(next);
-  }
-
-  varint(value: number): void {
-    let rest = value;
-    for (; rest > 0x7f; rest = Math.floor(rest / 0x80))
-      this.#bytes[this.length++] = (rest & 0x7f) | 0x80;
-    this.#bytes[this.length++] = rest;
-  }
-
-  tag(field: number, wireType: number): void {
-    this.#bytes[this.length++] = (field << 3) | wireType;
-  }
-
-  integer(field: number, value: bigint): void {
-    this.tag(field, VARINT);
-    let rest = value;
-    for (; rest > 0x7fn; rest >>= 7n) this.#bytes[this.length++] = Number(rest & 0x7fn) | 0x80;
-    this.#bytes[this.length++] = Number(rest);
-  }
-
-  copy(bytes: Buffer): void {
-    this.length += bytes.copy(this.#bytes, this.length);
-  }
-
-  double(field: number, value: number): void {
-    this.tag(field, FIXED64);
-    this.#view.setFloat64(this.length, value, true);
-    this.length += 8;
-  }
-
-  text(field: number, value: string): void {
-    const bytes = Buffer.from(value);
-    this.reserve(bytes.length + LINE_BYTES);
-    this.tag(field, LENGTH);
-    this.varint(bytes.length);
-    this.length += bytes.copy(this.#bytes, this.length);
-  }
-
-  /** Copies a part of another buffer. */
-  slice(field: number, from: Uint8Array, start: number, end: number): void {
-    this.tag(field, LENGTH);
-    this.varint(end - start);
-    let at = this.length;
-    for (let i = start; i < end; i++) this.#bytes[at++] = from[i] ?? 0;
-    this.length = at;
-  }
-
-  /** Copies the text of a label, with `escapes` backslashes, without its escapes. */
-  unescaped(field: number, from: Uint8Array, start: number, end: number, escapes: number): void {
-    this.tag(field, LENGTH);
-    this.varint(end - start - escapes);
-    for (let i = start; i < end; i++) {
-      const isEscape = from[i] === BACKSLASH;
-      if (isEscape) i++;
-      const byte = from[i] ?? 0;
-      this.#bytes[this.length++] = isEscape && byte === LETTER_N ? LINE_FEED : byte;
-    }
-  }
-
-  /** Begins a message; returns the position to pass to `close`. */
-  open(field: number): number {
-    this.tag(field, LENGTH);
-    return this.length++;
-  }
-
-  /** Ends a message: writes its length before it. */
-  close(position: number): void {
-    const bytes = this.length - position - 1;
-    if (bytes > 0x7f) {
-      this.reserve(MAX_VARINT_BYTES);
-      const start = position + 1;
-      this.#bytes.copyWithin(start + varintBytes(bytes) - 1, start, this.length);
-    }
-    this.length = position;
-    this.varint(bytes);
-    this.length += bytes;
-  }
-}
-
-const viewOf = ({ buffer, byteOffset, length }: Buffer): DataView =>
-  new DataView(buffer, byteOffset, length);
-
-function varintBytes(value: number): number {
-  let bytes = 1;
-  for (let rest = value; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes++;
-  return bytes;
-}
-
-/** The positions of the parts of a line. One object serves all lines of a text. */
-class LineParts {
-  readonly text: Uint8Array;
-  readonly #buffer: Buffer;
-  /** The position after the name of the family. */
-  suffix = 0;
-  /** The number of labels. */
-  labels = 0;
-  /** For each label: the start and end of its name, the start and end of its value, and the number of escapes. */
-  readonly #labels: number[] = [];
-  #start = 0;
-  #value = 0;
-  /** The position of the line feed. */
-  end = -1;
-
-  constructor(text: Uint8Array) {
-    this.text = text;
-    this.#buffer = Buffer.from(text.buffer, text.byteOffset, text.length);
-  }
-
-  /** Reads the next line; returns false at the end of the text. */
-  next(familyBytes: number): boolean {
-    const { text } = this;
-    const start = this.end + 1;
-    if (start >= text.length) return false;
-    this.#start = start;
-    this.suffix = start + familyBytes;
-    this.labels = 0;
-    let at = this.suffix;
-    while (at < text.length && text[at] !== BRACE && text[at] !== BLANK) at++;
-    if (text[at] === BRACE) at = this.#scanLabels(at + 1);
-    this.#value = at + 1;
-    while (at < text.length && text[at] !== LINE_FEED) at++;
-    this.end = at;
-    return true;
-  }
-
-  /** Writes the first labels as fields of a metric. */
-  writeLabels(count: number, out: MessageWriter): void {
-    for (let i = 0; i < count; i++) {
-      const at = i * 5;
-      const [start = 0, end = 0] = [this.#labels[at], this.#labels[at + 1]];
-      const [value = 0, valueEnd = 0] = [this.#labels[at + 2], this.#labels[at + 3]];
-      const escapes = this.#labels[at + 4] ?? 0;
-      const label = out.open(METRIC.label);
-      out.slice(LABEL.name, this.text, start, end);
-      if (escapes === 0) out.slice(LABEL.value, this.text, value, valueEnd);
-      else out.unescaped(LABEL.value, this.text, value, valueEnd, escapes);
-      out.close(label);
-    }
-  }
-
-  /** The first labels as text, to compare them with those of other lines. */
-  labelsKey(count: number): string {
-    return count === 0 ? '' : this.#latin1(this.#labels[0], this.#labels[count * 5 - 2]);
-  }
-
-  /** The value of the last label as a number. */
-  get lastLabel(): number {
-    const at = this.labels * 5;
-    return numberOf(this.#latin1(this.#labels[at - 3], this.#labels[at - 2]));
-  }
-
-  get value(): number {
-    return numberOf(this.#latin1(this.#value, this.end));
-  }
-
-  /** The number of bytes before the value. */
-  get prefixBytes(): number {
-    return this.#value - this.#start;
-  }
-
-  /** The value as a count; undefined if it is none, since a row may show any number as a count. */
-  get count(): bigint | undefined {
-    const text = this.#latin1(this.#value, this.end);
-    return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
-  }
-
-  #latin1(start: number | undefined, end: number | undefined): string {
-    return this.#buffer.toString('latin1', start, end);
-  }
-
-  /** Scans the labels from a position on; returns the position after the closing brace. */
-  #scanLabels(start: number): number {
-    const { text } = this;
-    let at = start;
-    for (let field = 0; at < text.length && text[at] !== BLANK; field += 5) {
-      this.#labels[field] = at;
-      while (at < text.length && text[at] !== EQUALS) at++;
-      this.#labels[field + 1] = at;
-      at += 2;
-      this.#labels[field + 2] = at;
-      let escapes = 0;
-      for (; at < text.length && text[at] !== QUOTE; at++)
-        if (text[at] === BACKSLASH) {
-          escapes++;
-          at++;
-        }
-      this.#labels[field + 3] = at;
-      this.#labels[field + 4] = escapes;
-      this.labels++;
-      // After the quote is a comma, or the closing brace and a blank.
-      at += 2;
-    }
-    return at;
-  }
-}
-
-/** A number as the text formats write it. */
-const numberOf = (text: string): number => Number(text.replace('Inf', 'Infinity'));
 
 /** The start of the metric of a line, in Unix milliseconds; undefined if it is unknown. */
 export type StartOfLine = (line: number) => number | undefined;
