@@ -1,6 +1,6 @@
 // Writes the generated pages of docs/, the navigation lines of all pages, and the dashboards. With --check, only
 // reports the outdated files.
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import Mocha from 'mocha';
 import { parse } from 'yaml';
@@ -97,11 +97,17 @@ const specification = [
 ];
 const isCheck = process.argv.includes('--check');
 
-for (const [path, make] of [...dashboards, specification, ...pages]) {
-  const text = await make();
-  if (!isCheck) writeFileSync(path, text);
-  else if (readFileSync(path, 'utf8') !== text) {
-    console.error(`${path} is stale: run "npm run docs"`);
+for (const [path, make] of [...dashboards, specification, ...pages])
+  try {
+    const text = await make();
+    if (!isCheck) writeFileSync(path, text);
+    else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+      console.error(`${path} is ${existsSync(path) ? 'stale' : 'missing'}: run "npm run docs"`);
+      process.exitCode = 1;
+    }
+  } catch (error) {
+    // A page that is missing, a row of the specification without a test, or a test file that cannot be loaded.
+    console.error(`${path} cannot be generated: ${error.message}`);
     process.exitCode = 1;
   }
 }

@@ -2,7 +2,8 @@
 
 /**
  * Exit statuses: 1 unexpected; 2 usage or configuration; 3 license; 4 listener, shared memory, or a snapshot that
- * `--once` could not write; 5 a target that was not ready for `--once`; 6 a license that becomes valid later.
+ * `--once` could not write; 5 a target that was not ready for `--once`; 6 a license that becomes valid later; 7 faulty
+ * files of `targets.d`, which a check found.
  */
 export const FAULTS = {
   USAGE: { exit: 2 },

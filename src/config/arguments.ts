@@ -38,6 +38,7 @@ const STATUSES = {
   4: 'cannot listen, use shared memory or write the output of --once',
   5: 'with --once: a target was not ready',
   6: 'license not valid yet: the clock may be wrong',
+  7: 'with --check-config: would start, but without faulty files of targets.d',
 };
 
 const REFERENCE = `Options override the TOML file. The package has examples/shm_exporter.toml to

@@ -3,9 +3,11 @@ import { quoted } from '../document/document.js';
 import { judged } from '../rules/rule.js';
 import type { Rule } from '../rules/rule.js';
 
-/** Labels that targets, scrapers or metric types already have. */
-const TAKEN = ['app', 'server_key', 'root', 'hint', 'twin', 'format', 'instance', 'job'];
-const NOT_ALLOWED = [...TAKEN, 'le', 'quantile'];
+/** Labels of targets, of the scraper, and of histograms and summaries. */
+const RESERVED = [
+  ...['app', 'server_key', 'root', 'hint', 'twin', 'format'],
+  ...['instance', 'job', 'le', 'quantile'],
+];
 const MAX_LABELS = 8;
 const LABEL = /^(?!__)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
@@ -24,15 +26,15 @@ function patternFault(pattern: string): string | undefined {
   const names = keyLabelNames(pattern);
   const literals = partsOf(pattern).filter(isLiteral);
   const wrong = names.find((name) => !LABEL.test(name));
-  const taken = names.find((name) => NOT_ALLOWED.includes(name));
+  const reserved = names.find((name) => RESERVED.includes(name));
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (!/^[A-Za-z0-9_.{}-]{1,512}$/.test(pattern) || literals.some((part) => /[{}]/.test(part)))
     return quoted(pattern);
   if (names.length === 0) return `${quoted(pattern)} without a label`;
   if (names.length > MAX_LABELS) return `${names.length} labels`;
   if (wrong !== undefined) return `the label ${quoted(wrong)}`;
-  if (taken !== undefined)
-    return `the label ${quoted(taken)}, which targets or scrapers already have`;
+  if (reserved !== undefined)
+    return `the label ${quoted(reserved)}, which is reserved, as are ${RESERVED.join(', ')}`;
   if (repeated !== undefined) return `the label ${quoted(repeated)} twice`;
   return literals.slice(1, -1).includes('')
     ? `two labels without a text between them in ${quoted(pattern)}`

@@ -34,7 +34,7 @@ export type Start =
       readonly kind: 'refused';
       /** The plan; undefined if the configuration itself is invalid. */
       readonly planned: Planned | undefined;
-      /** At least one fault; faults of the configuration come before faults of the license. */
+      /** At least one fault: of the configuration, then of the license, then of files of `targets.d`. */
       readonly faults: readonly Fault[];
       /** Warnings about valid settings that are probably not intended; empty if the configuration is invalid. */
       readonly warnings: readonly string[];
@@ -54,7 +54,8 @@ export function checkStart(given: Arguments, now: Date, tz?: string): Start {
     fault === undefined ? [...warningsOf(planned), ...zoneWarnings(planned.plan, tz)] : [];
   if (fault === undefined && !(license instanceof Fault) && license !== undefined)
     return { kind: 'accepted', planned, license, warnings };
-  const faults = [fault, ...leftOut.values(), license].filter((each) => each instanceof Fault);
+  // The first fault gives the exit status. Files of `targets.d` alone would not prevent a start.
+  const faults = [fault, license, ...leftOut.values()].filter((each) => each instanceof Fault);
   return { kind: 'refused', planned: fault === undefined ? planned : undefined, faults, warnings };
 }
 

@@ -41,10 +41,10 @@ function fail(error: unknown): never {
   process.exit(statusOf(error));
 }
 
-/** Reports why the start failed, and exits with the status of the first fault. */
-function refuse(faults: readonly Fault[]): never {
+/** Reports faults, and exits: by default with the status of the first fault. */
+function refuse(faults: readonly Fault[], status: number = faults[0]?.exit ?? 1): never {
   for (const { message } of faults) complain(`shm_exporter: ${message}\n`);
-  process.exit(faults[0]?.exit ?? 1);
+  process.exit(status);
 }
 
 function run(relative: Arguments, isOnce: boolean): void {
@@ -146,9 +146,10 @@ function liveLines(planned: Planned): readonly string[] {
     targets: () => [],
     tasks: new Scheduler(),
   });
-  const found = discovery.once(config.discover, (target) => isConfigured(plan, [], target));
+  const { lines, targets } = liveCheck(planned, pollerOf);
+  const found = discovery.once(config.discover, (target) => isConfigured(plan, targets, target));
   return [
-    ...liveCheck(planned, pollerOf),
+    ...lines,
     ...(config.discover === NO_DISCOVERY ? [] : discoveryLines(found, config.discover.labelsFrom)),
   ].map((line) => `${line}\n`);
 }
@@ -156,7 +157,10 @@ function liveLines(planned: Planned): readonly string[] {
 const licenseWarnings = ({ planned, license }: Accepted): readonly string[] =>
   license.warning === '' ? [] : [`${planned.config.subject(['license_file'])}: ${license.warning}`];
 
-/** Prints the warnings that a start would print, and the faults that would prevent it. */
+/** The exit status of a check if a start would succeed, but would leave out files of `targets.d`. */
+const FILES_LEFT_OUT = 7;
+
+/** Prints the warnings that a start would print, and the faults of all files. */
 function check(given: Arguments, isLive: boolean): void {
   const start = checkStart(given, new Date(), process.env['TZ']);
   const warnings = [
@@ -165,10 +169,11 @@ function check(given: Arguments, isLive: boolean): void {
   ].map((warning) => `warning: ${warning}\n`);
   const { planned } = start;
   const live = isLive && planned !== undefined ? liveLines(planned) : [];
-  const faults = start.kind === 'refused' ? start.faults : [...start.planned.leftOut.values()];
-  const verdict = faults.length === 0 ? 'configuration is valid\n' : '';
-  print(`${live.join('')}${warnings.join('')}${verdict}`);
-  if (faults.length > 0) refuse(faults);
+  const leftOut = [...(planned?.leftOut.values() ?? [])];
+  const isValid = start.kind === 'accepted' && leftOut.length === 0;
+  print(`${live.join('')}${warnings.join('')}${isValid ? 'configuration is valid\n' : ''}`);
+  if (start.kind === 'refused') refuse(start.faults);
+  if (leftOut.length > 0) refuse(leftOut, FILES_LEFT_OUT);
 }
 
 /** Prints whether the exporter that runs with a configuration is healthy. Sets the exit status to 0 or 1. */

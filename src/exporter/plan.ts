@@ -14,7 +14,7 @@ import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
-import type { Target } from '../model.js';
+import type { FoundRoot, Target } from '../model.js';
 import type { ReportProblem } from '../rules/rule.js';
 import { defaultsOf } from '../rules/table.js';
 import type { FormatSettings } from '../streams/poller-pool.js';
@@ -169,11 +169,20 @@ export function discoveryPlanner(config: Config): (found: DiscoveredTarget) => P
 /**
  * Whether a configured target shows a discovered root, or may choose it: it has the same application and server key,
  * its hint fits, and it has not chosen another root. Every hsperfdata target shows the same JVMs, whatever its key.
+/** The part of a target that says which root it shows. */
+export interface RootedTarget extends Pick<
+  Target,
+  'app' | 'serverKeys' | 'instance' | 'isDiscovered'
+> {
+  readonly format: Pick<Target['format'], 'name'>;
+  readonly lastRoot: Pick<FoundRoot, 'id'> | undefined;
+}
+
  * @param targets the current targets of the exporter
  */
 export const isConfigured = (
   plan: Plan,
-  targets: readonly Target[],
+  targets: readonly RootedTarget[],
   { format, app, serverKey, instance }: DiscoveredTarget,
 ): boolean =>
   plan.some(
@@ -186,7 +195,7 @@ export const isConfigured = (
   );
 
 const isTargetOf = (
-  { app, serverKeys, instance, format, isDiscovered }: Target,
+  { app, serverKeys, instance, format, isDiscovered }: RootedTarget,
   definition: TargetDefinition,
 ): boolean =>
   !isDiscovered &&
@@ -196,7 +205,7 @@ const isTargetOf = (
   serverKeys.join() === definition.serverKeys.join();
 
 /** Whether a target has chosen another root than that of a discovered target. */
-const showsAnother = ({ lastRoot }: Target, root: string): boolean =>
+const showsAnother = ({ lastRoot }: RootedTarget, root: string): boolean =>
   root !== '' && lastRoot !== undefined && lastRoot.id !== root;
 
 /** Maps an application to its format, for formats with roots of only one application. */

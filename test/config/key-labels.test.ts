@@ -49,6 +49,7 @@ describe('labels from server keys', () => {
     );
   });
 
+  const RESERVED = 'app, server_key, root, hint, twin, format, instance, job, le, quantile';
   const refused: readonly (readonly [pattern: string, found: string])[] = [
     ['shop', '"shop" without a label'],
     ['shop {a}', '"shop {a}"'],
@@ -57,8 +58,10 @@ describe('labels from server keys', () => {
     ['shop-{}', 'the label ""'],
     ['shop-{a-b}', 'the label "a-b"'],
     ['shop-{__a}', 'the label "__a"'],
-    ['shop-{app}', 'the label "app", which targets or scrapers already have'],
-    ['shop-{job}', 'the label "job", which targets or scrapers already have'],
+    ...['app', 'job', 'le'].map((label): [string, string] => [
+      `shop-{${label}}`,
+      `the label "${label}", which is reserved, as are ${RESERVED}`,
+    ]),
     ['{a}-{a}', 'the label "a" twice'],
     ['{a}{b}', 'two labels without a text between them in "{a}{b}"'],
     [Array.from({ length: 9 }, (_, at) => `{a${at}}`).join('-'), '9 labels'],

@@ -66,6 +66,9 @@ describe('[discover]', function () {
     const page = (query: string) => readyPage(`${url}?server_key=shop-8${query}`);
     expect(await page('&app=shop&instance=h.2.shop')).to.match(/^shop_x\{.*\} 2$/m);
     expect(await page(''), 'the configured target').to.match(/^shop_x\{.*\} 1$/m);
+    const files = ['--config', config, '--license-file', programs.license];
+    const { stdout } = programs.run('exporter', ...files, '--check-config', '--live');
+    expect(stdout).to.contain('discovery: 1 target\n  shop on shop-8, root h.2.shop\n');
     both.close();
 
     const other = programs.publish({ server_key: 'shop-8', objects: [root('2', 3)] });

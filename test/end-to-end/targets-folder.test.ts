@@ -54,7 +54,7 @@ describe('the files of targets.d', function () {
       'shm_exporter_target_file_faulty{file="targets.d/b.toml"} 1',
     ]);
     const check = programs.run('exporter', '--config', config, '--check-config');
-    expect(check.status).to.equal(2);
+    expect(check.status).to.equal(7);
     expect(check.stdout).not.to.contain('valid');
     expect(check.stderr).to.match(
       /^shm_exporter: \S+targets\.d\/b\.toml:4:1: targets\[0\]\.clases: /,

@@ -17,7 +17,7 @@ import type { TargetDefinition } from '../../targets/formats.js';
 import { pageLevel, pageMetadata } from '../../targets/internal-metrics.js';
 import { discoveredName } from '../discovery.js';
 import type { Discovered } from '../discovery.js';
-import type { Planned, PlannedTarget } from '../plan.js';
+import type { Planned, PlannedTarget, RootedTarget } from '../plan.js';
 import { collectTree, classFindings, filterFindings, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
 import {
@@ -76,14 +76,18 @@ export function discoveryLines(
   ];
 }
 
-/**
- * Returns lines about each target: the states of its server keys, its root, and the filters, rows and scopes that
- * match nothing in the tree. Polls each server key once.
- */
+interface LiveCheck {
+  /** About each target: the states of its server keys, its root, and what matches nothing in the tree. */
+  readonly lines: readonly string[];
+  /** The configured targets with their roots. */
+  readonly targets: readonly RootedTarget[];
+}
+
+/** Checks the filters, rows and scopes of all targets against their trees. Polls each server key once. */
 export function liveCheck(
   { config, plan }: Planned,
   pollerOf: (serverKey: string, definition: TargetDefinition) => Poller,
-): readonly string[] {
+): LiveCheck {
   const pollers = new Map<string, CheckedKey>();
   const pollOnce = (serverKey: string, definition: TargetDefinition): CheckedKey => {
     const { format, formatSettings } = definition;
@@ -96,29 +100,33 @@ export function liveCheck(
     return checked;
   };
   try {
-    return config.targets.flatMap((target, index) => {
+    const lines: string[] = [];
+    const targets: RootedTarget[] = [];
+    for (const [index, target] of config.targets.entries()) {
       const planned = plan[index];
-      if (planned === undefined) return [];
+      if (planned === undefined) continue;
       const checked = target.serverKeys.map((key) => pollOnce(key, planned.definition));
-      const lines = targetLines(target, planned, checked, config);
-      return [`${nameOf(target)}:`, ...lines.map((line) => `  ${line}`)];
-    });
+      const { app, serverKeys, instance, format } = target;
+      const results = checked.map(({ result }) => result);
+      const choice = choose(results, { app, hint: instance });
+      const lastRoot = choice.kind === 'none' ? undefined : { id: choice.root.name };
+      targets.push({
+        ...{ app, serverKeys, instance, lastRoot },
+        ...{ format: { name: format }, isDiscovered: false },
+      });
+      const own =
+        choice.kind === 'none'
+          ? [`no root: waiting on ${choice.reason}`]
+          : rootLines(choice, target, planned, config);
+      lines.push(
+        `${nameOf(target)}:`,
+        ...[...checked.map(keyLine), ...own].map((line) => `  ${line}`),
+      );
+    }
+    return { lines, targets };
   } finally {
     for (const { poller } of pollers.values()) poller.close();
   }
-}
-
-function targetLines(
-  target: TargetConfig,
-  planned: PlannedTarget,
-  checked: readonly CheckedKey[],
-  config: Config,
-): readonly string[] {
-  const keys = checked.map(keyLine);
-  const results = checked.map((each) => each.result);
-  const choice = choose(results, { app: target.app, hint: target.instance });
-  if (choice.kind === 'none') return [...keys, `no root: waiting on ${choice.reason}`];
-  return [...keys, ...rootLines(choice, target, planned, config)];
 }
 
 /** The line about the state of a server key. If no publisher uses the key, the line lists the existing keys. */

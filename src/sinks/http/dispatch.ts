@@ -75,7 +75,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ['/', (targets, options, _, query) => of(status(targets, options, query))],
   ['/-/healthy', () => of(textReply(200, 'healthy'))],
   ['/-/ready', (targets) => of(readiness(targets))],
-  ['/-/targets', (targets, { path }, request) => of(discovery(targets, path, request))],
+  ['/-/targets', (targets, options, request) => of(discovery(targets, options, request))],
   ['/-/metrics', (targets, { selfMetrics }) => ownMetrics(targets, selfMetrics)],
 ]);
 
@@ -271,12 +271,13 @@ function hostScrape(
 /** The status page. */
 function status(
   targets: readonly Target[],
-  { path, tree, service, unixMs, scope, scopeNames }: EndpointOptions,
+  { path, hostPage: host, tree, service, unixMs, scope, scopeNames }: EndpointOptions,
   query: URLSearchParams,
 ): Reply {
   const scopesFor = (target: Target): readonly Scope[] =>
     scopeNames(target).flatMap((name) => scope(name) ?? []);
-  const facts = { path, hasTrees: tree !== undefined, scopesFor, service: service() };
+  const hasHostPage = host.isEnabled();
+  const facts = { path, hasHostPage, hasTrees: tree !== undefined, scopesFor, service: service() };
   const page = statusPage(targets, { ...facts, nowMs: unixMs() }, readStatusQuery(query));
   return htmlReply(200, page);
 }
@@ -298,14 +299,18 @@ function readiness(targets: readonly Target[]): Reply {
 /**
  * The JSON document of service discovery: a group for each target, ready or not. The labels name the last root, so they
  * do not change when the root is lost.
- * @param path base scrape path
  */
-function discovery(targets: readonly Target[], path: string, request: IncomingMessage): Reply {
+function discovery(
+  targets: readonly Target[],
+  { path, hostPage: host }: Pick<EndpointOptions, 'path' | 'hostPage'>,
+  request: IncomingMessage,
+): Reply {
   const authority = reachedAt(request);
+  const isDefault = targets.length === 1 && !host.isEnabled();
   const scheme = request.socket instanceof TLSSocket ? { __scheme__: 'https' } : {};
   const groups = [...identitiesOf(targets)].map(([target, identity]) => {
     const { lastRoot, keyLabels } = target;
-    const parameters = Object.entries(parametersOf(target, targets));
+    const parameters = Object.entries(parametersOf(target, targets, isDefault));
     return {
       targets: [authority],
       labels: {

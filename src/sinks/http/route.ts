@@ -86,7 +86,7 @@ const MAX_LISTED = 20;
 /** The error text if no target matches the parameters. It lists the parameters of the targets. */
 function noTarget(targets: readonly Target[]): string {
   const listed = targets.slice(0, MAX_LISTED).map((target) => {
-    const parameters = new URLSearchParams(parametersOf(target, targets));
+    const parameters = new URLSearchParams(parametersOf(target, targets, targets.length === 1));
     return parameters.size === 0 ? 'none' : parameters.toString();
   });
   const more = targets.length - listed.length;
@@ -106,13 +106,14 @@ const matches = (
 /**
  * The fewest parameters that select a target, ready or not. Empty for a single target with several
  * server keys, since its current key may change.
+ * @param isDefault whether requests without parameters get this target: it is the only one, and there is no host page
  */
 export function parametersOf(
   target: Target,
   targets: readonly Target[],
-  isOnly = targets.length === 1,
+  isDefault: boolean,
 ): Readonly<Record<string, string>> {
-  if (isOnly && target.serverKeys.length > 1) return {};
+  if (isDefault && target.serverKeys.length > 1) return {};
   const serverKey = serverKeyOf(target);
   const peers = targets.filter((each) => each !== target && each.serverKeys.includes(serverKey));
   if (peers.length === 0) return { server_key: serverKey };
@@ -122,9 +123,13 @@ export function parametersOf(
   return { server_key: serverKey, app, ...(isAlone ? {} : { instance }) };
 }
 
-/** Makes a function that returns the query that selects a target; undefined if no query selects it. */
+/**
+ * Makes a function that returns the query that selects a target; undefined if no query selects it.
+ * @param hasHostPage whether requests without parameters get the metrics of all targets
+ */
 export function queriesOf(
   targets: readonly Target[],
+  hasHostPage: boolean,
 ): (target: Target) => URLSearchParams | undefined {
   const onKey = new Map<string, Target[]>();
   for (const target of targets)
@@ -133,11 +138,11 @@ export function queriesOf(
       if (others === undefined) onKey.set(key, [target]);
       else others.push(target);
     }
-  const isOnly = targets.length === 1;
+  const isDefault = targets.length === 1 && !hasHostPage;
   return (target) => {
-    // Unless there is only one target, the query has a server key, so only targets on this key can match it.
+    // Unless a target is the default, its query has a server key, so only targets on this key can match it.
     const candidates = onKey.get(serverKeyOf(target)) ?? targets;
-    const query = new URLSearchParams(parametersOf(target, candidates, isOnly));
+    const query = new URLSearchParams(parametersOf(target, candidates, isDefault));
     const routed = route(candidates, query);
     return routed.kind === 'refused' || routed.target !== target ? undefined : query;
   };

@@ -36,7 +36,7 @@ describe('the live check', () => {
     folder.write('shop.toml', shop);
     const head = `context_id = "${segments.contextId}"\ncatalogue_files = ["shop.toml"]\n`;
     const config = loadConfig({ configFile: folder.write('c.toml', head + toml), overrides: {} });
-    const lines = liveCheck(
+    const { lines } = liveCheck(
       { config, plan: planTargets(config), leftOut: new Map(), warnings: [] },
       (key) => segments.poller(key),
     );

@@ -126,6 +126,16 @@ describe('the .deb, on a machine without Node.js, a compiler or a network', func
       mv kept /etc/shm_exporter/exporter.toml
     `;
     expect(calls(invalid).slice(-2)).to.deep.equal(always);
+    const faultyFile = `
+      mkdir /etc/shm_exporter/targets.d
+      echo 'no_such_key = 1' > /etc/shm_exporter/targets.d/shop.toml
+      ${install(VERSION)} > said 2>&1
+      grep -q 'targets.d/shop.toml:1:1: no_such_key' said
+      rm -r /etc/shm_exporter/targets.d
+    `;
+    expect(calls(faultyFile).at(-1)).to.equal(
+      'deb-systemd-invoke try-restart shm_exporter.service',
+    );
   });
 
   it('keeps key, license and settings when it is removed, and deletes all files when it is purged', () => {

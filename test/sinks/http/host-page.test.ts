@@ -42,6 +42,26 @@ describe('the host page', () => {
     '# HELP shm_target_up 1 if this page has the metrics of the target, 0 if the target is not ready.\n' +
     '# TYPE shm_target_up gauge\n';
 
+  it('is not where the links and the scrapes of a single target with several server keys lead', async () => {
+    const target = new FakeTarget('a', ['1', '2'], 'h.1.a');
+    for (const [isEnabled, query, parameters] of [
+      [false, '', []],
+      [true, '?server_key=1', ['1']],
+    ] as const) {
+      const { http } = serving([target], isEnabled);
+      const get = async (path: string) => (await (await http).ask(path)).text;
+      expect(await get('/')).to.contain(`href="./metrics${query}"`);
+      target.answer = {
+        ...{ kind: 'part', root: 'h.1.a', above: [], rows: [], next: undefined, isLate: false },
+        tracked: { objects: 0, variables: 0 },
+      };
+      expect(await get('/tree')).to.contain(`href="./metrics${query}"`);
+      const groups = JSON.parse(await get('/-/targets')) as { labels: Record<string, string> }[];
+      const keys = groups.flatMap(({ labels }) => labels['__param_server_key'] ?? []);
+      expect(keys).to.deep.equal(parameters);
+    }
+  });
+
   it('has the metrics of all ready targets, and shows each other target as down', async () => {
     const lost = readyTarget('b', '2').wait(WAITING);
     const { http } = serving([readyTarget('a', '1'), lost, readyTarget('c', '3')]);

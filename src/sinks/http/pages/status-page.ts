@@ -85,6 +85,8 @@ function configurationFact({ acceptedMs, refusedMs }: ConfigurationInfo, nowMs: 
 
 export interface StatusPageOptions {
   readonly path: string;
+  /** Whether requests without parameters get the metrics of all targets. */
+  readonly hasHostPage: boolean;
   readonly hasTrees: boolean;
   readonly service: ProcessInfo;
   /** Returns the scopes that may select metrics of a target. */
@@ -228,12 +230,12 @@ function summaryOf(
 function targetTable(
   rows: readonly ShownTarget[],
   targets: readonly Target[],
-  { path, hasTrees, scopesFor, nowMs }: StatusPageOptions,
+  { path, hasHostPage, hasTrees, scopesFor, nowMs }: StatusPageOptions,
   groups: readonly (readonly ShownTarget[])[],
 ): Html {
   if (rows.length === 0 && targets.length > 0)
     return markup`<p id="targets" class="note">No target has all of these words.</p>`;
-  const queryOf = queriesOf(targets);
+  const queryOf = queriesOf(targets, hasHostPage);
   const headings = new Map(groups.map((group) => [group[0]?.target.app, groupRow(group)]));
   return tableOf({
     ...{ id: 'targets', name: 'Targets', className: 'targets', heads: HEADS },

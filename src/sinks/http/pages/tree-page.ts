@@ -21,7 +21,7 @@ import {
   timeText,
 } from '../../../shown/shown-text.js';
 import type { Reply, Status } from '../reply.js';
-import { queriesOf, route } from '../route.js';
+import { hasRouting, parametersOf, queriesOf, route } from '../route.js';
 import { breakable, htmlReply, markup, problemPage, tableOf } from './html.js';
 import type { Html, HtmlPage, HtmlPart } from './html.js';
 import { address, conditionOf, newestText } from './target-row.js';
@@ -32,6 +32,7 @@ export const TREE_PATH = '/tree';
 
 export interface TreeOptions {
   readonly path: string;
+  readonly hostPage: { readonly isEnabled: () => boolean };
   readonly scope: (name: string) => Scope | undefined;
   /** Whether the page shows string values that no catalogue row reads. */
   readonly showsUnreadTexts: () => boolean;
@@ -102,7 +103,7 @@ const problem = (status: Status, text: string, links?: Html): Observable<Reply> 
   of(htmlReply(status, problemPage(text, links)));
 
 function treeLinks(targets: readonly Target[]): Html {
-  const queryOf = queriesOf(targets);
+  const queryOf = queriesOf(targets, false);
   const links = targets.slice(0, MAX_LINKS).flatMap((target) => {
     const query = queryOf(target);
     if (query === undefined) return [];
@@ -223,7 +224,7 @@ const options = (words: Readonly<Record<string, string>>, chosen: string): HtmlP
     return markup`<option value="${value}"${selected}>${text}</option>`;
   });
 
-interface TreePageFacts extends Pick<TreeOptions, 'path' | 'dumpCommand' | 'unixMs'> {
+interface TreePageFacts extends Pick<TreeOptions, 'path' | 'hostPage' | 'dumpCommand' | 'unixMs'> {
   readonly query: URLSearchParams;
   readonly given: TreeParameters;
   readonly scope: Scope | undefined;
@@ -246,9 +247,11 @@ function treePage(
   const status = target.status();
   const condition = conditionOf(status);
   const name = status.root === '' ? target.app : status.root;
+  // The host page answers requests that select no target.
+  const selects = hasRouting(query) || !facts.hostPage.isEnabled();
+  const metrics = new URLSearchParams(selects ? query : parametersOf(target, [target], false));
   // The scope may select no metrics.
-  const unscoped = new URLSearchParams(query);
-  unscoped.delete('scope');
+  metrics.delete('scope');
   return {
     title: `${sentence(name)} · tree · shm_exporter`,
     severity: condition.severity,
@@ -258,7 +261,7 @@ function treePage(
       <nav aria-label="Pages">
         <ul>
           <li><a href="./">all targets</a></li>
-          <li><a href="${address(facts.path, unscoped)}">metrics</a></li>
+          <li><a href="${address(facts.path, metrics)}">metrics</a></li>
         </ul>
       </nav>`,
     skipTo: { id: 'tree', name: 'the tree' },

@@ -14,6 +14,7 @@ import { textOf } from '../../../support/text-of-html.js';
 const NOW_MS = serviceFacts.startedMs + 3_600_000;
 const facts: StatusPageOptions = {
   path: '/metrics',
+  hasHostPage: false,
   hasTrees: true,
   service: serviceFacts,
   scopesFor: () => [],

@@ -149,6 +149,7 @@ describe('the tree page', () => {
         const respond = treeResponder({
           ...options,
           showsUnreadTexts: () => true,
+          hostPage: { isEnabled: () => false },
           dumpCommand: () => '',
           unixMs: () => 0,
         });
