@@ -69,9 +69,10 @@ const alertRows = (file) =>
       `\`${expr.replace(/\s+/g, ' ').trim().replaceAll('|', '\\|')}\`${time ? ` for ${time}` : ''}`,
     ]),
   );
+const alertFiles = readdirSync('deploy/prometheus').filter((name) => name.endsWith('alerts.yml'));
 const alerts = markdownTable(
   ['Alert', 'Severity', 'Condition'],
-  ['alerts.yml', 'bridge-alerts.yml'].flatMap((name) => alertRows(`deploy/prometheus/${name}`)),
+  alertFiles.sort().flatMap((name) => alertRows(`deploy/prometheus/${name}`)),
 );
 
 const PROGRAMS = [EXPORTER, BRIDGE, DUMP, LICENSE, SIMULATOR];
@@ -110,4 +111,3 @@ for (const [path, make] of [...dashboards, specification, ...pages])
     console.error(`${path} cannot be generated: ${error.message}`);
     process.exitCode = 1;
   }
-}

@@ -9,6 +9,8 @@ export interface AlertCase {
   readonly alert: string;
   /** With these changes, this alert fires and no other. */
   readonly fires: Changes;
+  /** The same for the other metric names of Varnish. */
+  readonly firesToo?: Changes;
   /** With these changes, no alert fires. */
   readonly silent: Changes;
 }
@@ -40,12 +42,25 @@ const publisher = (state: string): string => target('publisher_state', `state="$
 const component = (name: string): string =>
   `shm_bridge_component_${name}{${AT},job="shm",root="h.1.shm_bridge",${BRIDGE}}`;
 
+const host = (name: string, app: string, labels: string): string =>
+  `${name}{${AT},job="shm",app="${app}",server_key="${app}",root="h.1.${app}"${labels && `,${labels}`}}`;
+const jvm = (name: string, labels = '', pid = 7): string =>
+  host(`jvm_${name}`, 'jvm', `pid="${pid}",main_class="Till"${labels && `,${labels}`}`);
+const varnish = (name: string, labels = ''): string => host(`varnish_${name}`, 'varnish', labels);
+/** Of `all` lookups a minute, `hits` are hits until 20 minutes before the end, and `then` are hits from there on. */
+const lookups = (hit: string, miss: string, hits: number, then: number, all = 1000): Changes => {
+  const courseOf = (before: number, after: number): string =>
+    `0+${before}x29 ${before * 29 + after}+${after}x40`;
+  return { [hit]: courseOf(hits, then), [miss]: courseOf(all - hits, all - then) };
+};
+
 /** Returns the same series of another exporter. */
 const elsewhere = (series: string): string => series.replace('e:9464', 'f:9464');
 
 const UP = own('up');
 const READY = target('internal_target_ready');
 const BRIDGE_READY = own('shm_exporter_internal_target_ready', BRIDGE);
+const HOST_PAGE = `up{${AT},job="shm"}`;
 const ADS_PAGE = page(ADS);
 const BRIDGE_PAGE = page(BRIDGE);
 const license = (state: string): string => own('shm_exporter_license_state', `state="${state}"`);
@@ -103,6 +118,25 @@ export const worldWith = (changes: Changes): Values =>
       values === undefined ? [] : [[series, values]],
     ),
   );
+
+/**
+ * The same series if Prometheus scrapes the host page: series of `up` and of scrape durations have no labels of targets,
+ * and the page states which targets are up.
+ */
+export const onHostPage = (values: Values): Values => ({
+  [HOST_PAGE]: always(1),
+  ...Object.fromEntries(
+    Object.entries(values).map(([series, samples]) => {
+      if (!series.includes('job="shm",')) return [series, samples];
+      return [
+        series
+          .replace(/^up\{(.*),root="[^"]*"/, 'shm_target_up{$1')
+          .replace(/^(scrape_duration_seconds)\{.*/, `$1{${AT},job="shm"}`),
+        samples,
+      ];
+    }),
+  ),
+});
 
 export const ALERT_CASES: readonly AlertCase[] = [
   {
@@ -262,6 +296,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
     silent: { [ADS_PAGE]: lately(3, 1, 0) },
   },
   {
+    alert: 'ShmHostPageNotScraped',
+    fires: { [HOST_PAGE]: always(0) },
+    silent: { [HOST_PAGE]: HICCUP },
+  },
+  {
     alert: 'ShmScrapeSlow',
     fires: { [page(ADS).replace('up', 'scrape_duration_seconds')]: always(6) },
     silent: { [page(ADS).replace('up', 'scrape_duration_seconds')]: lately(5, 4, 6) },
@@ -360,5 +399,142 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'ShmComponentRestarted',
     fires: { [component('restarts_total')]: lately(5, 3, 4) },
     silent: { [component('restarts_total')]: lately(20, 3, 4) },
+  },
+  {
+    alert: 'JvmHeapAlmostFull',
+    fires: {
+      [jvm('memory_pool_collection_used_bytes', 'pool="old space"')]: always(95),
+      [jvm('memory_pool_max_bytes', 'pool="old space"')]: always(100),
+    },
+    silent: {
+      [jvm('memory_pool_collection_used_bytes', 'pool="Heap Heap"')]: lately(10, 50, 95),
+      [jvm('memory_pool_max_bytes', 'pool="Heap Heap"')]: always(100),
+      [jvm('memory_pool_collection_used_bytes', 'pool="metaspace"')]: always(99),
+      [jvm('memory_pool_max_bytes', 'pool="metaspace"')]: always(100),
+    },
+  },
+  {
+    alert: 'JvmCollectionsSlow',
+    fires: {
+      [jvm('gc_collection_seconds_sum', 'gc="young"')]: rising(5),
+      [jvm('gc_collection_seconds_sum', 'gc="full"')]: rising(5),
+    },
+    silent: {
+      [jvm('gc_collection_seconds_sum', 'gc="young"')]: rising(5),
+      [jvm('gc_collection_seconds_sum', 'gc="young"', 8)]: rising(5),
+    },
+  },
+  {
+    alert: 'JvmThreadsGrowing',
+    fires: { [jvm('threads_current')]: rising(10) },
+    silent: { [jvm('threads_current')]: lately(24, 50, 250) },
+  },
+  {
+    alert: 'JvmClassesGrowing',
+    fires: {
+      [jvm('classes_loaded_total', 'source="class file"')]: rising(40),
+      [jvm('classes_unloaded_total', 'source="class file"')]: rising(10),
+      [jvm('start_time_seconds')]: always(-7200),
+    },
+    silent: {
+      [jvm('classes_loaded_total', 'source="class file"')]: rising(40),
+      [jvm('classes_unloaded_total', 'source="class file"')]: rising(30),
+      [jvm('start_time_seconds')]: always(-7200),
+      [jvm('classes_loaded_total', 'source="class file"', 8)]: rising(40),
+      [jvm('classes_unloaded_total', 'source="class file"', 8)]: always(0),
+      [jvm('start_time_seconds', '', 8)]: always(NOW - 1800),
+    },
+  },
+  {
+    alert: 'JvmsLeftOut',
+    fires: { [host('jvm_processes_left_out', 'jvm', '')]: always(2) },
+    silent: { [host('jvm_processes_left_out', 'jvm', '')]: lately(10, 0, 2) },
+  },
+  {
+    alert: 'VarnishChildDied',
+    fires: {
+      [varnish('child_exits_total', 'reason="panic"')]: lately(5, 0, 1),
+      [varnish('child_exits_total', 'reason="died"')]: lately(5, 0, 1),
+    },
+    firesToo: { [varnish('mgt_child_panic')]: lately(5, 3, 4) },
+    silent: {
+      [varnish('child_exits_total', 'reason="stop"')]: lately(5, 0, 1),
+      [varnish('child_exits_total', 'reason="panic"')]: lately(20, 0, 1),
+      [varnish('mgt_child_died')]: always(3),
+    },
+  },
+  {
+    alert: 'VarnishRequestsDropped',
+    fires: { [varnish('sessions_total', 'type="dropped"')]: lately(5, 0, 1) },
+    firesToo: { [varnish('main_req_dropped')]: lately(5, 0, 1) },
+    silent: {
+      [varnish('sessions_total', 'type="queued"')]: rising(1),
+      [varnish('requests_dropped_total')]: always(7),
+      [varnish('main_sessions', 'type="dropped"')]: lately(20, 0, 1),
+    },
+  },
+  {
+    alert: 'VarnishThreadsLimited',
+    fires: { [varnish('threads_limited_total')]: rising(1) },
+    firesToo: { [varnish('main_threads_limited')]: rising(1) },
+    silent: { [varnish('threads_limited_total')]: late(5, 1) },
+  },
+  {
+    alert: 'VarnishThreadsFailed',
+    fires: { [varnish('threads_failed_total')]: lately(5, 0, 1) },
+    firesToo: { [varnish('main_threads_failed')]: lately(5, 0, 1) },
+    silent: { [varnish('threads_failed_total')]: always(3) },
+  },
+  {
+    alert: 'VarnishBackendDown',
+    fires: { [varnish('backend_up', 'vcl="boot",backend="origin"')]: always(0) },
+    firesToo: { [varnish('backend_up', 'backend="origin",server="unknown"')]: always(0) },
+    silent: { [varnish('backend_up', 'vcl="boot",backend="origin"')]: lately(3, 1, 0) },
+  },
+  {
+    alert: 'VarnishBackendsFail',
+    fires: {
+      [varnish('backend_connection_events_total', 'event="fail"')]: rising(4),
+      [varnish('backend_connection_events_total', 'event="busy"')]: rising(4),
+    },
+    firesToo: {
+      [varnish('main_backend_fail')]: rising(4),
+      [varnish('main_backend_busy')]: rising(4),
+      [varnish('main_backend_unhealthy')]: always(0),
+    },
+    silent: {
+      [varnish('backend_connection_events_total', 'event="fail"')]: rising(4),
+      [varnish('backend_connection_events_total', 'event="reuse"')]: rising(4),
+    },
+  },
+  {
+    alert: 'VarnishHitRatioDropped',
+    fires: lookups(
+      varnish('cache_lookups_total', 'result="hit"'),
+      varnish('cache_lookups_total', 'result="miss"'),
+      ...([900, 400] as const),
+    ),
+    firesToo: lookups(varnish('main_cache_hit'), varnish('main_cache_miss'), 900, 400),
+    silent: {
+      ...lookups(
+        varnish('cache_lookups_total', 'result="hit"'),
+        varnish('cache_lookups_total', 'result="miss"'),
+        ...([900, 800] as const),
+      ),
+      // Fewer than one lookup a second.
+      ...lookups(
+        elsewhere(varnish('main_cache_hit')),
+        elsewhere(varnish('main_cache_miss')),
+        50,
+        5,
+        55,
+      ),
+    },
+  },
+  {
+    alert: 'VarnishCacheTooSmall',
+    fires: { [varnish('objects_evicted_total')]: rising(90) },
+    firesToo: { [varnish('main_n_lru_nuked')]: rising(90) },
+    silent: { [varnish('objects_evicted_total')]: rising(30) },
   },
 ];

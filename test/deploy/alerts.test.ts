@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { ALERT_CASES, worldWith } from './alert-cases.js';
+import { ALERT_CASES, onHostPage, worldWith } from './alert-cases.js';
 import { promtool, testRules } from './promtool.js';
+import type { Values } from './promtool.js';
 import { ALERTS, ALERT_FILES, PROMETHEUS } from './rule-files.js';
 import { needsPrograms } from '../support/needs.js';
 
@@ -25,36 +26,43 @@ describe(PROMETHEUS, () => {
     expect(promtool('check', 'config', join(PROMETHEUS, 'prometheus.yml'))).to.equal('');
   });
 
-  it('fires no alert for healthy targets', function () {
-    needsPrograms(this, 'promtool');
-    const world = { name: 'all is well', values: worldWith({}), expected: [firing()] };
-    expect(testRules(folder.path('test.yml'), ALERT_FILES, [world])).to.equal('');
-  });
-
   it('has one test case for each alert', () =>
     expect(ALERT_CASES.map(({ alert }) => alert).sort()).to.deep.equal(
       ALERTS.map(({ name }) => name).sort(),
     ));
 
-  it('fires in each test case only the alert of this case', function () {
-    needsPrograms(this, 'promtool');
-    const tests = ALERT_CASES.map(({ alert, fires }) => ({
-      name: alert,
-      values: worldWith(fires),
-      expected: [firing(alert)],
-    }));
-    expect(testRules(folder.path('test.yml'), ALERT_FILES, tests)).to.equal('');
-  });
+  for (const [way, seen] of [
+    ['one target per root', (values: Values) => values],
+    ['the host page', onHostPage],
+  ] as const) {
+    it(`fires no alert for healthy targets (${way})`, function () {
+      needsPrograms(this, 'promtool');
+      const world = { name: 'all is well', values: seen(worldWith({})), expected: [firing()] };
+      expect(testRules(folder.path('test.yml'), ALERT_FILES, [world])).to.equal('');
+    });
 
-  it('fires no alert for values just below the threshold of the alert', function () {
-    needsPrograms(this, 'promtool');
-    const tests = ALERT_CASES.map(({ alert, silent }) => ({
-      name: alert,
-      values: worldWith(silent),
-      expected: [firing()],
-    }));
-    expect(testRules(folder.path('test.yml'), ALERT_FILES, tests)).to.equal('');
-  });
+    it(`fires in each test case only the alert of this case (${way})`, function () {
+      needsPrograms(this, 'promtool');
+      const tests = ALERT_CASES.flatMap(({ alert, fires, firesToo }) =>
+        [fires, ...(firesToo === undefined ? [] : [firesToo])].map((changes) => ({
+          name: alert,
+          values: seen(worldWith(changes)),
+          expected: [firing(alert)],
+        })),
+      );
+      expect(testRules(folder.path('test.yml'), ALERT_FILES, tests)).to.equal('');
+    });
+
+    it(`fires no alert for values just below the threshold of the alert (${way})`, function () {
+      needsPrograms(this, 'promtool');
+      const tests = ALERT_CASES.map(({ alert, silent }) => ({
+        name: alert,
+        values: seen(worldWith(silent)),
+        expected: [firing()],
+      }));
+      expect(testRules(folder.path('test.yml'), ALERT_FILES, tests)).to.equal('');
+    });
+  }
 
   for (const { name, text } of ALERTS)
     it(`gives ${name} a severity, a summary and a runbook link`, () => {

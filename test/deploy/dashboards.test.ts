@@ -41,7 +41,9 @@ describe(GRAFANA, () => {
   const folder = temporaryFolder();
 
   it('has a dashboard with a unique id for each application and for the exporter', () => {
-    const files = [...loadCatalogues().keys(), 'shm_exporter'].map((name) => `${name}.json`);
+    const files = [...loadCatalogues().keys(), 'varnish', 'shm_exporter'].map(
+      (name) => `${name}.json`,
+    );
     expect([...DASHBOARDS.keys()].sort()).to.deep.equal(files.sort());
     const uids = [...DASHBOARDS.values()].map(({ uid }) => uid);
     expect(new Set(uids).size).to.equal(uids.length);
@@ -161,6 +163,7 @@ describe('the search for metrics in PromQL', () => {
     ['sum by (le, root) (x_bucket) and on (y) z', ['x_bucket', 'z']],
     ['avg without (app) (x) * 1e3 - time()', ['x']],
     ['{__name__=~"(ads|adh)_start"} - time() > 60', ['ads_start', 'adh_start']],
+    ['a unless on (b) {__name__=~"(up|c)",d="e"}', ['a', 'up', 'c']],
     ['a{b="1"} * 1 or a{b="2"} * 2 unless rates', ['a', 'rates']],
   ] as const;
   for (const [expr, names] of rows)

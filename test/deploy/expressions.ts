@@ -1,9 +1,9 @@
 // Reads as much PromQL as the tests need: which metrics an expression names.
 
-/** Matches a selector such as `{__name__=~"(a|b)_total"}`. It must name each metric completely. */
-const NAME_MATCHER = /\{__name__=~"\(([\w|]+)\)(\w+)"\}/g;
+/** Matches a selector such as `{__name__=~"(a|b)_total",job="c"}`. It must name each metric completely. */
+const NAME_MATCHER = /\{__name__=~"\(([\w|]+)\)(\w*)"[^}]*\}/g;
 const LABEL_LISTS = /\b(?:by|without|on|ignoring|group_left|group_right) \([^)]*\)/g;
-const KEYWORDS = /^(?:and|or|unless|by|without|on|ignoring)$/;
+const KEYWORDS = /^(?:and|or|unless|by|without|on|ignoring|offset)$/;
 
 /** Returns the metrics that an expression reads, without duplicates. */
 export function metricsOf(expr: string): readonly string[] {

@@ -72,6 +72,37 @@ const SERIES: Values = {
   [`ats_cache_max_records{${ROOT}}`]: level(40),
   [`ats_shm_server_partition_size_bytes{${ROOT}}`]: level(1000),
   [`ats_shm_server_partition_used_bytes{${ROOT}}`]: level(125),
+
+  [`jvm_gc_collection_seconds_sum{pid="7",gc="young",${ROOT}}`]: perSecond(0.125),
+  [`jvm_gc_collection_seconds_sum{pid="7",gc="full",${ROOT}}`]: perSecond(0.25),
+  [`jvm_memory_pool_collection_used_bytes{pid="7",pool="old space",${ROOT}}`]: level(30),
+  [`jvm_memory_pool_max_bytes{pid="7",pool="old space",${ROOT}}`]: level(40),
+  [`jvm_classes_loaded_total{pid="7",source="class file",${ROOT}}`]: level(900),
+  [`jvm_classes_loaded_total{pid="7",source="shared archive",${ROOT}}`]: level(100),
+  [`jvm_classes_unloaded_total{pid="7",source="class file",${ROOT}}`]: level(50),
+  [`jvm_classes_unloaded_total{pid="7",source="shared archive",${ROOT}}`]: level(0),
+};
+
+const VARNISH: Readonly<Record<'clean' | 'compat', Values>> = {
+  clean: {
+    [`varnish_client_requests_total{${ROOT}}`]: perSecond(8),
+    [`varnish_cache_lookups_total{result="hit",${ROOT}}`]: perSecond(6),
+    [`varnish_cache_lookups_total{result="miss",${ROOT}}`]: perSecond(2),
+    [`varnish_backend_connection_events_total{event="busy",${ROOT}}`]: perSecond(1),
+    [`varnish_backend_connection_events_total{event="fail",${ROOT}}`]: perSecond(2),
+    [`varnish_backend_connection_events_total{event="unhealthy",${ROOT}}`]: perSecond(3),
+    [`varnish_backend_connection_events_total{event="reuse",${ROOT}}`]: perSecond(9),
+    [`varnish_objects_evicted_total{${ROOT}}`]: perSecond(4),
+  },
+  compat: {
+    [`varnish_main_client_req{${ROOT}}`]: perSecond(8),
+    [`varnish_main_cache_hit{${ROOT}}`]: perSecond(6),
+    [`varnish_main_cache_miss{${ROOT}}`]: perSecond(2),
+    [`varnish_main_backend_busy{${ROOT}}`]: perSecond(1),
+    [`varnish_main_backend_fail{${ROOT}}`]: perSecond(2),
+    [`varnish_main_backend_unhealthy{${ROOT}}`]: perSecond(3),
+    [`varnish_main_n_lru_nuked{${ROOT}}`]: perSecond(4),
+  },
 };
 
 const GIVES: Readonly<Record<string, readonly [labels: string, value: number]>> = {
@@ -106,6 +137,16 @@ const GIVES: Readonly<Record<string, readonly [labels: string, value: number]>> 
   'target:ats_contribution_posts_rejected:ratio_rate5m': [ROOT, 0.2],
   'target:ats_cache_records:ratio': [ROOT, 0.75],
   'target:ats_shm_server_partition_used:ratio': [ROOT, 0.125],
+  'target_jvm:jvm_gc_collection_seconds:share_rate5m': [`pid="7",${ROOT}`, 0.375],
+  'target_jvm_pool:jvm_memory_pool_collection_used:ratio': [
+    `pid="7",pool="old space",${ROOT}`,
+    0.75,
+  ],
+  'target_jvm:jvm_classes_current:sum': [`pid="7",${ROOT}`, 950],
+  'target:varnish_client_requests:rate5m': [ROOT, 8],
+  'target:varnish_cache_hits:ratio_rate5m': [ROOT, 0.75],
+  'target:varnish_backend_failures:rate5m': [ROOT, 6],
+  'target:varnish_objects_evicted:rate5m': [ROOT, 4],
 };
 
 /** The labels that a Prometheus Operator adds to each target. */
@@ -157,8 +198,11 @@ describe('recording rules', () => {
       expr: `round(${name}, 1e-6)`,
       samples: [{ labels: `{${labels}}`, value }],
     }));
-    const test = { name: 'examples', values: SERIES, expected };
-    expect(testRules(folder.path('test.yml'), RECORD_FILES, [test])).to.equal('');
+    const tests = Object.entries(VARNISH).map(([name, ofVarnish]) => ({
+      ...{ name, expected },
+      values: { ...SERIES, ...ofVarnish },
+    }));
+    expect(testRules(folder.path('test.yml'), RECORD_FILES, tests)).to.equal('');
   });
 
   it('give the same series if targets have the labels that the Prometheus Operator adds', function () {
@@ -166,7 +210,7 @@ describe('recording rules', () => {
     const tests = [true, false].map((areHonored) => ({
       name: `honor_labels: ${areHonored}`,
       values: Object.fromEntries(
-        Object.entries(SERIES).map(([series, values]) => [
+        Object.entries({ ...SERIES, ...VARNISH.clean }).map(([series, values]) => [
           series.replace(
             /\{(.*)\}/,
             (_all, labels: string) => `{${underOperator(labels, areHonored)}}`,

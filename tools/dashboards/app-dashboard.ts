@@ -16,19 +16,11 @@ export function appDashboard(catalogue: Catalogue, layout: AppLayout): Dashboard
       shownFamilies(owner, layout).map((shown) => [shown.row.family.name, shown] as const),
     ),
   );
-  const up = `up{app="${app}"}`;
-  const facts = {
-    uid: `shm-${app}`,
-    title: `${layout.name} in shared memory`,
-    description: `Generated from the catalogue of ${app}. Docs: docs/metrics.md and docs/alerts.md.`,
-    variables: [
-      { name: 'job', label: 'Job', query: `label_values(${up}, job)` },
-      { name: 'server_key', label: 'Server key', query: `label_values(${up}, server_key)` },
-      { name: 'root', label: 'Root', query: `label_values(${up}, root)` },
-    ],
-  };
   return dashboard(
-    facts,
+    factsOf(app, {
+      title: `${layout.name} in shared memory`,
+      description: `Generated from the catalogue of ${app}. Docs: docs/metrics.md and docs/alerts.md.`,
+    }),
     layOut([
       { title: 'Health', drawings: health(app, families) },
       ...Object.entries(layout.first).map(([title, names]) => ({
@@ -42,6 +34,26 @@ export function appDashboard(catalogue: Catalogue, layout: AppLayout): Dashboard
       ),
     ]),
   );
+}
+
+/** Series with the job, the server key and the root of each target: of `up`, or of the host page. */
+const TARGET_SERIES = '__name__=~"(up|shm_target_info)"';
+
+/** The facts of a dashboard whose variables select targets of one application. */
+export function factsOf(
+  app: string,
+  texts: { readonly title: string; readonly description: string },
+) {
+  const valuesOf = (label: string) => `label_values({${TARGET_SERIES},app="${app}"}, ${label})`;
+  return {
+    uid: `shm-${app}`,
+    ...texts,
+    variables: [
+      { name: 'job', label: 'Job', query: valuesOf('job') },
+      { name: 'server_key', label: 'Server key', query: valuesOf('server_key') },
+      { name: 'root', label: 'Root', query: valuesOf('root') },
+    ],
+  };
 }
 
 const sharePanel = ({ title, description, expr, legend }: Share): Drawing =>
@@ -79,11 +91,17 @@ function ofClass({ app, classes }: Catalogue, alias: string): CatalogueClass {
   return owner;
 }
 
-/** The panels at the top: the readiness of the targets, and the state of the application and its process. */
-function health(app: string, families: ReadonlyMap<string, ShownFamily>): readonly Drawing[] {
+/**
+ * The panels at the top: the readiness of the targets, and the state of the application and its process.
+ * @param families the metrics of the catalogue, by name
+ */
+export function health(
+  app: string,
+  families: ReadonlyMap<string, ShownFamily>,
+): readonly Drawing[] {
   const target = `app="${app}",server_key=~"$server_key"`;
-  // The exporter's own metrics have no label `root`; `up`, from the scrapes of targets, has it.
-  const chosen = 'and on (instance, app, server_key, hint, twin) up{job=~"$job",root=~"$root"}';
+  // The exporter's own metrics have no label `root`.
+  const chosen = `and on (instance, app, server_key, hint, twin) {${TARGET_SERIES},job=~"$job",root=~"$root"}`;
   const ofTarget = '{{server_key}} {{hint}} {{instance}}';
   const publisher = `${stateNumber({
     metric: 'shm_exporter_publisher_state',
@@ -126,7 +144,7 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
       description:
         'Alerts of this application and of the exporter; docs/alerts.md says what to do about each.',
       queries: {
-        '': `ALERTS{alertname=~"Shm.+",alertstate="firing",app=~"(${app})?",server_key=~"$server_key|"}`,
+        '': `ALERTS{alertname=~"(Shm|Jvm|Varnish).+",alertstate="firing",app=~"(${app})?",server_key=~"$server_key|"}`,
       },
       w: 8,
       h: 4,

@@ -1,10 +1,11 @@
-// The dashboard files for Grafana: one for each built-in application, and one for the exporter.
+// The dashboard files for Grafana: one for each built-in application, one for Varnish, and one for the exporter.
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { appDashboard } from './app-dashboard.js';
 import { APP_LAYOUTS } from './app-layouts.js';
 import { dashboard, layOut } from './dashboard.js';
 import type { Dashboard, Section } from './dashboard.js';
 import { bridge, health, losses } from './exporter/health.js';
+import { varnishDashboard } from './varnish-dashboard.js';
 import { OWN, partitions, resources, scrapes, targets } from './exporter/load.js';
 
 /** The sections of the exporter's own dashboard. Its metrics come from /-/metrics. No catalogue has them. */
@@ -56,6 +57,10 @@ export function dashboardTexts(): ReadonlyMap<string, string> {
       ? []
       : [[`${app}.json`, appDashboard(catalogue, layout)] as const];
   });
-  const all = [...ofApps, ['shm_exporter.json', exporterDashboard()] as const];
+  const all = [
+    ...ofApps,
+    ['varnish.json', varnishDashboard()] as const,
+    ['shm_exporter.json', exporterDashboard()] as const,
+  ];
   return new Map(all.map(([name, made]) => [name, `${JSON.stringify(made, null, 2)}\n`]));
 }
