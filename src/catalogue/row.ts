@@ -1,5 +1,6 @@
 // A row of a catalogue: what it reads, and the context that gives it values.
 import type { FamilyMetadata, ValueType, Variable } from '../model.js';
+import type { WorkerRule } from '../rules/formats.js';
 import type { LabelValues, VariablePattern } from './match/patterns.js';
 
 /** Multiplies a value by `multiply`, then divides it by `divide`. Both are 1 for no conversion. */
@@ -126,6 +127,8 @@ export interface RowInput {
   readonly isTime?: true;
   /** The texts that the row can show; undefined if it shows every text. */
   readonly texts?: readonly string[];
+  /** How the values of several workers are shown; undefined if the row does not state it. */
+  readonly workers?: WorkerRule | undefined;
 }
 
 /** A row of any kind; src/catalogue/kinds has one module for each kind. */

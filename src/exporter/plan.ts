@@ -75,8 +75,11 @@ function planned(config: Config, problems: ConfigProblems): Plan {
 
   const plan = config.targets.map((target) => {
     const { path, ...own } = target;
-    const formatSettings = formatSettingsOf(target, report);
     const catalogue = catalogues.get(target.app);
+    const formatSettings = {
+      ...formatSettingsOf(target, report),
+      ...(catalogue && FORMATS.get(target.format)?.ofCatalogue(catalogue)),
+    };
     const apps = [...catalogues.keys(), ...FORMAT_BY_APP.keys()];
     const guess = apps.includes(target.app) ? '' : hint(target.app, apps);
     // Do not check a default that replaces an invalid value: the user did not mean it.
@@ -166,9 +169,6 @@ export function discoveryPlanner(config: Config): (found: DiscoveredTarget) => P
   };
 }
 
-/**
- * Whether a configured target shows a discovered root, or may choose it: it has the same application and server key,
- * its hint fits, and it has not chosen another root. Every hsperfdata target shows the same JVMs, whatever its key.
 /** The part of a target that says which root it shows. */
 export interface RootedTarget extends Pick<
   Target,
@@ -178,6 +178,9 @@ export interface RootedTarget extends Pick<
   readonly lastRoot: Pick<FoundRoot, 'id'> | undefined;
 }
 
+/**
+ * Whether a configured target shows a discovered root, or may choose it: it has the same application and server key,
+ * its hint fits, and it has not chosen another root. Every hsperfdata target shows the same JVMs, whatever its key.
  * @param targets the current targets of the exporter
  */
 export const isConfigured = (

@@ -2,8 +2,7 @@
 import type { Frame } from '../model.js';
 import type { ValueType } from '../published.js';
 
-export const FOLD_RULES = ['sum', 'min', 'max'] as const;
-export type FoldRule = (typeof FOLD_RULES)[number];
+export type FoldRule = 'sum' | 'min' | 'max';
 
 /** The value of an input: the 8 bytes of its slot as an unsigned integer, or its frame. */
 export type InputValue = bigint | Frame;

@@ -46,6 +46,9 @@ export const line = text(/^\P{Cc}{0,1024}$/u, 'a string of at most 1024 characte
 /** Text in one line that is not empty. */
 export const word = text(/^\P{Cc}{1,1024}$/u, 'a string of 1 to 1024 characters in one line');
 export const words = list(word, { max: 1024 });
+/** How a gauge of several worker processes is shown: one value of all workers, or a series for each worker. */
+export const workerRule = oneOf('sum', 'min', 'max', 'each');
+export type WorkerRule = 'sum' | 'min' | 'max' | 'each';
 export const names = list(name, { min: 1, max: 1024, different: { by: String } });
 
 export const ipv4 = rule(

@@ -1,5 +1,5 @@
 // The table of shared-memory formats, and the definition of a target.
-import type { CatalogueText } from '../catalogue/catalogue.js';
+import type { Catalogue, CatalogueText } from '../catalogue/catalogue.js';
 import type { TargetSettings } from '../config/settings.js';
 import { hsperfdataFinder, hsperfdataPollers } from '../hsperfdata/hsperfdata-poller.js';
 import { HSPERFDATA_APP, HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
@@ -13,6 +13,7 @@ import type { TableFields, ValuesOf } from '../rules/table.js';
 import type { FormatSettings, FormatPollerFactories } from '../streams/poller-pool.js';
 import { immediateFinder } from '../streams/poller.js';
 import type { Finder, PollerFactory } from '../streams/poller.js';
+import { rowRulesOf } from '../workers/row-rules.js';
 import { WORKERS_SETTINGS } from '../workers/settings.js';
 import { workersPollers } from '../workers/workers-poller.js';
 import { VARNISH_APP, VARNISH_SETTINGS } from '../varnish/settings.js';
@@ -89,6 +90,8 @@ interface TargetFormat {
   /** The keys that `format_settings` of a target may have. */
   readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
+  /** Settings that the format takes from the catalogue of the target, beside those of the user. */
+  readonly ofCatalogue: (catalogue: Catalogue) => FormatSettings;
   readonly pollers: (parts: FormatParts, settings: FormatSettings) => PollerFactory;
   /** Makes the finder for `[discover]`. It uses the default settings of the format. */
   readonly finder: (parts: FormatParts, options: FinderOptions) => Finder;
@@ -108,14 +111,17 @@ interface FinderOptions {
 const targetFormat = <F extends TableFields>(
   {
     isStateful = false,
+    ofCatalogue = () => ({}),
     ...row
-  }: Pick<TargetFormat, 'certainty' | 'app' | 'notifies'> & { readonly isStateful?: boolean },
+  }: Pick<TargetFormat, 'certainty' | 'app' | 'notifies'> &
+    Partial<Pick<TargetFormat, 'isStateful' | 'ofCatalogue'>>,
   settings: F,
   pollers: (parts: FormatParts, settings: ValuesOf<F>) => PollerFactory,
   finder: (parts: FormatParts, options: FinderOptions, defaults: ValuesOf<F>) => Finder,
 ): TargetFormat => ({
   ...row,
   isStateful,
+  ofCatalogue,
   settings,
   rule: table('a table', settings),
   // `planTargets` has checked the values with `rule`.
@@ -139,6 +145,7 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
         app: undefined,
         notifies: true,
         isStateful: true,
+        ofCatalogue: (catalogue) => ({ rows: rowRulesOf(catalogue) }),
       },
       WORKERS_SETTINGS,
       ({ memory, ...pool }, own) => workersPollers(memory, own, pool),

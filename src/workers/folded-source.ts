@@ -1,93 +1,37 @@
-// A source with one tree for several workers: folds the values of equal variables.
+// A source with one tree for several workers, which folds the values of equal variables.
 import { hostname } from 'node:os';
-import { fold, sumOf, withSum, withoutQuantiles } from '../foreign/fold.js';
-import type { FoldRule, InputValue } from '../foreign/fold.js';
-import { PolledSource, Slots, gauge } from '../foreign/polled-source.js';
-import type { PolledObject, SlotWriter } from '../foreign/polled-source.js';
+import { wallClockMs } from '../clock.js';
+import { PolledSource, Slots } from '../foreign/polled-source.js';
 import type { Declaration, ManagedObject, Source, StructureChange, Variable } from '../model.js';
-import { isFramed } from '../published.js';
-import type { ValueType } from '../published.js';
-import { fitsAny } from '../rules/formats.js';
 import { identityOf } from '../streams/choose-root.js';
-import type { WorkersSettings } from './settings.js';
-
-/** A variable of a worker, with the last value that was read. */
-interface Input {
-  readonly variable: Variable;
-  readonly folded: FoldedVariable;
-  /** The halves of its slot at the last read; -1 before the first value. */
-  low: number;
-  high: number;
-  value: InputValue | undefined;
-}
-
-/** A variable of the folded tree. */
-interface FoldedVariable {
-  readonly variable: Variable;
-  readonly writer: SlotWriter;
-  readonly rule: FoldRule;
-  /** Whether the values of inputs that have ended stay in the sum. */
-  readonly isCounter: boolean;
-  readonly inputs: Set<Input>;
-  /** The sum of the inputs that have ended. */
-  ended: InputValue | undefined;
-  /** The last sum of doubles that was shown. */
-  shown: number;
-}
-
-/** An object of the folded tree, which combines the objects with the same path and class in all workers. */
-interface FoldedObject {
-  readonly object: PolledObject;
-  readonly writer: SlotWriter;
-  readonly siblings: Map<string, FoldedObject>;
-  /** The key of the object in `siblings`. */
-  readonly key: string;
-  readonly children: Map<string, FoldedObject>;
-  readonly variables: Map<string, FoldedVariable>;
-  readonly members: Set<Member>;
-  /** When the last worker that had the object ended. */
-  orphanedAtMs: number | undefined;
-}
-
-/** An object of a worker. */
-interface Member {
-  readonly folded: FoldedObject;
-  readonly parent: Member | undefined;
-  readonly children: Set<Member>;
-  readonly inputs: Set<Input>;
-  readonly id: number;
-}
-
-/** A live generation of a worker. */
-interface Worker {
-  readonly source: Source;
-  readonly members: Map<number, Member>;
-  readonly inputs: Map<number, Input>;
-  /** The number of slots to read. */
-  slots: number;
-}
+import { ENDED, LIVE, isSame, nameBelow, newFolded, newWriter } from './folded-nodes.js';
+import type { FoldedObject, Member, Worker } from './folded-nodes.js';
+import { InputReader, foldedValue, keepCount } from './folded-values.js';
+import type { FoldedVariable, Input } from './folded-values.js';
+import { compileRules } from './row-rules.js';
+import type { FoldSettings, RuleOf } from './row-rules.js';
 
 /** Each object and variable has a slab of its own, since it may be removed alone. */
 const SLAB = 1;
 /** The maximum number of objects that one call of `removeOrphans` removes. */
 const ORPHANS_A_POLL = 1024;
-/** The relative error of a sum of doubles whose terms are added in another order. */
-const ROUNDING = 1e-9;
 /** How long an object is shown after the last worker that had it ended, while there are other workers. */
 const ORPHAN_MS = 600_000;
 /** The maximum number of refused variables to name. */
 const MAX_REFUSALS = 16;
-const newWriter = (): SlotWriter => ({ writeSlots: () => undefined });
-
-/** Equal variables of all workers have one declaration, except for the quantiles, which the folded variable lacks. */
-const isSame = (one: Declaration, other: Declaration): boolean =>
-  one.type === other.type &&
-  one.kind === other.kind &&
-  (one.type !== 'histogram' || one.schema.join() === other.schema.join());
 
 export class FoldedSource extends PolledSource {
-  readonly #settings: WorkersSettings;
+  /**
+   * The start of the sums: that of the worker that began first, of those that were read before the first copy. It stays
+   * when workers end: a sum with a later start would count again what a scraper has counted.
+   */
+  startedUnixMs: number | undefined;
+  readonly #ruleOf: RuleOf;
+  readonly #workerLabel: string;
   readonly #nowMs: () => number;
+  readonly #unixMs: () => number;
+  readonly #reader = new InputReader();
+  #isCopied = false;
   /** The roots by application. */
   readonly #roots = new Map<string, FoldedObject>();
   readonly #workers = new Map<Source, Worker>();
@@ -99,35 +43,55 @@ export class FoldedSource extends PolledSource {
   readonly #changed = new Set<FoldedVariable>();
   /** The refused variables, with the reasons. */
   readonly refusals = new Map<string, { readonly source: Source; readonly reason: string }>();
-  #values = new Uint32Array();
-  #words = new Uint32Array();
 
   /**
    * @param instance the part INSTANCE of the root's id
    * @param nowMs milliseconds of a monotonic clock
    */
-  constructor(maxItems: number, settings: WorkersSettings, instance: string, nowMs: () => number) {
+  constructor(
+    maxItems: number,
+    settings: FoldSettings,
+    instance: string,
+    nowMs: () => number,
+    unixMs = wallClockMs,
+  ) {
     super(maxItems, new Slots(SLAB));
-    this.#settings = settings;
+    this.#ruleOf = compileRules(settings);
+    this.#workerLabel = settings.workerLabel;
     this.#instance = instance.replaceAll('.', '_');
     this.#nowMs = nowMs;
+    this.#unixMs = unixMs;
   }
 
   /** The number of live workers. */
   get size(): number {
-    return this.#workers.size;
+    let count = 0;
+    for (const { isWaiting } of this.#workers.values()) if (!isWaiting) count++;
+    return count;
   }
 
-  /** Applies changes of a worker. The first changes of a source add a worker. */
-  apply(source: Source, changes: readonly StructureChange[]): void {
-    let worker = this.#workers.get(source);
-    if (worker === undefined) {
-      // The workers that ended together had no chance yet to take each other's place.
-      if (this.#workers.size === 0)
-        for (const folded of this.#orphans) folded.orphanedAtMs = this.#nowMs();
-      worker = { source, members: new Map(), inputs: new Map(), slots: 0 };
-      this.#workers.set(source, worker);
-    }
+  /**
+   * Adds a source of a worker.
+   * @param isAgain whether it reads a generation again. Its values count once it replaces the source before it
+   */
+  add(source: Source, key: string, isAgain: boolean): void {
+    // The workers that ended together had no chance yet to take each other's place.
+    if (this.#workers.size === 0)
+      for (const folded of this.#orphans) folded.orphanedAtMs = this.#nowMs();
+    const { startedUnixMs = Infinity } = source;
+    const earliest = Math.min(startedUnixMs, this.startedUnixMs ?? Infinity);
+    if (!this.#isCopied && earliest < Infinity) this.startedUnixMs = earliest;
+    const worker = { source, key, isWaiting: isAgain, isOpening: true };
+    this.#workers.set(source, { ...worker, members: new Map(), inputs: new Map(), slots: 0 });
+  }
+
+  /**
+   * Applies changes of a worker.
+   * @param hasMore whether further changes follow at once
+   */
+  apply(source: Source, changes: readonly StructureChange[], hasMore: boolean): void {
+    const worker = this.#workers.get(source);
+    if (worker === undefined) return;
     for (const change of changes)
       switch (change.kind) {
         case 'object-added':
@@ -142,6 +106,19 @@ export class FoldedSource extends PolledSource {
         case 'variable-removed':
           this.#removeInput(worker, worker.inputs.get(change.variable.id), false);
       }
+    if (!hasMore) worker.isOpening = false;
+  }
+
+  /** Replaces a source by one that has read the same generation again. No sum falls. */
+  replace(source: Source, by: Source): void {
+    const [former, worker] = [this.#workers.get(source), this.#workers.get(by)];
+    if (former === undefined || worker === undefined) return;
+    worker.isWaiting = false;
+    this.#reader.read(worker, this.#changed);
+    const last = new Map([...former.inputs.values()].map(({ folded, value }) => [folded, value]));
+    // A value without a consistent copy stays as it was.
+    for (const input of worker.inputs.values()) input.value ??= last.get(input.folded);
+    this.end(source, false);
   }
 
   /**
@@ -151,7 +128,7 @@ export class FoldedSource extends PolledSource {
   end(source: Source, counts = true): void {
     const worker = this.#workers.get(source);
     if (worker === undefined) return;
-    if (counts) this.#read(worker, this.#changed);
+    if (counts) this.#reader.read(worker, this.#changed);
     else for (const input of worker.inputs.values()) input.value = undefined;
     this.#workers.delete(source);
     for (const [name, { source: refused }] of this.refusals)
@@ -179,7 +156,9 @@ export class FoldedSource extends PolledSource {
   }
 
   beginCopy(): void {
-    for (const worker of this.#workers.values()) this.#read(worker, this.#changed);
+    this.#isCopied = true;
+    for (const worker of this.#workers.values())
+      if (!worker.isWaiting) this.#reader.read(worker, this.#changed);
     for (const folded of this.#changed) this.#store(folded);
     this.#changed.clear();
   }
@@ -192,13 +171,16 @@ export class FoldedSource extends PolledSource {
     const siblings = above === undefined ? this.#roots : above.folded.children;
     const suffix = parent === undefined ? '' : nameBelow(parent.name, name);
     const key = parent === undefined ? identityOf(object).application : `${suffix} ${className}`;
-    const folded = siblings.get(key) ?? this.#addObject(siblings, key, object, above?.folded);
+    const folded =
+      siblings.get(key) ?? this.#addObject(worker, siblings, key, object, above?.folded);
     if (folded === undefined) {
       this.#refuse(worker, name, 'the limit segment_max_items is reached');
       return;
     }
-    const member = {
+    const member: Member = {
+      worker,
       folded,
+      own: undefined,
       parent: above,
       children: new Set<Member>(),
       inputs: new Set<Input>(),
@@ -211,6 +193,7 @@ export class FoldedSource extends PolledSource {
   }
 
   #addObject(
+    worker: Worker,
     siblings: Map<string, FoldedObject>,
     key: string,
     { name, className, parent }: ManagedObject,
@@ -222,12 +205,10 @@ export class FoldedSource extends PolledSource {
       parent === undefined || above === undefined
         ? `${hostname()}.${this.#instance}.${key}`
         : above.object.name + nameBelow(parent.name, name);
-    const object = this.addObject(writer, { name: foldedName, className }, above?.object);
-    const folded: FoldedObject = {
-      ...{ object, writer, siblings, key, orphanedAtMs: undefined },
-      ...{ children: new Map(), variables: new Map(), members: new Set() },
-    };
-    siblings.set(key, folded);
+    const startedUnixMs = this.#startOf(worker);
+    const facts = { name: foldedName, className, startedUnixMs };
+    const object = this.addObject(writer, facts, above?.object);
+    const folded = newFolded(object, writer, siblings, key);
     if (above === undefined)
       this.#counts.set(folded, {
         live: this.addVariable(writer, object, LIVE),
@@ -236,10 +217,17 @@ export class FoldedSource extends PolledSource {
     return folded;
   }
 
+  /** The start of a new object; undefined for that of the source. */
+  #startOf({ source, isOpening, isWaiting }: Worker): number | undefined {
+    if (!this.#isCopied) return undefined;
+    return isOpening && !isWaiting ? source.startedUnixMs : this.#unixMs();
+  }
+
   #countWorkers(root: FoldedObject): void {
     const counts = this.#counts.get(root);
     if (counts === undefined) return;
-    this.slots.setFirst(counts.live.slot, BigInt(root.members.size));
+    const live = [...root.members].filter(({ worker }) => !worker.isWaiting).length;
+    this.slots.setFirst(counts.live.slot, BigInt(live));
     this.slots.setSynced(counts.ended.slot, true);
   }
 
@@ -247,7 +235,7 @@ export class FoldedSource extends PolledSource {
     const { id, slot, name, declaration, object } = variable;
     const member = worker.members.get(object.id);
     if (member === undefined) return;
-    const folded = this.#foldedVariable(member.folded, name, declaration);
+    const folded = this.#foldedVariable(member, name, declaration);
     if (folded === undefined) {
       this.#refuse(worker, `${object.name}.${name}`, 'the limit segment_max_items is reached');
       return;
@@ -268,29 +256,47 @@ export class FoldedSource extends PolledSource {
   }
 
   #foldedVariable(
-    { object, variables }: FoldedObject,
+    member: Member,
     name: string,
     declaration: Declaration,
   ): FoldedVariable | undefined {
-    const known = variables.get(name);
-    if (known !== undefined || !this.hasRoom()) return known;
-    const { type, kind } = declaration;
-    const { gauges, min, max, counters } = this.#settings;
-    const fits = (patterns: readonly string[]) => patterns.length > 0 && fitsAny(name, patterns);
-    const isCounter =
-      kind === 'counter' || type === 'histogram' || type === 'summary' || fits(counters);
-    const rule = isCounter ? 'sum' : fits(min) ? 'min' : fits(max) ? 'max' : gauges;
+    const rule = this.#ruleOf(member.folded.object.className, declaration);
+    const owner = rule === 'each' ? this.#ownOf(member) : member.folded;
+    const known = owner?.variables.get(name);
+    if (known !== undefined || owner === undefined || !this.hasRoom()) return known;
+    const { object, variables } = owner;
     const writer = newWriter();
+    const isCounter = rule === 'counter';
     const folded: FoldedVariable = {
       writer,
       variable: this.addVariable(writer, object, {
         ...declaration,
-        ...(type === 'summary' && { schema: [] }),
+        ...(declaration.type === 'summary' && { schema: [] }),
       }),
-      ...{ rule, isCounter, inputs: new Set<Input>(), ended: undefined, shown: -Infinity },
+      siblings: variables,
+      // A variable with the rule `each` has only one value.
+      rule: rule === 'counter' || rule === 'each' ? 'sum' : rule,
+      ...{ isCounter, inputs: new Set<Input>(), ended: undefined, shown: -Infinity },
     };
     variables.set(name, folded);
     return folded;
+  }
+
+  /** The object with the variables of one worker; undefined if there is no room for it. */
+  #ownOf(member: Member): FoldedObject | undefined {
+    const { folded, worker } = member;
+    let own = member.own ?? folded.owns.get(worker.key);
+    if (own === undefined) {
+      if (!this.hasRoom(2)) return undefined;
+      const { name, className } = folded.object;
+      const labels = { [this.#workerLabel]: worker.key };
+      const writer = newWriter();
+      const object = this.addObject(writer, { name, className, labels }, folded.object);
+      own = newFolded(object, writer, folded.owns, worker.key);
+    }
+    own.members.add(member);
+    member.own = own;
+    return own;
   }
 
   /** @param hasEnded whether the worker has ended, rather than removed the object */
@@ -298,7 +304,9 @@ export class FoldedSource extends PolledSource {
     if (member === undefined) return;
     for (const child of [...member.children]) this.#removeMember(worker, child, hasEnded);
     for (const input of [...member.inputs]) this.#removeInput(worker, input, hasEnded, member);
-    const { folded, parent, id } = member;
+    const { folded, own, parent, id } = member;
+    own?.members.delete(member);
+    if (own?.members.size === 0) this.#removeObject(own);
     parent?.children.delete(member);
     folded.members.delete(member);
     worker.members.delete(id);
@@ -318,25 +326,22 @@ export class FoldedSource extends PolledSource {
     member = input && worker.members.get(input.variable.object.id),
   ): void {
     if (input === undefined) return;
-    const { folded, value, variable } = input;
+    const { folded, variable } = input;
     worker.inputs.delete(variable.id);
     member?.inputs.delete(input);
     folded.inputs.delete(input);
     // Without other inputs, a variable that a running worker removes is gone, and begins anew if it returns.
     const staysCounted = folded.isCounter && (hasEnded || folded.inputs.size > 0);
     if (!staysCounted && folded.inputs.size === 0) folded.ended = undefined;
-    else if (folded.isCounter && value !== undefined && !isNaNDouble(variable.type, value))
-      folded.ended =
-        folded.ended === undefined ? value : fold(variable.type, 'sum', folded.ended, value);
+    else if (folded.isCounter) keepCount(input);
     this.#changed.add(folded);
     // A variable without a value would keep a new view of the tree from being ready.
-    if (folded.inputs.size === 0 && folded.ended === undefined && member !== undefined)
-      this.#removeVariable(member.folded, folded);
+    if (folded.inputs.size === 0 && folded.ended === undefined) this.#removeVariable(folded);
   }
 
-  #removeVariable(object: FoldedObject, folded: FoldedVariable): void {
+  #removeVariable(folded: FoldedVariable): void {
     this.#changed.delete(folded);
-    object.variables.delete(folded.variable.name);
+    folded.siblings.delete(folded.variable.name);
     this.removeVariable(folded.writer, folded.variable);
   }
 
@@ -352,93 +357,20 @@ export class FoldedSource extends PolledSource {
     this.remove(folded.writer, folded.object);
   }
 
-  /** Reads the values of a worker. If the segment cannot be read, the last values stay. */
-  #read({ source, inputs, slots }: Worker, changed: Set<FoldedVariable>): void {
-    if (this.#words.length < slots) {
-      this.#values = new Uint32Array(2 * slots);
-      this.#words = new Uint32Array(slots);
-    }
-    const [values, words] = [this.#values, this.#words];
-    let read: number;
-    try {
-      read = Math.min(
-        source.readSlots(0, slots, new Uint8Array(values.buffer, 0, slots * 8)),
-        source.readWords(0, slots, new Uint8Array(words.buffer, 0, slots * 4)),
-      );
-    } catch {
-      return;
-    }
-    for (const input of inputs.values()) {
-      const { slot, incarnation, type } = input.variable;
-      const [low = 0, high = 0] = [values[2 * slot], values[2 * slot + 1]];
-      const word = words[slot] ?? 0;
-      if (slot >= read || word >>> 1 !== incarnation) continue;
-      if ((word & 1) === 0) {
-        // The series of the worker has ended. A count stays.
-        if (input.value === undefined || input.folded.isCounter) continue;
-        Object.assign(input, { value: undefined, low: -1, high: -1 });
-        changed.add(input.folded);
-        continue;
-      }
-      if (low === input.low && high === input.high) continue;
-      const value = isFramed(type)
-        ? source.readFrame(input.variable)
-        : (BigInt(high) << 32n) | BigInt(low);
-      if (value === undefined) continue;
-      input.value = withoutQuantiles(value);
-      input.low = low;
-      input.high = high;
-      changed.add(input.folded);
-    }
-  }
-
   /** Stores the folded value. Without a value, the variable loses its series. */
-  #store(target: FoldedVariable): void {
-    const { variable, rule, inputs, ended } = target;
-    let folded = ended;
-    for (const { value } of inputs)
-      if (value !== undefined)
-        folded = folded === undefined ? value : fold(variable.type, rule, folded, value);
-    if (target.isCounter && folded !== undefined) folded = this.#withoutRounding(target, folded);
-    if (folded === undefined) this.slots.setSynced(variable.slot, false);
-    else if (typeof folded === 'bigint')
-      this.slots.setFirst(variable.slot, BigInt.asIntN(64, folded));
+  #store(folded: FoldedVariable): void {
+    const { variable } = folded;
+    const value = foldedValue(folded);
+    if (value === undefined) this.slots.setSynced(variable.slot, false);
+    else if (typeof value === 'bigint')
+      this.slots.setFirst(variable.slot, BigInt.asIntN(64, value));
     else {
-      this.setFrame(variable, folded);
+      this.setFrame(variable, value);
       this.slots.setSynced(variable.slot, true);
     }
-  }
-
-  /** Keeps the last sum of doubles if the new one is lower by a rounding error: a scraper would see a reset. */
-  #withoutRounding(target: FoldedVariable, folded: InputValue): InputValue {
-    const sum = sumOf(target.variable.type, folded);
-    if (sum === undefined) return folded;
-    const isError = sum < target.shown && target.shown - sum <= Math.abs(sum) * ROUNDING;
-    if (!isError) target.shown = sum;
-    return isError ? withSum(folded, target.shown) : folded;
   }
 
   #refuse({ source }: Worker, name: string, reason: string): void {
     if (this.refusals.size < MAX_REFUSALS) this.refusals.set(name, { source, reason });
   }
 }
-
-const isNaNDouble = (type: ValueType, value: InputValue): boolean =>
-  type === 'f64' && Number.isNaN(sumOf(type, value));
-
-const nameBelow = (parent: string, name: string): string =>
-  name.startsWith(`${parent}.`) ? name.slice(parent.length) : `.${name}`;
-
-const LIVE = gauge('workers', 'i64', '', {
-  name: 'shm_workers',
-  help: 'Workers whose values are in the metrics of the application.',
-  labels: {},
-});
-const ENDED: Declaration = {
-  ...gauge('endedWorkers', 'u64', '', {
-    name: 'shm_workers_ended_total',
-    help: 'Workers that have ended. Their counters stay in the sums.',
-    labels: {},
-  }),
-  kind: 'counter',
-};

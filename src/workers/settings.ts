@@ -1,9 +1,13 @@
 // The settings of a target whose format is workers.
-import { FOLD_RULES } from '../foreign/fold.js';
-import { words } from '../rules/formats.js';
-import { oneOf } from '../rules/rule.js';
+import { workerRule, words } from '../rules/formats.js';
+import { text } from '../rules/rule.js';
 import { optional, required } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
+
+const labelName = text(
+  /^(?!le$|quantile$|job$|instance$|__)[A-Za-z_][A-Za-z0-9_]{0,63}$/,
+  'a label name of at most 64 letters, digits and "_", not "le", "quantile", "job", "instance" or with "__" at its start',
+);
 
 export const WORKERS_SETTINGS = {
   segments: required(
@@ -12,11 +16,21 @@ export const WORKERS_SETTINGS = {
   ),
   gauges: optional(
     'sum' as const,
-    oneOf(...FOLD_RULES),
-    'The value of a gauge: the sum, the minimum or the maximum over the workers',
+    workerRule,
+    'The value of a gauge: the sum, the minimum or the maximum over the workers; each shows a series for each worker',
   ),
   min: optional([], words, 'Gauges that show the minimum: patterns of variable names'),
   max: optional([], words, 'Gauges that show the maximum: patterns of variable names'),
+  each: optional(
+    [],
+    words,
+    'Gauges and texts that show a series for each worker: patterns of variable names',
+  ),
+  workerLabel: optional(
+    'worker',
+    labelName,
+    'The label of these series. Its value is the server key of the worker',
+  ),
   counters: optional(
     [],
     words,

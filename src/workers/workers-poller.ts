@@ -8,20 +8,14 @@ import type { SharedMemory } from '../native/os/shared-memory.js';
 import { segmentName } from '../native/segment/layout.js';
 import { serverKeyListing } from '../native/segment/segment-finder.js';
 import { SegmentPoller } from '../native/segment/segment-poller.js';
+import type { SegmentPoolOptions } from '../native/segment/segment-poller.js';
 import { resultWithoutSource } from '../streams/poller.js';
 import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { FoldedSource } from './folded-source.js';
-import type { WorkersSettings } from './settings.js';
+import type { FoldSettings } from './row-rules.js';
 
-export interface WorkersPollerOptions {
-  readonly contextId: string;
-  readonly poolName: string;
-  readonly stalledAfterSeconds?: number | undefined;
-  readonly trustedOwners?: readonly number[] | undefined;
-  /** The maximum number of objects and variables: of a worker, and of the folded tree. */
-  readonly segmentMaxItems?: number | undefined;
-  /** Nanoseconds of the heartbeat clock; by default CLOCK_MONOTONIC. */
-  readonly nowNs?: (() => bigint) | undefined;
+/** `segmentMaxItems` limits a worker, and the folded tree. */
+export interface WorkersPollerOptions extends Omit<SegmentPoolOptions, 'budget' | 'onEnd'> {
   /** Lists the server keys that match patterns; by default those with a file in /dev/shm. */
   readonly list?: (patterns: readonly string[]) => readonly string[];
 }
@@ -29,6 +23,8 @@ export interface WorkersPollerOptions {
 interface Worker {
   readonly poller: SegmentPoller;
   source: Source | undefined;
+  /** A source that reads the generation of `source` again after an error, until it has read all. */
+  again: Source | undefined;
   notifications: number;
 }
 
@@ -39,14 +35,14 @@ export const MAX_WORKERS = 256;
 const POLL_BUDGET = { steps: 8192, ms: SLICE_MS, leastSteps: 512, stepsPerClockRead: 32 };
 
 export const workersPollers =
-  (memory: SharedMemory, settings: WorkersSettings, options: WorkersPollerOptions): PollerFactory =>
+  (memory: SharedMemory, settings: FoldSettings, options: WorkersPollerOptions): PollerFactory =>
   (serverKey) =>
     new WorkersPoller(memory, serverKey, settings, options);
 
 class WorkersPoller implements Poller {
   readonly #memory: SharedMemory;
   readonly #serverKey: string;
-  readonly #settings: WorkersSettings;
+  readonly #settings: FoldSettings;
   readonly #options: WorkersPollerOptions;
   readonly #source: FoldedSource;
   readonly #list: () => readonly string[];
@@ -60,7 +56,7 @@ class WorkersPoller implements Poller {
   constructor(
     memory: SharedMemory,
     serverKey: string,
-    settings: WorkersSettings,
+    settings: FoldSettings,
     options: WorkersPollerOptions,
   ) {
     const { segmentMaxItems = MAX_ITEMS, contextId, poolName, nowNs, list } = options;
@@ -87,10 +83,12 @@ class WorkersPoller implements Poller {
       const { publisher, source, changes } = result;
       const last = worker.source;
       if (source !== undefined) {
-        if (source !== last) this.#begin(worker, source);
-        this.#source.apply(source, changes);
+        this.#take(worker, key, source);
+        this.#source.apply(source, changes, result.hasMore);
+        if (source === worker.again && !result.hasMore) this.#endAgain(worker, true);
         worker.notifications = result.notifications;
       } else if (last !== undefined && ENDED.has(publisher.state) && !isFault(publisher)) {
+        this.#endAgain(worker, false);
         this.#source.end(last);
         worker.source = undefined;
       }
@@ -191,46 +189,74 @@ class WorkersPoller implements Poller {
   #follow(key: string): Worker {
     const known = this.#workers.get(key);
     if (known !== undefined) return known;
-    const { contextId, poolName, stalledAfterSeconds, trustedOwners, segmentMaxItems, nowNs } =
-      this.#options;
+    const { contextId, poolName, ...options } = this.#options;
     const poller = new SegmentPoller(this.#memory, segmentName(contextId, poolName, key), key, {
-      ...{ stalledAfterSeconds, trustedOwners, segmentMaxItems, nowNs },
+      ...options,
       budget: () => this.#budget,
       onEnd: (source) => {
         // The poller also opens the segment of a worker that had ended before.
-        if (source !== worker.source) return;
-        this.#readRest(source);
-        this.#source.end(source);
+        if (source.generation !== worker.source?.generation) return;
+        this.#take(worker, key, source);
+        const isComplete = this.#readRest(source);
+        if (source === worker.again) this.#endAgain(worker, isComplete);
+        this.#source.end(worker.source);
         worker.source = undefined;
       },
     });
-    const worker: Worker = { poller, source: undefined, notifications: 0 };
+    const worker: Worker = { poller, source: undefined, again: undefined, notifications: 0 };
     this.#workers.set(key, worker);
     return worker;
   }
 
-  /** Follows a new source of a worker. After an error, the poller reads the same generation again. */
-  #begin(worker: Worker, source: Source): void {
-    const { source: last, notifications } = worker;
-    if (last !== undefined) this.#source.end(last, last.generation !== source.generation);
+  /**
+   * Follows a source of a worker. After an error, the poller reads the same generation again. Then the last values count
+   * until the new source has read all.
+   */
+  #take(worker: Worker, key: string, source: Source): void {
+    const { source: last, again, notifications } = worker;
+    if (source === last || source === again) return;
+    this.#endAgain(worker, false);
+    const isAgain = source.generation === last?.generation;
+    this.#source.add(source, key, isAgain);
+    if (isAgain) {
+      worker.again = source;
+      return;
+    }
+    if (last !== undefined) this.#source.end(last);
     this.#pastNotifications += notifications;
     worker.source = source;
   }
 
-  /** Reads the last changes of the directory of a worker that has ended. */
-  #readRest(source: Source): void {
+  /** Ends the reading of a generation again. If it is complete, the new source replaces the last one. */
+  #endAgain(worker: Worker, isComplete: boolean): void {
+    const { source, again } = worker;
+    if (again === undefined) return;
+    worker.again = undefined;
+    if (!isComplete || source === undefined) {
+      this.#source.end(again, false);
+      return;
+    }
+    this.#source.replace(source, again);
+    worker.source = again;
+  }
+
+  /** Reads the last changes of the directory of a worker that has ended. Returns whether it has read all. */
+  #readRest(source: Source): boolean {
     try {
-      for (let reads = 0, hasMore = true; hasMore && reads < MAX_LAST_READS; reads++) {
-        const changes = source.readChanges();
-        hasMore = changes.hasMore;
-        this.#source.apply(source, changes.changes);
+      for (let reads = 0; reads < MAX_LAST_READS; reads++) {
+        const { changes, hasMore } = source.readChanges();
+        this.#source.apply(source, changes, hasMore);
+        if (!hasMore) return true;
       }
     } catch {
       // The part that was read before counts.
     }
+    return false;
   }
 
-  #forget(key: string, { poller, source, notifications }: Worker): void {
+  #forget(key: string, worker: Worker): void {
+    this.#endAgain(worker, false);
+    const { poller, source, notifications } = worker;
     if (source !== undefined) this.#source.end(source);
     this.#pastNotifications += notifications;
     poller.close();

@@ -41,7 +41,13 @@ describe('a catalogue file', () => {
     isPersonal: false,
   };
   const family = (type: string, name = 'x_m') => ({ name, type, unit: '', help: 'H' });
-  const number = { types: NUMBERS, pattern: undefined, conversion: unchanged, unit: '' };
+  const number = {
+    types: NUMBERS,
+    pattern: undefined,
+    workers: undefined,
+    conversion: unchanged,
+    unit: '',
+  };
   const published = { conversion: unchanged, unit: '' };
   const METHODS = new Set(['linesOf', 'series', 'ofState', 'labelProblem']);
   /** Returns the plain fields of a row, and how many series it has for a variable without a schema. */

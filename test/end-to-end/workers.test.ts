@@ -84,10 +84,13 @@ describe('the sums over workers', function () {
       compile();
       const target =
         '[[targets]]\napp = "shop"\nserver_key = "all"\nformat = "workers"\n' +
-        'format_settings = { segments = ["shop-*"] }\n';
+        'format_settings = { segments = ["shop-*"] }\n' +
+        '[[targets]]\napp = "shop"\nserver_key = "each"\nformat = "workers"\n' +
+        'format_settings = { segments = ["shop-*"], gauges = "each" }\n';
       const settings = { worker_execution_mode: mode, render_min_interval_ms: 1 };
       const exporter = programs.start('exporter', ['--config', programs.config(settings, target)]);
-      const url = await exporter.url();
+      const listener = await exporter.url();
+      const url = `${listener}?server_key=all`;
       const workers = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(start));
       await pageWith(url, (page) => page.get('shm_workers{}') === '8', '8 workers');
       let last = 0n;
@@ -125,6 +128,13 @@ describe('the sums over workers', function () {
       expect(page.get(seriesKey('shop_latency_count', { object: '@root' }))).to.equal(
         String(total),
       );
+      const open = [1, 4, 5, 6, 7, 8].map((number) =>
+        seriesKey('shop_open', { object: '@root', worker: `shop-${number}` }),
+      );
+      const isOfEach = (each: ReadonlyMap<string, string>) =>
+        [...each.keys()].filter((key) => key.startsWith('shop_open{')).length === open.length &&
+        open.every((key) => each.get(key) === '1');
+      await pageWith(`${listener}?server_key=each`, isOfEach, 'a gauge of each worker');
       await Promise.all([again, ...others].map((worker) => worker.stop('SIGKILL')));
     });
 });

@@ -8,7 +8,7 @@ import { posixMemory } from '#app/native/os/posix.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import type { PollResult, Poller } from '#app/streams/poller.js';
 import { WORKERS_SETTINGS } from '#app/workers/settings.js';
-import type { WorkersSettings } from '#app/workers/settings.js';
+import type { FoldSettings } from '#app/workers/row-rules.js';
 import { MAX_WORKERS, workersPollers } from '#app/workers/workers-poller.js';
 import { defaultsOf } from '#app/rules/table.js';
 import { HeapMemory } from '../support/heap-memory.js';
@@ -16,6 +16,7 @@ import { objectsBelow, pollAll } from '../support/polled-values.js';
 import { freshSegments } from '../support/segments.js';
 
 const CAPACITY = { records: 256, stringBytes: 16_384, slots: 128, frameBytes: 16_384 };
+const LARGE = { records: 65_536, stringBytes: 1_048_576, slots: 9216, frameBytes: 16_384 };
 const MINUTE_MS = 60_000;
 const step = fc.record({ number: fc.nat(3), by: fc.bigInt(0n, 9n), ends: fc.boolean() });
 
@@ -29,7 +30,7 @@ describe('a poller of workers', () => {
     pollers = [];
   });
 
-  const polling = (own: Partial<WorkersSettings> = {}, options = {}) => {
+  const polling = (own: Partial<FoldSettings> = {}, options = {}) => {
     const settings = { ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'], ...own };
     const pool = { contextId: segments.contextId, poolName: 'pool', ...options };
     const nowNs = () => BigInt(nowMs) * 1_000_000n;
@@ -44,8 +45,8 @@ describe('a poller of workers', () => {
       },
     };
   };
-  const worker = (number: number) => {
-    const publisher = segments.publisher(`shop-${number}`, { capacity: CAPACITY, heartbeatMs: 0 });
+  const worker = (number: number, capacity = CAPACITY) => {
+    const publisher = segments.publisher(`shop-${number}`, { capacity, heartbeatMs: 0 });
     const root = publisher.addRoot(`host.${number}.shop`, 'Shop');
     return { publisher, root };
   };
@@ -68,7 +69,7 @@ describe('a poller of workers', () => {
   });
 
   type Add = (publisher: Publisher, root: ReturnType<Publisher['addRoot']>, number: number) => void;
-  const table: readonly [string, Add, Partial<WorkersSettings>, unknown][] = [
+  const table: readonly [string, Add, Partial<FoldSettings>, unknown][] = [
     [
       'the sum of counters of type u64',
       (p, root, n) => p.addVariable(root, 'v', 'u64', { kind: 'counter' }).set(BigInt(n)),
@@ -136,6 +137,30 @@ describe('a poller of workers', () => {
       (p, root, n) => p.addVariable(root, 'v', 'bool').set(n === 2),
       {},
       1n,
+    ],
+    [
+      'the sum of numbers that a row shows as a counter',
+      (p, root, n) => p.addVariable(root, 'v', 'u64').set(BigInt(n)),
+      { gauges: 'max', rows: [{ className: 'Shop', variable: 'v', rule: 'counter' }] },
+      6n,
+    ],
+    [
+      'the maximum of gauges if the rule of their row is max',
+      (p, root, n) => p.addVariable(root, 'v', 'u64').set(BigInt(n)),
+      { rows: [{ className: 'Shop', variable: '{name}', rule: 'max' }] },
+      3n,
+    ],
+    [
+      'gauges by the settings of the target rather than by their row',
+      (p, root, n) => p.addVariable(root, 'v', 'u64').set(BigInt(n)),
+      { min: ['v'], rows: [{ className: 'Shop', variable: 'v', rule: 'max' }] },
+      1n,
+    ],
+    [
+      'gauges by the row of their own class only',
+      (p, root, n) => p.addVariable(root, 'v', 'u64').set(BigInt(n)),
+      { rows: [{ className: 'Till', variable: 'v', rule: 'max' }] },
+      6n,
     ],
   ];
   for (const [title, add, settings, wanted] of table)
@@ -214,6 +239,79 @@ describe('a poller of workers', () => {
       'desk.1 queue': 1n,
       'desk.2 queue': 2n,
     });
+  });
+
+  it('shows gauges with the rule each for each worker, on objects with its label', () => {
+    const queued = (number: number) => {
+      const { publisher, root } = worker(number);
+      publisher.addVariable(root, 'sent', 'u64', { kind: 'counter' }).set(5n);
+      publisher.addVariable(root, 'queue', 'u64').set(BigInt(number));
+      const floor = publisher.addObject(root, `host.${number}.shop.floor`, 'Floor');
+      publisher.addVariable(floor, 'queue', 'u64').set(BigInt(10 * number));
+      publisher.place();
+      return publisher;
+    };
+    const [, two] = [queued(1), queued(2)];
+    const { poller, values } = polling({ each: ['queue'], workerLabel: 'process' });
+    const last = values();
+    expect(last).to.deep.include({ sent: 10n, workers: 2n });
+    const queues = (all: Record<string, unknown>) =>
+      Object.entries(all).filter(([key]) => key.includes('queue'));
+    expect(queues(last)).to.have.deep.members([
+      ['queue {"process":"shop-1"}', 1n],
+      ['queue {"process":"shop-2"}', 2n],
+      ['floor queue {"process":"shop-1"}', 10n],
+      ['floor queue {"process":"shop-2"}', 20n],
+    ]);
+    const [root] = poller.poll().source?.roots ?? [];
+    const own =
+      root === undefined ? [] : [...root.children].filter(({ name }) => name === root.name);
+    expect(own.map(({ className }) => className)).to.deep.equal(['Shop', 'Shop']);
+    two.close();
+    expect(queues(values())).to.have.deep.members([
+      ['queue {"process":"shop-1"}', 1n],
+      ['floor queue {"process":"shop-1"}', 10n],
+    ]);
+    queued(3);
+    expect(queues(values())).to.have.lengthOf(4);
+  });
+
+  it('states as its start that of the worker that began first, and keeps it', () => {
+    const started = (number: number): number => {
+      counting(number, 1n);
+      const poller = segments.poller(`shop-${number}`);
+      const { source } = pollAll(poller);
+      poller.close();
+      return source?.startedUnixMs ?? NaN;
+    };
+    const [first] = [started(1), started(2)];
+    const { poller, values } = polling();
+    values();
+    const startOf = () => poller.poll().source?.startedUnixMs;
+    expect(startOf()).to.equal(first);
+    const { publisher, root } = worker(3);
+    publisher
+      .addVariable(publisher.addObject(root, 'host.3.shop.late', 'Till'), 'n', 'u64')
+      .set(1n);
+    publisher.place();
+    const sessions = worker(4);
+    sessions.publisher.place();
+    values();
+    const now = Date.now();
+    const session = sessions.publisher.addObject(sessions.root, 'host.4.shop.session', 'Session');
+    sessions.publisher.addVariable(session, 'sent', 'u64', { kind: 'counter' }).set(1n);
+    values();
+    expect(startOf(), 'while further workers begin').to.equal(first);
+    const [top] = poller.poll().source?.roots ?? [];
+    const starts = new Map(
+      [...(top?.children ?? [])].map((each) => [each.name.split('.').at(-1), each]),
+    );
+    const own = segments.poller('shop-3');
+    expect(starts.get('late')?.startedUnixMs, 'that of a new worker').to.equal(
+      pollAll(own).source?.startedUnixMs,
+    );
+    own.close();
+    expect(starts.get('session')?.startedUnixMs, 'now').to.be.at.least(now);
   });
 
   it('removes an object that its only worker removes, and begins anew if it returns', () => {
@@ -317,6 +415,56 @@ describe('a poller of workers', () => {
     closeSync(file);
   });
 
+  for (const [title, end] of [
+    ['its segment has been read again', () => undefined],
+    ['it ends meanwhile', (publisher: Publisher) => publisher.close()],
+  ] as const)
+    it(`counts the last values of a worker after an error, until ${title}`, () => {
+      counting(1, 10n);
+      const { publisher, root } = worker(2, LARGE);
+      const sent = publisher.addVariable(root, 'sent', 'u64', { kind: 'counter' });
+      sent.set(20n);
+      // More than one poll reads.
+      for (let number = 0; number < LARGE.slots - 10; number++)
+        publisher.addVariable(root, `v${number}`, 'u64', { kind: 'counter' }).set(1n);
+      publisher.place();
+      const { poller } = polling();
+      const values = () => {
+        nowMs += 1000;
+        return valuesOf(pollAll(poller), ['sent', 'v0']);
+      };
+      expect(values()).to.deep.equal({ sent: 30n, v0: 1n });
+      const good = segments.bytes('shop-2');
+      const file = openSync(segments.path('shop-2'), 'r+');
+      const directory = MUTABLE_OFFSET + MUTABLE.directory;
+      const write = (value: number) => {
+        const bytes = Buffer.alloc(4);
+        bytes.writeUInt32LE(value);
+        writeSync(file, bytes, 0, 4, directory);
+      };
+      write(0xffff_ffff);
+      for (let poll = 0; poll < 4; poll++) values();
+      write(good.readUInt32LE(directory));
+      closeSync(file);
+      sent.set(25n);
+      nowMs += 130_000;
+      const seen: unknown[] = [];
+      let polls = 0;
+      for (let hasMore = true; hasMore; polls++) {
+        const result = poller.poll();
+        const { sent: sum, v0 } = valuesOf(result, ['sent', 'v0']);
+        seen.push(sum);
+        expect(v0).to.equal(1n);
+        ({ hasMore } = result);
+        if (polls === 0) end(publisher);
+      }
+      expect(polls).to.be.above(1);
+      expect(seen[0]).to.equal(30n);
+      const last = values();
+      expect(last).to.deep.equal({ sent: 35n, v0: 1n });
+      expect(seen.filter((each) => each !== 30n && each !== 35n)).to.deep.equal([]);
+    });
+
   it('counts a worker once whose segment stays after its death', () => {
     const memory = new HeapMemory();
     const settings = { ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'] };
@@ -386,20 +534,27 @@ describe('a poller of workers', () => {
   });
 });
 
-/** The values by path and name; a frame as a plain object. */
-function valuesOf({ source }: PollResult): Record<string, unknown> {
+/**
+ * The values by path and name; a frame as a plain object.
+ * @param names the names of the variables to read; by default all
+ */
+function valuesOf({ source }: PollResult, names?: readonly string[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   if (source === undefined) return values;
   source.beginCopy?.();
   for (const root of source.roots)
     for (const object of objectsBelow(root))
       for (const variable of object.variables)
-        values[keyOf(root, object, variable)] = valueOf(source, variable);
+        if (names?.includes(variable.name) !== false)
+          values[keyOf(root, object, variable)] = valueOf(source, variable);
   return values;
 }
 
-const keyOf = (root: ManagedObject, object: ManagedObject, { name }: Variable): string =>
-  object === root ? name : `${object.name.slice(root.name.length + 1)} ${name}`;
+function keyOf(root: ManagedObject, object: ManagedObject, { name }: Variable): string {
+  const path = object.name.slice(root.name.length + 1);
+  const labels = Object.keys(object.labels ?? {}).length === 0 ? '' : JSON.stringify(object.labels);
+  return [path, name, labels].filter((part) => part !== '').join(' ');
+}
 
 function valueOf(source: Source, variable: Variable): unknown {
   const { slot, incarnation, type } = variable;

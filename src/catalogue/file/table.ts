@@ -2,7 +2,8 @@
 import { quoted } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
 import type { MetricType } from '../../model.js';
-import { word } from '../../rules/formats.js';
+import { word, workerRule } from '../../rules/formats.js';
+import type { WorkerRule } from '../../rules/formats.js';
 import type { Problems } from '../../rules/problems.js';
 import { anyText, between, flag, list, number, refined, text } from '../../rules/rule.js';
 import type { Rule } from '../../rules/rule.js';
@@ -170,6 +171,13 @@ export function wraps(table: Table, type: MetricType): boolean {
   if (table.has('wrap32') && !isTotal)
     table.report('wrap32', `is not allowed for type ${type}, whose values may be negative`);
   return table.flag('wrap32') ?? isTotal;
+}
+
+/** The rule at `workers`: how the gauges of several workers are shown. Counters are always added. */
+export function workersIn(table: Table, type: MetricType): WorkerRule | undefined {
+  if (table.has('workers') && type === 'counter')
+    table.report('workers', 'is not allowed for type counter, whose values are added');
+  return table.read('workers', workerRule);
 }
 
 export function mustBe<T>(table: Table, key: string, found: T | undefined, wanted: T): void {

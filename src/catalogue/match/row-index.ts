@@ -15,11 +15,14 @@ export interface ObjectPath {
   readonly ancestor: (seedPath: string) => string | undefined;
 }
 
-/** Returns the path of an object below a root, or its whole id if the id does not begin with the id of the root. */
+/**
+ * Returns the path of an object below a root, or its whole id if the id does not begin with the id of the root. An object
+ * with the id of the root has its path: a format may divide an object by labels.
+ */
 export function objectPath(root: ManagedObject, object: ManagedObject): ObjectPath {
   const prefix = `${root.name}.`;
   const pathOf = (one: ManagedObject): string => {
-    if (one === root) return '';
+    if (one === root || one.name === root.name) return '';
     return one.name.startsWith(prefix) ? one.name.slice(prefix.length) : one.name;
   };
   const ancestor = (seedPath: string): string | undefined => {

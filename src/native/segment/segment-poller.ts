@@ -57,7 +57,7 @@ interface SegmentPollerOptions {
   readonly onEnd?: (source: Source) => void;
 }
 
-interface SegmentPoolOptions extends SegmentPollerOptions {
+export interface SegmentPoolOptions extends SegmentPollerOptions {
   readonly contextId: string;
   readonly poolName: string;
 }
