@@ -4,7 +4,12 @@ import { bytesOf, joinSmall } from '../../bytes.js';
 import type { FamilyLines, FamilyMetadata, Format, Page, Piece, Snapshot } from '../../model.js';
 import { GzipText } from '../compress/gzip.js';
 import { memoize } from '../memoize.js';
-import { familyFields, isDistribution, lengthOf, metricWriter } from '../protobuf/metric-writers.js';
+import {
+  familyFields,
+  isDistribution,
+  lengthOf,
+  metricWriter,
+} from '../protobuf/metric-writers.js';
 import type { MetricWriter } from '../protobuf/metric-writers.js';
 import { textLines } from './text-page.js';
 
