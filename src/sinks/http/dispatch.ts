@@ -306,17 +306,18 @@ function discovery(
   request: IncomingMessage,
 ): Reply {
   const authority = reachedAt(request);
-  const isDefault = targets.length === 1 && !host.isEnabled();
   const scheme = request.socket instanceof TLSSocket ? { __scheme__: 'https' } : {};
+  const parameters = parametersOf(targets, host.isEnabled());
   const groups = [...identitiesOf(targets)].map(([target, identity]) => {
     const { lastRoot, keyLabels } = target;
-    const parameters = Object.entries(parametersOf(target, targets, isDefault));
     return {
       targets: [authority],
       labels: {
         ...scheme,
         __metrics_path__: path,
-        ...Object.fromEntries(parameters.map(([name, value]) => [`__param_${name}`, value])),
+        ...Object.fromEntries(
+          Object.entries(parameters(target)).map(([name, value]) => [`__param_${name}`, value]),
+        ),
         ...identity,
         ...(lastRoot && { root: lastRoot.id }),
         ...keyLabels,

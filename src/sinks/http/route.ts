@@ -85,8 +85,9 @@ const MAX_LISTED = 20;
 
 /** The error text if no target matches the parameters. It lists the parameters of the targets. */
 function noTarget(targets: readonly Target[]): string {
+  const of = parametersOf(targets, false);
   const listed = targets.slice(0, MAX_LISTED).map((target) => {
-    const parameters = new URLSearchParams(parametersOf(target, targets, targets.length === 1));
+    const parameters = new URLSearchParams(of(target));
     return parameters.size === 0 ? 'none' : parameters.toString();
   });
   const more = targets.length - listed.length;
@@ -103,24 +104,39 @@ const matches = (
   (serverKey === undefined || isOnKey(target, serverKey)) &&
   (instance === undefined || (instance !== '' && instanceOf(target) === instance));
 
+/** Makes a function that returns the targets with the server key of a target. */
+function peersOf(targets: readonly Target[]): (target: Target) => readonly Target[] {
+  const onKey = new Map<string, Target[]>();
+  for (const target of targets)
+    for (const key of target.serverKeys) {
+      const others = onKey.get(key);
+      if (others === undefined) onKey.set(key, [target]);
+      else others.push(target);
+    }
+  return (target) => onKey.get(serverKeyOf(target)) ?? [];
+}
+
 /**
- * The fewest parameters that select a target, ready or not. Empty for a single target with several
- * server keys, since its current key may change.
- * @param isDefault whether requests without parameters get this target: it is the only one, and there is no host page
+ * Makes a function that returns the fewest parameters that select a target, ready or not. There are none for a single
+ * target with several server keys, since its current key may change, unless there is a host page.
+ * @param hasHostPage whether requests without parameters get the metrics of all targets
  */
 export function parametersOf(
-  target: Target,
   targets: readonly Target[],
-  isDefault: boolean,
-): Readonly<Record<string, string>> {
-  if (isDefault && target.serverKeys.length > 1) return {};
-  const serverKey = serverKeyOf(target);
-  const peers = targets.filter((each) => each !== target && each.serverKeys.includes(serverKey));
-  if (peers.length === 0) return { server_key: serverKey };
-  const { app } = target;
-  const instance = instanceOf(target);
-  const isAlone = instance === '' || !peers.some((each) => each.app === app);
-  return { server_key: serverKey, app, ...(isAlone ? {} : { instance }) };
+  hasHostPage: boolean,
+): (target: Target) => Readonly<Record<string, string>> {
+  const peers = peersOf(targets);
+  const isDefault = targets.length === 1 && !hasHostPage;
+  return (target) => {
+    if (isDefault && target.serverKeys.length > 1) return {};
+    const serverKey = serverKeyOf(target);
+    const others = peers(target).filter((each) => each !== target);
+    if (others.length === 0) return { server_key: serverKey };
+    const { app } = target;
+    const instance = instanceOf(target);
+    const isAlone = instance === '' || !others.some((each) => each.app === app);
+    return { server_key: serverKey, app, ...(isAlone ? {} : { instance }) };
+  };
 }
 
 /**
@@ -131,19 +147,12 @@ export function queriesOf(
   targets: readonly Target[],
   hasHostPage: boolean,
 ): (target: Target) => URLSearchParams | undefined {
-  const onKey = new Map<string, Target[]>();
-  for (const target of targets)
-    for (const key of target.serverKeys) {
-      const others = onKey.get(key);
-      if (others === undefined) onKey.set(key, [target]);
-      else others.push(target);
-    }
-  const isDefault = targets.length === 1 && !hasHostPage;
+  const of = parametersOf(targets, hasHostPage);
+  const peers = peersOf(targets);
   return (target) => {
+    const query = new URLSearchParams(of(target));
     // Unless a target is the default, its query has a server key, so only targets on this key can match it.
-    const candidates = onKey.get(serverKeyOf(target)) ?? targets;
-    const query = new URLSearchParams(parametersOf(target, candidates, isDefault));
-    const routed = route(candidates, query);
+    const routed = route(peers(target), query);
     return routed.kind === 'refused' || routed.target !== target ? undefined : query;
   };
 }

@@ -249,7 +249,7 @@ function treePage(
   const name = status.root === '' ? target.app : status.root;
   // The host page answers requests that select no target.
   const selects = hasRouting(query) || !facts.hostPage.isEnabled();
-  const metrics = new URLSearchParams(selects ? query : parametersOf(target, [target], false));
+  const metrics = new URLSearchParams(selects ? query : parametersOf([target], true)(target));
   // The scope may select no metrics.
   metrics.delete('scope');
   return {
