@@ -13,6 +13,8 @@ const OUTPUT_BYTES = 131_072;
 const TASK_BYTES = 524_288;
 /** The maximum number of concurrent tasks. Of libuv's four threads, one may wait on a futex, and one stays free. */
 const MAX_TASKS = 2;
+/** The number of tasks of one text that run or wait at a time. */
+const WAITING_TASKS = 2 * MAX_TASKS;
 /** The longest time that a task waits for the tasks before it. */
 const MAX_WAIT_MS = 600_000;
 /** Options for a few kilobytes: with a larger window, zlib spends most of the time on allocation. */
@@ -98,6 +100,9 @@ export async function deflate(
     // Meanwhile, another thread compresses the text.
     crc = crc32(text, crc);
     bytes += text.length;
+    // Copy no more text until an earlier task has ended. Then few copies exist at once, and the event loop is not
+    // blocked for the whole text.
+    await Promise.allSettled(parts.slice(-WAITING_TASKS, 1 - WAITING_TASKS));
   }
   // Wait for all parts even if one fails: after this function returns or throws, no thread may read the buffers.
   await Promise.allSettled(parts);

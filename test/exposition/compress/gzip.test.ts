@@ -161,6 +161,31 @@ describe('a gzip page', () => {
     }
   });
 
+  it('copies the buffers of at most four parts at a time', async () => {
+    let read = 0;
+    const part = text('a 1', 100_000);
+    const buffers = Array.from({ length: 40 }, () => part);
+    const counted = Object.assign([...buffers], {
+      *[Symbol.iterator]() {
+        for (const buffer of buffers) {
+          read++;
+          yield buffer;
+        }
+      },
+    });
+    const compressed: number[] = [];
+    const compress = async (given: Uint8Array) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      compressed.push(given.length);
+      // Parts that are compressed, four others, and the buffer that did not fit into the last one.
+      expect(read * part.length).to.be.at.most((compressed.length + 4) * 524_288 + part.length);
+      return Buffer.of();
+    };
+    const { bytes } = await deflate(counted, compress);
+    expect(bytes).to.equal(40 * part.length);
+    expect(compressed).to.have.lengthOf.above(20);
+  });
+
   it('waits for all parts in compression before it reports a failure, and frees their places in the queue', async function () {
     // If a failed text kept its places in the queue, a later text would wait forever.
     this.timeout(20_000);
