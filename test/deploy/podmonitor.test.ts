@@ -1,11 +1,11 @@
-// Tests that the PodMonitor for the Prometheus Operator sets the jobs and labels that rules and dashboards
-// select.
+// Tests that the PodMonitor for the Prometheus Operator has the jobs and labels that rules and dashboards select.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
 
 interface Relabeling {
   readonly targetLabel?: string;
+  readonly sourceLabels?: readonly string[];
   readonly replacement?: string;
   readonly regex?: string;
   readonly action?: string;
@@ -14,20 +14,20 @@ interface Endpoint {
   readonly port: string;
   readonly path: string;
   readonly honorLabels: boolean;
-  readonly params?: { readonly server_key: readonly [string] };
   readonly relabelings: readonly Relabeling[];
-  readonly metricRelabelings?: readonly Relabeling[];
 }
 interface PodMonitor {
   readonly spec: {
     readonly selector: object;
-    readonly podMetricsEndpoints: readonly [exporter: Endpoint, target: Endpoint];
+    readonly sampleLimit: number;
+    readonly podMetricsEndpoints: readonly Endpoint[];
   };
 }
 interface Job {
   readonly job_name: string;
+  readonly metrics_path: string;
   readonly honor_labels: boolean;
-  readonly metric_relabel_configs?: readonly Relabeling[];
+  readonly sample_limit: number;
 }
 interface DaemonSet {
   readonly kind: string;
@@ -43,12 +43,12 @@ const read = (file: string): string => readFileSync(`deploy/${file}`, 'utf8');
 
 describe('deploy/container/podmonitor.yaml', () => {
   const { spec } = parse(read('container/podmonitor.yaml')) as PodMonitor;
-  const [exporter, target] = spec.podMetricsEndpoints;
   const daemonset = read('container/daemonset.yaml');
   const documents = parseAllDocuments(daemonset).map((each) => each.toJS() as DaemonSet);
   const set = documents.find(({ kind }) => kind === 'DaemonSet');
-  const labelOf = ({ relabelings }: Endpoint, name: string) =>
-    relabelings.find(({ targetLabel }) => targetLabel === name)?.replacement ?? '';
+  const { scrape_configs: jobs } = parse(read('fleet/prometheus.yml')) as {
+    readonly scrape_configs: readonly Job[];
+  };
 
   it('selects the pods of the DaemonSet and their port', () => {
     expect(spec.selector).to.deep.equal(set?.spec.selector);
@@ -57,29 +57,28 @@ describe('deploy/container/podmonitor.yaml', () => {
       expect(port).to.equal(container?.ports[0].name);
   });
 
-  it('gives the same jobs, honor_labels and metric relabelings as prometheus.yml', () => {
-    const { scrape_configs: jobs } = parse(read('prometheus/prometheus.yml')) as {
-      readonly scrape_configs: readonly [target: Job, exporter: Job];
-    };
-    const expected = jobs.map(({ job_name, honor_labels, metric_relabel_configs: relabelings }) => [
-      job_name,
-      honor_labels,
-      relabelings?.map(({ regex, action }) => [regex, action]),
-    ]);
-    const found = [target, exporter].map((each) => [
-      labelOf(each, 'job'),
-      each.honorLabels,
-      each.metricRelabelings?.map(({ regex, action }) => [regex, action]),
-    ]);
-    expect(found).to.deep.equal(expected);
-    expect(exporter.path).to.equal('/-/metrics');
+  it('has the same jobs, honor_labels and limit as deploy/fleet/prometheus.yml', () => {
+    const found = spec.podMetricsEndpoints.map(({ path, honorLabels, relabelings }) => {
+      const job = relabelings.find(({ targetLabel }) => targetLabel === 'job');
+      return [job?.replacement, path, honorLabels];
+    });
+    expect(found).to.deep.equal(
+      jobs.map(({ job_name, metrics_path, honor_labels }) => [
+        job_name,
+        metrics_path,
+        honor_labels,
+      ]),
+    );
+    expect(spec.sampleLimit).to.equal(jobs[0]?.sample_limit);
   });
 
-  it('labels the target of the DaemonSet with its app and server key', () => {
-    const serverKey = labelOf(target, 'server_key');
-    expect(daemonset).to.include(
-      `app = "${labelOf(target, 'app')}"\n    server_key = "${serverKey}"\n`,
-    );
-    expect(target.params?.server_key).to.deep.equal([serverKey]);
+  it('names each exporter by its node, so that a new pod continues the series', () => {
+    for (const { relabelings } of spec.podMetricsEndpoints) {
+      expect(relabelings).to.deep.include({
+        sourceLabels: ['__meta_kubernetes_pod_node_name'],
+        targetLabel: 'instance',
+      });
+      expect(relabelings).to.deep.include({ action: 'labeldrop', regex: 'pod' });
+    }
   });
 });
