@@ -310,8 +310,18 @@ export interface TreePart {
   readonly next: number | undefined;
   /** Whether the query ended at its time limit. */
   readonly isLate: boolean;
-  /** The numbers of objects and variables that the target tracks. */
-  readonly tracked: { readonly objects: number; readonly variables: number };
+  /** The numbers of objects and variables that the target tracks; undefined with `last`. */
+  readonly tracked: { readonly objects: number; readonly variables: number } | undefined;
+  /** Present if the publisher died or hangs: the values are its last ones, and no metrics show them. */
+  readonly last?: LastSeen;
+}
+
+/** The age of the last values of a publisher. */
+export interface LastSeen {
+  /** Undefined if the publisher neither states a time nor sends heartbeats. */
+  readonly ageSeconds: number | undefined;
+  /** The source of the age: the time of the values that the publisher states, or its last heartbeat. */
+  readonly by: 'stated' | 'heartbeat';
 }
 
 export type TreeAnswer =

@@ -4,7 +4,7 @@ import type { SchedulerLike } from 'rxjs';
 import { messageOf } from '../errors.js';
 import type { Scheduler } from './scheduler.js';
 import { NOT_POLLED, resultWithoutSource } from './poller.js';
-import type { PollResult, Poller, PollerFactory } from './poller.js';
+import type { LastValues, PollResult, Poller, PollerFactory } from './poller.js';
 
 /** The poll period of a segment that changes, and the time without a change after which a segment is idle. */
 export const ACTIVE_POLL_MS = 100;
@@ -212,6 +212,10 @@ class PollLoop {
     next.add(this.#scheduler.schedule(wait, ACTIVE_POLL_MS));
   }
 
+  openLast(): LastValues | undefined {
+    return this.#poller.openLast?.();
+  }
+
   end(): void {
     this.#next.unsubscribe();
     this.#poller.close();
@@ -255,6 +259,16 @@ export class PollerPool {
   /** The result of the last poll of a server key. */
   newest(serverKey: string): PollResult {
     return this.#loops.get(serverKey)?.newest ?? resultWithoutSource(serverKey, NOT_POLLED);
+  }
+
+  /** Opens the last values of a publisher that died, or that hangs and is not served; undefined if there are none. */
+  openLast(serverKey: string): LastValues | undefined {
+    const loop = this.#loops.get(serverKey);
+    // Another publisher may have taken the server key.
+    loop?.poll();
+    const { source, publisher } = this.newest(serverKey);
+    const isLeft = publisher.state === 'dead' || publisher.state === 'stalled';
+    return source === undefined && isLeft ? loop?.openLast() : undefined;
   }
 
   #start(serverKey: string): PollLoop {

@@ -57,6 +57,21 @@ export interface Poller {
   wait(notifications: number, onChange: () => void): () => void;
   /** The names that exist, if the format can list them: for messages about a server key without a segment. */
   availableNames?(): AvailableNames;
+  /**
+   * Opens the last values of a publisher that is not served any more, if the format keeps them; undefined if there are
+   * none. May throw a Fault or the error of a system call.
+   */
+  openLast?(): LastValues | undefined;
+  close(): void;
+}
+
+/** The last values of a publisher that died or hangs. */
+export interface LastValues {
+  readonly source: Source;
+  /** Reads a part of the tree, within a work budget. Returns whether more follows. */
+  readMore(): boolean;
+  /** Seconds since the last heartbeat; undefined if it is unknown. */
+  readonly ageSeconds: number | undefined;
   close(): void;
 }
 

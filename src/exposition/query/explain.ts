@@ -9,8 +9,24 @@ import type { BoundObjects, BoundRow } from '../rows/bound-objects.js';
 import { limitText } from '../target-limits.js';
 import type { TargetView } from '../target-view.js';
 
+/** What a tree page says about a node beside its value. */
+export interface Explainer {
+  /** Why an object is not read; empty if it is. */
+  whyNotObject(object: ManagedObject): string;
+  whyNotVariable(variable: Variable): string;
+  /** Whether a row reads the node. */
+  isRead(node: TreeNode): boolean;
+  /** Whether the node becomes a metric. */
+  isShown(node: TreeNode): boolean;
+  /** The names of the metrics of a node, shown or not. A search calls this for very many variables. */
+  namesOf(node: TreeNode): readonly string[];
+  metricsOf(node: TreeNode): readonly TreeMetric[];
+  /** Why no row reads a node; empty if a row reads it, or if it is an object whose variables a row may read. */
+  whyUnread(node: TreeNode): string;
+}
+
 /** Says why a view does not track a node, and lists the metrics of a tracked node or says why it has none. */
-export class NodeExplainer {
+export class NodeExplainer implements Explainer {
   readonly #view: TargetView;
   readonly #objects: BoundObjects;
 
@@ -19,7 +35,6 @@ export class NodeExplainer {
     this.#objects = view.builder.objects;
   }
 
-  /** Why an object is not tracked; empty if it is. */
   whyNotObject(object: ManagedObject): string {
     const { root, filters } = this.#view.context;
     if (this.#objects.has(object)) return '';
@@ -52,7 +67,6 @@ export class NodeExplainer {
     return this.#objects.rowsOf(node).some((each) => registry.countsOf(each).shown > 0);
   }
 
-  /** The names of the metrics of a node, shown or not. A search calls this for very many variables. */
   namesOf(node: TreeNode): readonly string[] {
     return this.#objects.rowsOf(node).map(({ row }) => row.family.name);
   }
@@ -84,7 +98,6 @@ export class NodeExplainer {
     return registry.omitted === 0 ? nothing : `${nothing}, or a limit of the target omits it`;
   }
 
-  /** Why no row reads a tracked node. Empty if a row reads it, or if it is an object whose variables a row may read. */
   whyUnread(node: TreeNode): string {
     if (!isVariable(node)) return this.#whyObjectUnread(node);
     if (this.#objects.isHidden(node)) return 'a later variable of this object has the same name';

@@ -2,8 +2,10 @@
 import { Budget } from '../../budget.js';
 import type {
   ManagedObject,
+  Source,
   TreeAnswer,
   TreeObject,
+  TreePart,
   TreeQuery,
   TreeRow,
   TreeVariable,
@@ -14,6 +16,7 @@ import type { TreeNode } from '../read/tree-walk.js';
 import { isVariable, nodesBelow } from '../read/tree-walk.js';
 import type { TargetView } from '../target-view.js';
 import { NodeExplainer } from './explain.js';
+import type { Explainer } from './explain.js';
 import { TreeValues, noValue } from './tree-values.js';
 import type { ReadValue } from './tree-values.js';
 
@@ -26,12 +29,38 @@ const MAX_LABELS = 1024;
 
 const LOST: TreeAnswer = { kind: 'no-tree', reason: 'its root was lost during the query' };
 
+/** A tree to query. */
+export interface QueriedTree {
+  readonly root: ManagedObject;
+  readonly source: Source;
+  readonly explainer: Explainer;
+  /** Whether the tree is gone. */
+  readonly isClosed: () => boolean;
+  /** Returns the numbers of objects and variables that the target tracks; undefined for a tree that no target has. */
+  readonly tracked: (() => TreePart['tracked']) | undefined;
+}
+
 /**
  * Answers a query of the tree of a view in small steps. The query changes nothing, but the view may change between
  * steps.
  */
 export const queryTree = (view: TargetView, query: TreeQuery): Generator<void, TreeAnswer> =>
-  new TreeQueryEvaluator(view, query).steps();
+  queryTreeOf(
+    {
+      ...{ root: view.context.root, source: view.context.source },
+      explainer: new NodeExplainer(view),
+      isClosed: () => view.isClosed,
+      tracked: () => {
+        const { objects, variables } = view.counts;
+        return { objects: objects.total, variables: variables.total };
+      },
+    },
+    query,
+  );
+
+/** Answers a query of a tree in small steps. */
+export const queryTreeOf = (tree: QueriedTree, query: TreeQuery): Generator<void, TreeAnswer> =>
+  new TreeQueryEvaluator(tree, query).steps();
 
 /** The searchable fields of a node. The functions compute costly fields on demand. */
 export interface SearchFields {
@@ -74,8 +103,8 @@ export class Search {
 }
 
 class TreeQueryEvaluator {
-  readonly #view: TargetView;
-  readonly #explainer: NodeExplainer;
+  readonly #tree: QueriedTree;
+  readonly #explainer: Explainer;
   readonly #query: TreeQuery;
   readonly #slots: SlotCopies;
   readonly #values: TreeValues;
@@ -86,11 +115,11 @@ class TreeQueryEvaluator {
   /** The object that was last added to the answer. */
   #shown: ManagedObject | undefined;
 
-  constructor(view: TargetView, query: TreeQuery) {
-    this.#view = view;
-    this.#explainer = new NodeExplainer(view);
+  constructor(tree: QueriedTree, query: TreeQuery) {
+    const { source, explainer } = tree;
+    this.#tree = tree;
+    this.#explainer = explainer;
     this.#query = query;
-    const { source } = view.context;
     this.#slots = new SlotCopies(source);
     this.#values = new TreeValues(source, this.#slots);
     this.#search = new Search(query);
@@ -98,7 +127,7 @@ class TreeQueryEvaluator {
 
   /** Runs the query and returns its answer. A step reads at most one node with its value. */
   *steps(): Generator<void, TreeAnswer> {
-    const { root } = this.#view.context;
+    const { root } = this.#tree;
     const top = yield* this.#find();
     if (this.#isLost()) return LOST;
     if (top === undefined) return { kind: 'no-object' };
@@ -125,7 +154,7 @@ class TreeQueryEvaluator {
 
   /** Whether the target has lost its root since the query began. */
   #isLost(): boolean {
-    return this.#view.isClosed;
+    return this.#tree.isClosed();
   }
 
   get #isFull(): boolean {
@@ -141,7 +170,7 @@ class TreeQueryEvaluator {
 
   /** The object that the query names. */
   *#find(): Generator<void, ManagedObject | undefined> {
-    const { root } = this.#view.context;
+    const { root } = this.#tree;
     const { object: wanted } = this.#query;
     if (wanted === '') return root;
     const below = `${root.name}.${wanted}`;
@@ -155,10 +184,9 @@ class TreeQueryEvaluator {
   }
 
   #part(above: readonly string[], next: number | undefined, isLate: boolean): TreeAnswer {
-    const { context, counts } = this.#view;
+    const { root, tracked } = this.#tree;
     const rows = this.#rows;
-    const tracked = { objects: counts.objects.total, variables: counts.variables.total };
-    return { kind: 'part', root: context.root.name, above, rows, next, isLate, tracked };
+    return { kind: 'part', root: root.name, above, rows, next, isLate, tracked: tracked?.() };
   }
 
   #visitObject(object: ManagedObject): void {
@@ -223,7 +251,7 @@ class TreeQueryEvaluator {
     const { id, name, className } = object;
     const whyNot = explainer.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
-    const depth = ancestorsOf(object, this.#view.context.root).length;
+    const depth = ancestorsOf(object, this.#tree.root).length;
     const row: TreeObject = {
       ...{ kind: 'object', id, name, className, depth, isMatch },
       variables: object.variables.size,
@@ -256,7 +284,7 @@ const HIDDEN = noValue('hidden: no catalogue row reads this string', true);
 function outcome(
   node: TreeNode,
   { value, isSynced }: ReadValue,
-  explainer: NodeExplainer,
+  explainer: Explainer,
   whyNot: string,
 ) {
   if (whyNot !== '') return { value, isSynced, metrics: [], why: whyNot };

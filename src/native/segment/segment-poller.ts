@@ -4,7 +4,7 @@ import { Fault, isSystemError, messageOf } from '../../errors.js';
 import { trusting } from '../../foreign/verified-file.js';
 import type { PublisherProcess, Source, StructureChanges, Verdict } from '../../model.js';
 import { resultWithoutSource } from '../../streams/poller.js';
-import type { AvailableNames, PollResult, Poller } from '../../streams/poller.js';
+import type { AvailableNames, LastValues, PollResult, Poller } from '../../streams/poller.js';
 import { MUTABLE, MUTABLE_OFFSET, SEGMENT_STATE, segmentName } from './layout.js';
 import { HeartbeatClock, judge, processOf } from './liveness.js';
 import { checkSize, readHeader, readMutableFields, segmentNames } from './segment-header.js';
@@ -128,6 +128,32 @@ export class SegmentPoller implements Poller {
 
   availableNames(): AvailableNames {
     return { name: this.#name, names: segmentNames() };
+  }
+
+  openLast(): LastValues | undefined {
+    const opened = this.#open();
+    if (opened === undefined) return undefined;
+    const { file, header, source } = opened;
+    try {
+      const { state, heartbeatNs } = readMutableFields(file, header);
+      const ageNs = this.#nowNs() - heartbeatNs;
+      // A publisher in another time namespace has another clock.
+      const isKnown = header.heartbeatPeriodNs > 0n && heartbeatNs > 0n && ageNs >= 0n;
+      if (state === SEGMENT_STATE.live)
+        return {
+          source,
+          readMore: () => source.readChanges(new Budget(POLL_BUDGET)).hasMore,
+          ageSeconds: isKnown ? Number(ageNs) / 1e9 : undefined,
+          close: () => {
+            file.close();
+          },
+        };
+      file.close();
+      return undefined;
+    } catch (error) {
+      file.close();
+      throw error;
+    }
   }
 
   close(): void {

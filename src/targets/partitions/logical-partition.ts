@@ -8,7 +8,6 @@ import {
   map,
   merge,
   mergeMap,
-  of,
   repeat,
   timer,
 } from 'rxjs';
@@ -34,6 +33,7 @@ import type { PollerPools } from '../../streams/poller-pool.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import { targetLabelsOf } from '../formats.js';
 import type { TargetDefinition } from '../formats.js';
+import { queryLastTree } from './last-tree.js';
 import { Reporter } from './reporter.js';
 
 /** A target in a partition. */
@@ -109,9 +109,15 @@ export class LogicalPartition implements Partition {
     const openRefresh$ = new BehaviorSubject<OpenRefresh | undefined>(undefined);
     const reporter = new Reporter(definition, pool, this.#queue);
     let view: TargetView | undefined;
+    let lastRoot = formerRoot;
     /** The reports on an update. Then answers the open refresh, if the update is its result. */
     function* reportsOn(update: HostingUpdate): Generator<Report> {
-      if (update.kind === 'root') ({ view } = update);
+      if (update.kind === 'root') {
+        const { choice } = update;
+        ({ view } = update);
+        if (choice.kind === 'chosen')
+          lastRoot = { serverKey: choice.serverKey, id: choice.root.name };
+      }
       yield* reporter.reportsOn(update);
       const open = openRefresh$.value;
       if (open === undefined || update.kind === 'root' || update.input !== open) return;
@@ -154,7 +160,12 @@ export class LogicalPartition implements Partition {
         defer(() => {
           const present = view;
           if (present !== undefined) return tasks.run(() => queryTree(present, query));
-          return of<TreeAnswer>({ kind: 'no-tree', reason: reporter.reason });
+          const parts = {
+            ...{ definition, pool, tasks, formerRoot: lastRoot },
+            settings: () => this.#treeSettings(definition),
+            reason: () => reporter.reason,
+          };
+          return queryLastTree(parts, query);
         }),
     };
   }
@@ -163,18 +174,23 @@ export class LogicalPartition implements Partition {
     this.#kernel = undefined;
   }
 
+  #treeSettings(definition: TargetDefinition) {
+    const { app, showUncatalogued, catalogue: text } = definition;
+    const catalogue = text && this.#parts.catalogues.get(text);
+    return { app, catalogue, showUncatalogued, filters: compileFilters(catalogue, definition) };
+  }
+
   /**
    * @throws Fault NATIVE_FAILED if there is no memory for the WebAssembly kernel; only the targets of this partition
    *   fail
    */
   #viewMaker(definition: TargetDefinition, reporter: Reporter): (chosen: ChosenRoot) => TargetView {
-    const { app, variable, showUncatalogued, catalogue: text } = definition;
-    const catalogue = text && this.#parts.catalogues.get(text);
-    const filters = compileFilters(catalogue, definition);
+    const { variable } = definition;
     const pathLabels = compilePathLabels(definition.pathLabels);
     const { bindLimits = () => BIND_LIMITS } = this.#parts;
     const parts = {
-      ...{ app, catalogue, variable, filters, showUncatalogued, pathLabels },
+      ...this.#treeSettings(definition),
+      ...{ variable, pathLabels },
       limits: limitsOf(definition),
       kernel: (this.#kernel ??= this.#makeKernel()),
       timeZone: definition.publisherTimeZone,

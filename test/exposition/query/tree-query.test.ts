@@ -1,7 +1,8 @@
 // Tree queries: the rows of objects and variables, their metrics, and parts of large trees.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { queryTree } from '#app/exposition/query/tree-query.js';
+import { LastExplainer } from '#app/exposition/query/explain-last.js';
+import { queryTree, queryTreeOf } from '#app/exposition/query/tree-query.js';
 import type {
   Frame,
   TreeAnswer,
@@ -158,6 +159,50 @@ describe('a tree query', () => {
       const { part } = shop({ 'till count': { type: 'i64', value: 1n } }, { app: 'kiosk' });
       expect(metricsOf(part())).to.equal('kiosk_shop_till_count{object="@root"} 1');
     });
+  });
+
+  describe('of a publisher that is not served', () => {
+    const one: VariableOptions = { type: 'i64', value: 1n };
+    const variables = {
+      ...{ v: one, w: one, late: { type: 'i64' } },
+      ...{ read: { type: 'string', value: 'a' }, unread: { type: 'string', value: 'b' } },
+    } as const satisfies Readonly<Record<string, VariableOptions>>;
+    const ROWS =
+      row('a', 'var = "v"') +
+      row('b', 'var = "v"') +
+      row('i', 'labels_from = { l = "read" }', 'info').replace('shop_i', 'shop_i_info');
+    const catalogue = shopCatalogue(ROWS, row('c', 'var = "w"'));
+    const classes = { classes: ['shop'] };
+    const cases: readonly (readonly [title: string, options: TestViewOptions])[] = [
+      ['without a catalogue', {}],
+      ['with a catalogue', { catalogue }],
+      ['with show_uncatalogued', { catalogue, showUncatalogued: true }],
+      ['with classes', { catalogue, filters: classes }],
+      [
+        'with classes and show_uncatalogued',
+        { catalogue, filters: classes, showUncatalogued: true },
+      ],
+      ['with seed paths', { filters: { seedPaths: ['@root'] } }],
+    ];
+    for (const [title, options] of cases)
+      it(`has the values and metrics of the tree before, ${title}`, () => {
+        const { source, root, view, part } = shop(variables, options, (all, top) => {
+          all.addVariable(all.addObject(`${ROOT}.till`, 'Till', { parent: top }), 'w', one);
+        });
+        const tree = {
+          ...{ root, source, tracked: undefined, isClosed: () => false },
+          explainer: new LastExplainer(root, view.context),
+        };
+        const asked = { showsUnreadTexts: false };
+        const last = runToEnd(queryTreeOf(tree, treeQuery(asked)));
+        if (last.kind !== 'part') throw new Error(last.kind);
+        const factsOf = ({ rows }: TreePart) =>
+          rows.map(({ name, value, metrics, why }) => ({
+            ...{ name, value, metrics: metrics.map((each) => each.name) },
+            isExcluded: why.startsWith('not read'),
+          }));
+        expect(factsOf(last)).to.deep.equal(factsOf(part(asked)));
+      });
   });
 
   describe('with show_uncatalogued', () => {

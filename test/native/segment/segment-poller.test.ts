@@ -9,7 +9,7 @@ import {
   alterWord,
   sampleSegment,
 } from '../../support/sample-segment.js';
-import { HEADER, RECORD } from '#app/native/segment/layout.js';
+import { HEADER, RECORD, SEGMENT_STATE } from '#app/native/segment/layout.js';
 
 const SECOND = 1_000_000_000n;
 const sample = sampleSegment();
@@ -140,6 +140,39 @@ describe('A segment poller', () => {
     pass(1500);
     alterWord(segment.bytes, 'heartbeatNs', 11n * SECOND);
     expect(poller.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(0.5, 1e-8);
+  });
+
+  it('opens the last values of a publisher that died, and states the age of its heartbeat', () => {
+    const { memory, poller, state, pass, begin } = polledMemory();
+    expect(poller.openLast(), 'no segment').to.equal(undefined);
+    pass(10_000);
+    const segment = begin();
+    expect(state()).to.equal('live');
+    segment.isLocked = false;
+    pass(4000);
+    expect(state()).to.equal('dead');
+    expect(memory.openFiles).to.equal(0);
+    const last = poller.openLast();
+    expect(last?.ageSeconds).to.be.closeTo(4, 0.001);
+    expect(last?.readMore()).to.equal(false);
+    expect(last?.source.roots.size).to.be.above(0);
+    last?.close();
+    expect(memory.openFiles).to.equal(0);
+    const bytes = Buffer.from(segment.bytes);
+    for (const [state, opens] of [
+      [SEGMENT_STATE.live, true],
+      [SEGMENT_STATE.building, false],
+      [SEGMENT_STATE.closed, false],
+    ] as const) {
+      alterWord(bytes, 'state', BigInt(state));
+      memory.put('c.p.82', bytes);
+      const opened = poller.openLast();
+      expect(opened !== undefined, String(state)).to.equal(opens);
+      opened?.close();
+    }
+    memory.put('c.p.82', bytes.subarray(0, 100));
+    expect(() => poller.openLast()).to.throw();
+    expect(memory.openFiles).to.equal(0);
   });
 
   it('detects the death of a stalled publisher, even after it has stopped serving this publisher', () => {

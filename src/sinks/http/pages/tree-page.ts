@@ -4,6 +4,7 @@ import type { Observable } from 'rxjs';
 import { limitConcurrency } from '../../../limit-concurrency.js';
 import { TREE_CHOICES, TREE_FIELDS } from '../../../model.js';
 import type {
+  LastSeen,
   Scope,
   Target,
   TreeAnswer,
@@ -17,6 +18,7 @@ import {
   grouped,
   nameText,
   searchWords,
+  secondsAgoText,
   sentence,
   timeText,
 } from '../../../shown/shown-text.js';
@@ -246,7 +248,8 @@ function treePage(
   const { query, given } = facts;
   const status = target.status();
   const condition = conditionOf(status);
-  const name = status.root === '' ? target.app : status.root;
+  const root = answer.kind === 'part' ? answer.root : status.root;
+  const name = root === '' ? target.app : root;
   // The host page answers requests that select no target.
   const selects = hasRouting(query) || !facts.hostPage.isEnabled();
   const metrics = new URLSearchParams(selects ? query : parametersOf([target], true)(target));
@@ -274,7 +277,12 @@ function treePage(
     }
     ${
       answer.kind === 'part'
-        ? [treeForm(query, given), partOf(answer, facts), freshness(target, facts.unixMs())]
+        ? [
+            answer.last && lastSeen(answer.last),
+            treeForm(query, given),
+            partOf(answer, facts),
+            freshness(target, answer, facts.unixMs()),
+          ]
         : absence(answer.reason, condition, lastValues(target, facts))
     }`,
     isEcho: true,
@@ -298,9 +306,21 @@ function lastValues(target: Target, { dumpCommand }: TreePageFacts): Html | unde
   return markup` On the host, <code>${dumpCommand(serverKey)}</code> shows the last values.`;
 }
 
+/** The note that the values are the last ones, and their age. */
+const lastSeen = (last: LastSeen): Html =>
+  markup`<p id="last" class="summary warn">These are the last values of a publisher that is not served; ${ageOf(last)}. Scrapes get 503.</p>`;
+
+function ageOf({ ageSeconds, by }: LastSeen): string {
+  if (ageSeconds === undefined) return 'it states no time';
+  const ago = secondsAgoText(ageSeconds);
+  return by === 'stated' ? `it states that they are of ${ago}` : `its last heartbeat was ${ago}`;
+}
+
 /** The time of the query and the age of the newest value. */
-const freshness = (target: Target, nowMs: number): Html =>
-  markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${newestOf(target)}. Publishers do not state when a single value changed.</p>`;
+const freshness = (target: Target, { last }: TreePart, nowMs: number): Html =>
+  last !== undefined
+    ? markup`<p class="muted">Read from its segment at <span class="whole">${timeText(nowMs)}</span>. The last column names the metrics that the values are while the publisher is served.</p>`
+    : markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${newestOf(target)}. Publishers do not state when a single value changed.</p>`;
 
 function newestOf(target: Target): string {
   const { newest } = target.times();
@@ -358,7 +378,9 @@ function pager(answer: TreePart, { query, given }: TreePageFacts, where = ''): H
   const from = trail.at(-1) ?? 0;
   const to = (parameters: Partial<TreeParameters>): string =>
     address(TREE_PATH, query, writeParameters({ ...given, ...parameters }));
-  const counts = `${countText(tracked.objects, 'object')} and ${countText(tracked.variables, 'variable')}`;
+  const counts =
+    tracked &&
+    ` The target tracks ${countText(tracked.objects, 'object')} and ${countText(tracked.variables, 'variable')}.`;
   const count = rows.filter((row) => row.kind === 'variable' || row.isMatch).length;
   const found = `${grouped(count)} ${isSearch(given) ? 'found' : 'shown'}`;
   const place = from === 0 ? 'from the beginning' : `from position ${grouped(from)}`;
@@ -366,7 +388,7 @@ function pager(answer: TreePart, { query, given }: TreePageFacts, where = ''): H
   const link = (text: string, parameters: Partial<TreeParameters>, rel?: string): Html =>
     markup`<a href="${to(parameters)}"${rel === undefined ? rel : markup` rel="${rel}"`}>${text}</a>`;
   return markup`<nav class="pager" aria-label="Parts of the tree${where}">
-    <span>${found} ${place} ${end}. The target tracks ${counts}.${
+    <span>${found} ${place} ${end}.${counts}${
       isLate ? ' The search paused, so that it does not delay scrapes.' : undefined
     }</span>
     ${from > 0 ? link('first', { trail: [0] }) : undefined}

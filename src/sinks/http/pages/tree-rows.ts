@@ -102,7 +102,7 @@ function metricText(
     isOutside ? `outside of scope ${nameText(scope.name)}` : '',
   ].filter(Boolean);
   const shown = markup`${breakable(sentence(text))}`;
-  if (series === 0)
+  if (series === 0 && why !== '')
     return markup`<span class="metric"><span class="muted">not ${shown}</span><span class="sub warn">${sentence(why)}</span></span>`;
   return markup`<span class="metric">${shown}${remarks.length === 0 ? undefined : markup`<span class="sub">${remarks.join(', ')}</span>`}</span>`;
 }

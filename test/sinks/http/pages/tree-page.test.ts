@@ -56,6 +56,35 @@ describe('the tree page', () => {
     );
   });
 
+  for (const [last, age] of [
+    [{ ageSeconds: 125, by: 'heartbeat' }, 'its last heartbeat was 2 min 5 s ago'],
+    [{ ageSeconds: 3, by: 'stated' }, 'it states that they are of 3 s ago'],
+    [{ ageSeconds: undefined, by: 'heartbeat' }, 'it states no time'],
+  ] as const)
+    it(`marks the last values of a publisher that died: ${age}`, async () => {
+      const metric = {
+        name: 'ads_sales',
+        type: 'counter',
+        labels: '',
+        series: 0,
+        why: '',
+      } as const;
+      const target = showing([object(), variable({ metrics: [metric] })], {
+        ...{ tracked: undefined, last },
+      }).wait({
+        ...{ objects: { synced: 0, total: 0 }, variables: { synced: 0, total: 0 } },
+        reason: 'a root',
+      });
+      const { status, text } = await ask(target);
+      expect(status).to.equal(200);
+      expect(textOf(/<p id="last"[^]*?<\/p>/.exec(text)?.[0] ?? '')).to.equal(
+        `These are the last values of a publisher that is not served; ${age}. Scrapes get 503.`,
+      );
+      expect(rowsOf(text)[1]).to.match(/ ads_sales$/);
+      expect(textOf(text)).to.contain('tree of H.1.ads').and.not.to.contain('The target tracks');
+      expect(text).to.contain('Read from its segment at');
+    });
+
   it('shows the time of the query, and the age of the newest value', async () => {
     const target = showing([object()]);
     const last = 'Publishers do not state when a single value changed.';
