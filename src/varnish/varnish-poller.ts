@@ -3,6 +3,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { Budget, SLICE_MS } from '../budget.js';
+import { wallClockMs } from '../clock.js';
 import { shownReason } from '../foreign/polled-source.js';
 import { Fault } from '../errors.js';
 import { CLOCKS, namesIn } from '../foreign/directory-listing.js';
@@ -19,6 +20,7 @@ import { NO_DROPS, immediateFinder, resultWithoutSource } from '../streams/polle
 import type {
   AvailableNames,
   Finder,
+  LastValues,
   PollResult,
   Poller,
   PollerFactory,
@@ -132,6 +134,22 @@ export class VarnishPoller implements Poller {
     return { name: this.#folder, names: instanceFolders(this.#settings.directory) };
   }
 
+  openLast(): LastValues | undefined {
+    const opened = this.#open();
+    if (opened === undefined) return undefined;
+    const { directory } = opened;
+    const instance = this.#newInstance(directory);
+    return {
+      source: instance.source,
+      readMore: () => instance.update(newBudget()) || instance.source.readChanges().hasMore,
+      ageSeconds: ageOf(directory),
+      close: () => {
+        instance.close();
+        directory.close();
+      },
+    };
+  }
+
   close(): void {
     this.#opened?.instance?.close();
     this.#opened?.directory.close();
@@ -159,8 +177,7 @@ export class VarnishPoller implements Poller {
   /** The poll result of a running instance. */
   #read(opened: OpenedInstance): PollResult {
     const instance = (opened.instance ??= this.#newInstance(opened.directory));
-    const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
-    const isOpening = instance.update(budget);
+    const isOpening = instance.update(newBudget());
     const { count, refusals } = instance;
     const { changes, hasMore } = instance.source.readChanges();
     return {
@@ -233,6 +250,15 @@ export class VarnishPoller implements Poller {
   #nothing(publisher: Verdict): PollResult {
     return resultWithoutSource(this.#serverKey, publisher);
   }
+}
+
+const newBudget = (): Budget => new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
+
+/** Seconds since the manager counted its uptime for the last time, which it does each second. */
+function ageOf(directory: SegmentDirectory): number | undefined {
+  const uptime = uptimeOf(directory);
+  if (uptime === undefined || directory.writer === undefined) return undefined;
+  return Math.max(0, wallClockMs() / 1000 - directory.writer.birth - Number(uptime));
 }
 
 const untrusted = (uid: number): string => `belongs to user ${uid}, who is not in trusted_owners`;

@@ -138,6 +138,9 @@ describe('an exporter of Varnish', function () {
     await server.kill();
     const reply = await waitFor('503 with the reason', () => deadReply(url));
     expect(reply.body).not.to.contain('varnish_main');
+    const tree = await scrape(url.replace(/\/metrics.*$/, '/tree?q=client_req'));
+    expect(tree.status).to.equal(200);
+    expect(tree.body).to.contain('id="last"').and.to.contain('varnish_main_client_req');
     await server.start();
     await pageWith(url, (series) => series.get('varnish_up{}') === '1', 'it is back');
   });

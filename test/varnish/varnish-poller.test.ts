@@ -257,6 +257,23 @@ describe('A Varnish poller', () => {
       expect(verdict(poller).state).to.equal('live');
     });
 
+    it('opens the last values of an instance whose manager has ended', () => {
+      folder.process(PID);
+      folder.instance();
+      const poller = folder.poller();
+      poller.openLast()?.close();
+      const live = Object.fromEntries(values(poller));
+      folder.kill(PID);
+      const result = pollAll(poller);
+      const last = poller.openLast();
+      while (last?.readMore() === true);
+      expect(Object.fromEntries(valuesOf({ ...result, source: last?.source }))).to.deep.equal(live);
+      expect(last?.ageSeconds).to.be.closeTo(Date.now() / 1000 - BIRTH - 10, 60);
+      last?.close();
+      rmSync(folder.instance().path, { recursive: true });
+      expect(() => poller.openLast()).to.throw(/ENOENT/);
+    });
+
     for (const [what, startS, name] of [
       ['started long after the instance', 2000, 'varnishd'],
       ['runs another program', 900, 'nginx'],
