@@ -28,16 +28,20 @@ interface FakeJvm {
   readonly pid: number;
 }
 
-/** Starts a process that maps a recorded counter file, as the JVM did. */
+/**
+ * Starts a process that maps a recorded counter file, as the JVM did.
+ * @param folder the name of the new directory
+ */
 export async function recordedJvm(
   programs: TestPrograms,
   jdk: string,
   collector: string,
+  folder = `hsperfdata_${jdk}-${collector}`,
 ): Promise<FakeJvm> {
   const name = `${jdk}-${collector}`;
-  const counters = programs.path(name);
+  const counters = programs.path(`${folder}.counters`);
   writeFileSync(counters, gunzipSync(readFileSync(join(RECORDED, name + JVM_SUFFIX))));
-  const directory = programs.path(`hsperfdata_${name}`);
+  const directory = programs.path(folder);
   const running = programs.command([process.execPath, FAKE_JVM, counters, directory]);
   await running.line(/^ready$/m);
   return { directory, pid: running.pid };
