@@ -42,6 +42,8 @@ export class FakeTarget implements Target {
   publisher: TargetStatus['publisher'] = { state: 'live', reason: 'publisher is live' };
   process: TargetStatus['process'];
   metrics: InternalMetric[] = [];
+  /** The internal metrics that only `/-/metrics` has. */
+  details: InternalMetric[] = [];
   /** The lines of its only family, without header lines. */
   text = 'demo_value 1\n';
   /** Whether its page has a value that OpenMetrics forbids. */
@@ -104,7 +106,7 @@ export class FakeTarget implements Target {
   }
 
   internalDetails(): readonly InternalMetric[] {
-    return [];
+    return this.details;
   }
 
   demand(scope?: Scope): Observable<DemandAnswer> {

@@ -200,7 +200,7 @@ function pagesCell(facts: TargetRowFacts): Html {
     hasTrees ? item(address('/tree', query), 'tree') : undefined
   }${scopes}</ul>${
     status.isReady && series !== undefined
-      ? seriesText(countText(Number(series.value), 'series', 'series'), metrics)
+      ? seriesText(countText(Number(series.value), 'series', 'series'), target.internalDetails())
       : undefined
   }${others.length === 0 ? undefined : silentScopes(others, facts)}`;
 }
