@@ -40,28 +40,41 @@ export function reworded(text: string, words: ReadonlyMap<string, string>): stri
   return changed;
 }
 
+interface PageFolderOptions {
+  /** `real` for the machine's npx; `links`, the default, for a fast script that runs the linked programs. */
+  readonly npx?: 'real' | 'links' | undefined;
+  /** Scripts that take the place of programs, by name. */
+  readonly programs?: Readonly<Record<string, string>> | undefined;
+  /** The command line of a program that runs the terminals. */
+  readonly under?: readonly string[] | undefined;
+}
+
 export class PageFolder {
   readonly #base = mkdtempSync(join(tmpdir(), 'shm-page-'));
   readonly #before = new Set(readdirSync(SHM));
   readonly #words: ReadonlyMap<string, string>;
   readonly #sessions: ShellSession[] = [];
 
-  /**
-   * @param words the words to replace in the copied files, and their replacements
-   * @param npx `real` for the machine's npx; `links` for a fast script that runs the linked programs
-   */
+  readonly #under: readonly string[];
+
+  /** @param words the words to replace in the copied files, and their replacements */
   constructor(
     kind: 'sources' | 'empty',
     words: ReadonlyMap<string, string>,
-    npx: 'real' | 'links' = 'links',
+    { npx = 'links', programs = {}, under = [] }: PageFolderOptions = {},
   ) {
     this.#words = words;
+    this.#under = under;
     for (const name of ['bin', 'home', 'notes', 'page']) mkdirSync(join(this.#base, name));
     for (const program of PROGRAMS) {
       const script = `#!/bin/sh\nexec node '${join(PROJECT, 'dist/bin', program)}.js' "$@"\n`;
       writeFileSync(join(this.#base, 'bin', program), script, { mode: 0o755 });
     }
-    if (npx === 'links') writeFileSync(join(this.#base, 'bin', 'npx'), NPX, { mode: 0o755 });
+    for (const [name, script] of Object.entries({
+      ...(npx === 'links' && { npx: NPX }),
+      ...programs,
+    }))
+      writeFileSync(join(this.#base, 'bin', name), script, { mode: 0o755 });
     if (kind === 'sources') this.#fill();
   }
 
@@ -78,7 +91,7 @@ export class PageFolder {
   /** Opens a terminal in the folder, without access to a package registry. */
   session(): ShellSession {
     const own = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
-    const session = new ShellSession(this.path(''), join(this.#base, 'notes'), {
+    const env = {
       ...Object.fromEntries(own),
       HOME: join(this.#base, 'home'),
       PATH: `${join(this.#base, 'bin')}:${process.env['PATH'] ?? ''}`,
@@ -86,7 +99,8 @@ export class PageFolder {
       // Without this setting, npx would build the folder again.
       npm_config_ignore_scripts: 'true',
       npm_config_update_notifier: 'false',
-    });
+    };
+    const session = new ShellSession(this.path(''), join(this.#base, 'notes'), env, this.#under);
     this.#sessions.push(session);
     return session;
   }

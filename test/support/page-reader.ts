@@ -23,6 +23,12 @@ export interface PageTable {
   readonly npx?: 'real' | 'links';
   /** Required programs; the page is skipped if one is not installed. */
   readonly needs?: readonly string[];
+  /** Further requirements, and the reason to skip the page without each. */
+  readonly holds?: readonly (readonly [holds: () => boolean, reason: string])[];
+  /** The command line of a program that runs the terminal, such as `unshare`. */
+  readonly under?: readonly string[];
+  /** Scripts that take the place of programs, by name. */
+  readonly programs?: Readonly<Record<string, string>>;
   /** Commands to run before the page's first command, and what each prints once it is ready. */
   readonly given?: ByBeginning<RegExp>;
   /** Words of the page and their replacements in the test: ports, server keys, an editor. */
@@ -57,6 +63,7 @@ export function readsPage(page: string, table: PageTable): void {
     const reader = new PageReader(table);
     before(function () {
       needsPrograms(this, ...(table.needs ?? []));
+      for (const [holds, reason] of table.holds ?? []) needs(this, holds(), reason);
     });
     before(() => reader.open());
     after(() => reader.close());
@@ -127,7 +134,8 @@ class PageReader {
 
   async open(): Promise<void> {
     this.#words = new Map(Object.entries((await this.#table.words?.()) ?? {}));
-    this.#folder = new PageFolder(this.#table.folder ?? 'sources', this.#words, this.#table.npx);
+    const { folder = 'sources', npx, programs, under } = this.#table;
+    this.#folder = new PageFolder(folder, this.#words, { npx, programs, under });
     this.#session = this.#folder.session();
     for (const [command, until] of Object.entries(this.#table.given ?? {}))
       await this.#start(this.#session, command, until, new PageOutput([]));

@@ -31,12 +31,19 @@ export class ShellSession {
   /**
    * @param folder the working directory at the start
    * @param notes a folder for files with the commands and their output
+   * @param under the command line of a program that runs the shell
    */
-  constructor(folder: string, notes: string, env: NodeJS.ProcessEnv) {
+  constructor(
+    folder: string,
+    notes: string,
+    env: NodeJS.ProcessEnv,
+    under: readonly string[] = [],
+  ) {
     this.#notes = notes;
     // A new process group. It includes the processes that the commands start in the background.
     const options = { cwd: folder, env, detached: true } as const;
-    this.#shell = spawn('bash', ['--noprofile', '--norc'], options);
+    const [program, ...words] = [...under, 'bash', '--noprofile', '--norc'];
+    this.#shell = spawn(program, words, options);
     const lines = createInterface({ input: this.#shell.stdout });
     lines.on('line', (line) => this.#statuses.push(Number(line)));
     this.#shell.stdin.on('error', () => undefined);
