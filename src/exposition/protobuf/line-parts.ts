@@ -7,6 +7,8 @@ const LABEL = { name: 1, value: 2 };
 
 const [QUOTE, BACKSLASH, LINE_FEED, BLANK, EQUALS, BRACE] = [0x22, 0x5c, 0x0a, 0x20, 0x3d, 0x7b];
 
+const MAX_COUNT = 2n ** 64n - 1n;
+
 /** The positions of the parts of a line. One object serves all lines of a text. */
 export class LineParts {
   readonly text: Uint8Array;
@@ -17,7 +19,6 @@ export class LineParts {
   labels = 0;
   /** For each label: the start and end of its name, the start and end of its value, and the number of escapes. */
   readonly #labels: number[] = [];
-  #start = 0;
   #value = 0;
   /** The position of the line feed. */
   end = -1;
@@ -32,7 +33,6 @@ export class LineParts {
     const { text } = this;
     const start = this.end + 1;
     if (start >= text.length) return false;
-    this.#start = start;
     this.suffix = start + familyBytes;
     this.labels = 0;
     let at = this.suffix;
@@ -74,15 +74,11 @@ export class LineParts {
     return numberOf(this.#latin1(this.#value, this.end));
   }
 
-  /** The number of bytes before the value. */
-  get prefixBytes(): number {
-    return this.#value - this.#start;
-  }
-
   /** The value as a count; undefined if it is none, since a row may show any number as a count. */
   get count(): bigint | undefined {
     const text = this.#latin1(this.#value, this.end);
-    return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+    const count = /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+    return count !== undefined && count <= MAX_COUNT ? count : undefined;
   }
 
   #latin1(start: number | undefined, end: number | undefined): string {
@@ -116,4 +112,4 @@ export class LineParts {
 }
 
 /** A number as the text formats write it. */
-export const numberOf = (text: string): number => Number(text.replace('Inf', 'Infinity'));
+const numberOf = (text: string): number => Number(text.replace('Inf', 'Infinity'));

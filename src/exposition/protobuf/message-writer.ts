@@ -1,4 +1,5 @@
 // Writes protobuf messages field by field.
+import { COUNT_BYTES } from '../wasm/layout.js';
 
 const [BACKSLASH, LETTER_N, LINE_FEED] = [0x5c, 0x6e, 0x0a];
 /** Wire types. */
@@ -44,10 +45,12 @@ export class MessageWriter {
     this.#bytes[this.length++] = (field << 3) | wireType;
   }
 
-  integer(field: number, value: bigint): void {
+  /** Writes a varint of `COUNT_BYTES` bytes, so that another count fits in its place. */
+  count(field: number, value: bigint): void {
     this.tag(field, VARINT);
     let rest = value;
-    for (; rest > 0x7fn; rest >>= 7n) this.#bytes[this.length++] = Number(rest & 0x7fn) | 0x80;
+    for (let i = 1; i < COUNT_BYTES; i++, rest >>= 7n)
+      this.#bytes[this.length++] = Number(rest & 0x7fn) | 0x80;
     this.#bytes[this.length++] = Number(rest);
   }
 

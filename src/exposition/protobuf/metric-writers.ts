@@ -1,6 +1,7 @@
 // Converts lines of text into protobuf messages of the package io.prometheus.client, which Prometheus reads.
 import type { FamilyMetadata, MetricType } from '../../model.js';
-import { LineParts, numberOf } from './line-parts.js';
+import { COUNT_BYTES, IS_COUNT } from '../wasm/layout.js';
+import { LineParts } from './line-parts.js';
 import { MAX_VARINT_BYTES, MessageWriter, VARINT } from './message-writer.js';
 
 /** The type of a family in protobuf, and the field of `Metric` with its values. */
@@ -40,10 +41,7 @@ const LINE_BYTES = 64;
 /** A label in protobuf takes less than this many times its bytes as text. */
 const GROWTH = 3;
 
-const [LINE_FEED, UNDERSCORE] = [0x0a, 0x5f];
-const [ZERO, NINE, LETTER_C, LETTER_S] = [0x30, 0x39, 0x63, 0x73];
-/** Integers with this many digits are exact as doubles. */
-const EXACT_DIGITS = 15;
+const [UNDERSCORE, LETTER_C, LETTER_S] = [0x5f, 0x63, 0x73];
 
 /** The start of the metric of a line, in Unix milliseconds; undefined if it is unknown. */
 export type StartOfLine = (line: number) => number | undefined;
@@ -57,44 +55,11 @@ export interface MetricWriter {
   add(lines: Uint8Array, startOf?: StartOfLine): void;
   /** The fields `metric` of the family. Call it once. */
   end(): Buffer;
-  /** Where the values are; undefined if the lengths of the messages depend on them. */
-  readonly places: ValuePlaces | undefined;
-}
-
-/** Where the values of lines are in their text and in their messages. */
-export interface ValuePlaces {
-  /** The number of bytes of each line before its value. */
-  readonly prefixes: Uint32Array;
-  /** The position of each double in the messages. */
-  readonly doubles: Uint32Array;
-}
-
-/** Writes the values of a text into the messages of the same lines. */
-export function setValues(
-  text: Uint8Array,
-  { prefixes, doubles }: ValuePlaces,
-  messages: Uint8Array,
-): void {
-  const view = new DataView(messages.buffer, messages.byteOffset, messages.length);
-  const decoder = Buffer.from(text.buffer, text.byteOffset, text.length);
-  let at = 0;
-  for (let line = 0; line < doubles.length; line++) {
-    at += prefixes[line] ?? 0;
-    const start = at;
-    let value = 0;
-    let byte = text[at] ?? LINE_FEED;
-    // Fast path: most values are short integers.
-    while (byte >= ZERO && byte <= NINE) {
-      value = value * 10 + (byte - ZERO);
-      byte = text[++at] ?? LINE_FEED;
-    }
-    if (byte !== LINE_FEED || at - start > EXACT_DIGITS) {
-      at = decoder.indexOf(LINE_FEED, at);
-      value = numberOf(decoder.toString('latin1', start, at));
-    }
-    view.setFloat64(doubles[line] ?? 0, value, true);
-    at++;
-  }
+  /**
+   * The place of the value of each line, as the kernel reads it (wasm/layout.ts); undefined if the length of a message
+   * depends on its values.
+   */
+  readonly places: Uint32Array | undefined;
 }
 
 /** Whether a family states the start times of its metrics. */
@@ -140,11 +105,11 @@ class NumberWriter implements MetricWriter {
   readonly #field: number;
   readonly #created: CreatedWriter;
   readonly #out: MessageWriter;
-  readonly places: { readonly prefixes: Uint32Array; readonly doubles: Uint32Array };
+  readonly places: Uint32Array;
   #lines = 0;
 
   constructor(family: FamilyMetadata, bytes: number, lines: number) {
-    this.places = { prefixes: new Uint32Array(lines), doubles: new Uint32Array(lines) };
+    this.places = new Uint32Array(lines);
     this.#nameBytes = family.name.length;
     this.#field = MESSAGE_TYPES[family.type].field;
     this.#created = new CreatedWriter(family);
@@ -153,7 +118,6 @@ class NumberWriter implements MetricWriter {
 
   add(lines: Uint8Array, startOf: StartOfLine = UNKNOWN): void {
     const out = this.#out;
-    const { prefixes, doubles } = this.places;
     const line = new LineParts(lines);
     for (let start = 0, index = 0; line.next(this.#nameBytes); start = line.end, index++) {
       out.reserve(GROWTH * (line.end - start) + LINE_BYTES);
@@ -166,9 +130,7 @@ class NumberWriter implements MetricWriter {
       const fromEnd = out.length - double;
       out.close(number);
       out.close(metric);
-      const at = this.#lines++;
-      prefixes[at] = line.prefixBytes;
-      doubles[at] = out.length - fromEnd;
+      this.places[this.#lines++] = out.length - fromEnd;
     }
   }
 
@@ -183,6 +145,8 @@ interface OpenMetric {
   readonly metric: number;
   readonly distribution: number;
   readonly start: number | undefined;
+  /** The number of lines before it. */
+  readonly firstLine: number;
   hasSum: boolean;
   hasCount: boolean;
 }
@@ -195,13 +159,21 @@ class DistributionWriter implements MetricWriter {
   readonly #family: FamilyMetadata;
   readonly #created: CreatedWriter;
   readonly #out: MessageWriter;
-  readonly places = undefined;
+  readonly #places: Uint32Array;
+  #lines = 0;
+  /** Whether a line shows a number that is no count as one, so that its metric or bucket has no place for it. */
+  #hasNoCount = false;
   #open: OpenMetric | undefined;
 
-  constructor(family: FamilyMetadata, bytes: number) {
+  constructor(family: FamilyMetadata, bytes: number, lines: number) {
+    this.#places = new Uint32Array(lines);
     this.#family = family;
     this.#created = new CreatedWriter(family);
     this.#out = new MessageWriter(bytes + LINE_BYTES);
+  }
+
+  get places(): Uint32Array | undefined {
+    return this.#hasNoCount ? undefined : this.#places;
   }
 
   add(lines: Uint8Array, startOf: StartOfLine = UNKNOWN): void {
@@ -215,15 +187,11 @@ class DistributionWriter implements MetricWriter {
       const isCount = suffix === LETTER_C;
       const labels = isSum || isCount ? line.labels : line.labels - 1;
       const open = this.#opened(line, labels, () => startOf(index));
-      if (isSum) {
-        open.hasSum = true;
-        this.#out.double(DISTRIBUTION.sum, line.value);
-      } else if (isCount) {
-        const { count } = line;
-        if (count === undefined) continue;
-        open.hasCount = true;
-        this.#out.integer(DISTRIBUTION.count, count);
-      } else this.#writeStep(line, type === 'histogram');
+      this.#places[this.#lines++] = isSum
+        ? this.#writeSum(open, line)
+        : isCount
+          ? this.#writeCount(open, line)
+          : this.#writeStep(line, type === 'histogram');
     }
   }
 
@@ -232,17 +200,43 @@ class DistributionWriter implements MetricWriter {
     return this.#out.written;
   }
 
-  #writeStep(line: LineParts, isHistogram: boolean): void {
+  // These methods return the place of the value.
+
+  #writeSum(open: OpenMetric, line: LineParts): number {
+    open.hasSum = true;
+    this.#out.double(DISTRIBUTION.sum, line.value);
+    return this.#out.length - DOUBLE_BYTES;
+  }
+
+  #writeCount(open: OpenMetric, line: LineParts): number {
+    const count = this.#countOf(line);
+    if (count === undefined) return 0;
+    open.hasCount = true;
+    this.#out.count(DISTRIBUTION.count, count);
+    return (this.#out.length - COUNT_BYTES) | IS_COUNT;
+  }
+
+  #writeStep(line: LineParts, isHistogram: boolean): number {
     const out = this.#out;
     const step = out.open(DISTRIBUTION.step);
+    let place: number;
     if (isHistogram) {
-      out.integer(BUCKET.count, line.count ?? 0n);
+      out.count(BUCKET.count, this.#countOf(line) ?? 0n);
+      place = (out.length - COUNT_BYTES) | IS_COUNT;
       out.double(BUCKET.bound, line.lastLabel);
     } else {
       out.double(QUANTILE.quantile, line.lastLabel);
       out.double(QUANTILE.value, line.value);
+      place = out.length - DOUBLE_BYTES;
     }
     out.close(step);
+    return place;
+  }
+
+  #countOf(line: LineParts): bigint | undefined {
+    const { count } = line;
+    this.#hasNoCount ||= count === undefined;
+    return count;
   }
 
   /** The message to which a line with these labels belongs. */
@@ -255,7 +249,7 @@ class DistributionWriter implements MetricWriter {
     line.writeLabels(labels, out);
     const distribution = out.open(MESSAGE_TYPES[this.#family.type].field);
     const open = {
-      ...{ labels: key, metric, distribution, start: start() },
+      ...{ labels: key, metric, distribution, start: start(), firstLine: this.#lines },
       ...{ hasSum: false, hasCount: false },
     };
     this.#open = open;
@@ -266,15 +260,21 @@ class DistributionWriter implements MetricWriter {
     const open = this.#open;
     this.#open = undefined;
     if (open === undefined) return;
+    const places = this.#places.subarray(open.firstLine, this.#lines);
     if (!open.hasSum || !open.hasCount) {
       // Remove the message with its tag.
       this.#out.length = open.metric - 1;
+      places.fill(0);
       return;
     }
     this.#out.reserve(LINE_BYTES);
     this.#created.write(open.start, this.#out);
+    const { length } = this.#out;
     this.#out.close(open.distribution);
     this.#out.close(open.metric);
+    // Longer lengths have moved the values.
+    const growth = this.#out.length - length;
+    if (growth > 0) places.forEach((place, index) => (places[index] = place + growth));
   }
 }
 
@@ -287,7 +287,7 @@ export const isDistribution = ({ type }: FamilyMetadata): boolean =>
  */
 export const metricWriter = (family: FamilyMetadata, bytes: number, lines = 0): MetricWriter =>
   isDistribution(family)
-    ? new DistributionWriter(family, bytes)
+    ? new DistributionWriter(family, bytes, lines)
     : new NumberWriter(family, bytes, lines);
 
 /**

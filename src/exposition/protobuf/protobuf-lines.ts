@@ -1,21 +1,22 @@
 // The form `protobuf` of lines: their text as messages, in buffers of the kernel's memory.
-import { bytesOf } from '../../bytes.js';
 import type { FamilyMetadata, Piece } from '../../model.js';
 import { BYTES_A_BLOCK } from '../text/block.js';
 import type { Block } from '../text/block.js';
 import type { Family } from '../text/family.js';
 import { RenderBuffer } from '../text/text-snapshot.js';
+import { OPCODE } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { hasStarts, isDistribution, metricWriter, setValues } from './metric-writers.js';
-import type { StartOfLine, ValuePlaces } from './metric-writers.js';
+import { IS_COUNT, LINES_CHANGED, PLACE_BYTES } from '../wasm/layout.js';
+import { hasStarts, isDistribution, metricWriter } from './metric-writers.js';
+import type { StartOfLine } from './metric-writers.js';
 
 /** The start of the lines of a node in a family, in Unix milliseconds; undefined if it is unknown. */
 export type StartOf = (family: FamilyMetadata, nodeId: number) => number | undefined;
 
 /** Converting this much text takes about half a millisecond. */
 const BYTES_A_STEP = 65_536;
-/** Reading the values of a text takes this part of the time to convert it. */
-const VALUES_COST = 1 / 8;
+/** Writing changed values takes at most this part of the time to convert their text. */
+const VALUES_COST = 1 / 64;
 
 /** Consecutive pieces of text that are converted together, and their blocks. */
 interface TextGroup {
@@ -25,14 +26,13 @@ interface TextGroup {
   readonly firstLine: number;
 }
 
-/** The messages of a group. */
+/** The messages of a group. Their buffer begins with the places of the values, which the kernel reads. */
 interface Converted {
-  readonly texts: readonly Uint8Array[];
-  /** The `linesKey` of each block. */
-  readonly linesKeys: readonly object[];
-  readonly places: ValuePlaces | undefined;
-  readonly piece: Piece;
+  readonly blocks: readonly Block[];
+  /** The number of bytes before the messages; undefined if values cannot be written into them. */
+  readonly placesBytes: number | undefined;
   readonly buffer: RenderBuffer;
+  readonly piece: Piece;
 }
 
 export class ProtobufLines {
@@ -64,20 +64,18 @@ export class ProtobufLines {
         const [first] = group.blocks;
         if (first === undefined) continue;
         const known = this.#known.get(first);
-        if (known !== undefined && isSame(known.texts, textsOf(group))) {
-          used.set(first, known);
-          bytes += BYTES_A_BLOCK;
-        } else {
-          const written =
-            this.#withValues(group, known) ??
-            (yield* this.#converting(family.metadata, group, (index) =>
-              startOf(family.metadata, nodeIdOf(group.firstLine + index)),
-            ));
-          this.#known.set(first, written);
-          used.set(first, written);
+        const updated = this.#updated(group, known);
+        const next =
+          updated ??
+          (yield* this.#converting(family.metadata, group, (index) =>
+            startOf(family.metadata, nodeIdOf(group.firstLine + index)),
+          ));
+        used.set(first, next);
+        if (next !== known) {
+          this.#known.set(first, next);
           if (known !== undefined && !known.buffer.isFreed) known.buffer.release();
-          bytes += written.piece.bytes * VALUES_COST;
         }
+        bytes += BYTES_A_BLOCK + next.piece.bytes * (updated === undefined ? 1 : VALUES_COST);
         if (bytes < BYTES_A_STEP) continue;
         bytes = 0;
         yield;
@@ -99,19 +97,33 @@ export class ProtobufLines {
     this.#known.clear();
   }
 
-  /** The last messages of the same lines, with their current values; undefined if the lines differ. */
-  #withValues(group: TextGroup, known: Converted | undefined): Converted | undefined {
-    const { pieces, blocks } = group;
-    const [piece] = pieces;
-    if (known?.places === undefined || piece === undefined) return undefined;
-    const linesKeys = linesKeysOf(blocks);
-    if (!isSame(known.linesKeys, linesKeys)) return undefined;
-    const { places } = known;
-    // Write into the last buffer if no snapshot holds it.
-    const buffer = known.buffer.reuse() ?? this.#buffer(known.piece.data);
-    const data = this.#kernel.view(buffer.address, known.piece.data.length);
-    setValues(piece.data, places, data);
-    return { texts: textsOf(group), linesKeys, places, buffer, piece: { ...piece, data } };
+  /** The last messages of the same lines, with their current values; undefined if they must be converted. */
+  #updated({ pieces, blocks }: TextGroup, known: Converted | undefined): Converted | undefined {
+    if (known === undefined || !isSame(known.blocks, blocks)) return undefined;
+    if (blocks.every(({ messagesDirtyFlags }) => messagesDirtyFlags === 0)) return known;
+    const { placesBytes, piece } = known;
+    const haveLinesChanged = blocks.some(
+      ({ messagesDirtyFlags }) => (messagesDirtyFlags & LINES_CHANGED) !== 0,
+    );
+    if (placesBytes === undefined || haveLinesChanged) return undefined;
+    const buffer = this.#writable(known.buffer);
+    const messages = buffer.address + placesBytes;
+    let places = buffer.address;
+    for (const { address, count } of blocks) {
+      this.#kernel.run.writeValues(address, places, messages);
+      places += count * PLACE_BYTES;
+    }
+    const data = this.#kernel.view(messages, piece.data.length);
+    return { ...known, buffer, piece: { ...piece, bytes: textBytes(pieces), data } };
+  }
+
+  /** The last buffer if no snapshot holds it, else a copy. */
+  #writable(last: RenderBuffer): RenderBuffer {
+    const reused = last.reuse();
+    if (reused !== undefined) return reused;
+    const copy = new RenderBuffer(this.#kernel, last.capacity);
+    this.#kernel.run.copy(copy.address, last.address, last.capacity);
+    return copy;
   }
 
   *#converting(
@@ -120,9 +132,8 @@ export class ProtobufLines {
     startOf: StartOfLine,
   ): Generator<void, Converted> {
     const { pieces, blocks } = group;
-    const texts = textsOf(group);
     const lines = pieces.reduce((sum, each) => sum + each.lines, 0);
-    const bytes = bytesOf(texts);
+    const bytes = textBytes(pieces);
     const writer = metricWriter(family, bytes, lines);
     let [line, step] = [0, 0];
     for (const piece of pieces) {
@@ -135,24 +146,29 @@ export class ProtobufLines {
       yield;
     }
     const messages = writer.end();
-    const buffer = this.#buffer(messages);
-    const data = this.#kernel.view(buffer.address, messages.length);
+    const places = writer.places && canWrite(blocks, writer.places) ? writer.places : undefined;
+    const placesBytes = lines * PLACE_BYTES;
+    const buffer = new RenderBuffer(this.#kernel, placesBytes + messages.length);
+    this.#kernel.u32.set(places ?? [], buffer.address / PLACE_BYTES);
+    const data = this.#kernel.view(buffer.address + placesBytes, messages.length);
+    data.set(messages);
+    for (const { address } of blocks) this.#kernel.run.messagesWritten(address);
     const piece = { family, lines, data, bytes, crc: undefined };
-    return { texts, linesKeys: linesKeysOf(blocks), places: writer.places, buffer, piece };
-  }
-
-  /** A new buffer with a copy of the messages. */
-  #buffer(messages: Uint8Array): RenderBuffer {
-    const buffer = new RenderBuffer(this.#kernel, Math.max(1, messages.length));
-    this.#kernel.view(buffer.address, messages.length).set(messages);
-    return buffer;
+    return { blocks: [...blocks], placesBytes: places && placesBytes, buffer, piece };
   }
 }
 
-const textsOf = ({ pieces }: TextGroup): readonly Uint8Array[] => pieces.map(({ data }) => data);
+/** Whether the kernel can write the values of all lines: it writes counts only from integers without a sign. */
+function canWrite(blocks: readonly Block[], places: Uint32Array): boolean {
+  let line = 0;
+  for (const block of blocks)
+    for (let i = 0; i < block.count; i++)
+      if (((places[line++] ?? 0) & IS_COUNT) !== 0 && block.opcode(i) !== OPCODE.u64) return false;
+  return true;
+}
 
-const linesKeysOf = (blocks: readonly Block[]): readonly object[] =>
-  blocks.map(({ linesKey }) => linesKey);
+const textBytes = (pieces: readonly Piece[]): number =>
+  pieces.reduce((sum, { bytes }) => sum + bytes, 0);
 
 const isSame = (a: readonly object[], b: readonly object[]): boolean =>
   a.length === b.length && a.every((each, index) => each === b[index]);

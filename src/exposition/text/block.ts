@@ -11,6 +11,7 @@ import {
   BLOCK_DEFLATE_DIRTY,
   BLOCK_ENTRIES,
   BLOCK_IS_SORTED,
+  BLOCK_MESSAGES_DIRTY,
   BLOCK_ORDER,
   BLOCK_TEXT_DIRTY,
   ENTRY_BITS,
@@ -19,6 +20,7 @@ import {
   ENTRY_HASH,
   ENTRY_LABELS,
   ENTRY_NAME,
+  ENTRY_OPCODE,
   ENTRY_SERIES_INDEX,
   LINES_CHANGED,
   ORDER_BYTES,
@@ -63,7 +65,6 @@ export class Block {
   #free: number[] = [];
   /** Bytes of all names and labels. */
   #textBytes = 0;
-  #linesKey: object | undefined;
 
   /** @param capacity the number of lines to allocate memory for */
   constructor(kernel: Kernel, family: FamilyMetadata, capacity = FIRST_CAPACITY) {
@@ -111,9 +112,9 @@ export class Block {
     return this.#header(BLOCK_TEXT_DIRTY) !== 0;
   }
 
-  /** The same object as long as the block has the same lines in the same order, whatever their values are. */
-  get linesKey(): object {
-    return (this.#linesKey ??= {});
+  /** The dirty flags of the protobuf messages; 0 if they are current. */
+  get messagesDirtyFlags(): number {
+    return this.#header(BLOCK_MESSAGES_DIRTY);
   }
 
   /** The last deflate block, if any. */
@@ -169,6 +170,11 @@ export class Block {
     return this.#kernel.f64[this.#entryOf(this.#entry(index)) >>> 3] ?? 0;
   }
 
+  /** How the kernel reads the value of a line; see `Line`. */
+  opcode(index: number): number {
+    return this.#field(this.#entry(index), ENTRY_OPCODE);
+  }
+
   /** Bytes of the name and labels of a line. */
   lineBytes(index: number): number {
     return this.#textBytesOf(this.#entry(index));
@@ -177,7 +183,6 @@ export class Block {
   /** Inserts a line into a block with fewer than `MAX_LINES` lines; returns the bytes of its name and labels. */
   insert(index: number, key: LineKey, name: StoredText, line: Line, hash: number): number {
     this.#reserve(this.#count + 1);
-    this.#linesKey = undefined;
     const { run, texts } = this.#kernel;
     const { labels, constant, cell, opcode } = line;
     const nameAt = name.address;
@@ -310,9 +315,9 @@ export class Block {
   }
 
   #markLinesChanged(): void {
-    this.#linesKey = undefined;
     this.#setHeader(BLOCK_TEXT_DIRTY, LINES_CHANGED);
     this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
+    this.#setHeader(BLOCK_MESSAGES_DIRTY, LINES_CHANGED);
   }
 
   #header(field: number): number {

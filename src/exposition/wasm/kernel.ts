@@ -89,6 +89,8 @@ interface KernelExports {
   countSymbols(block: number, code: number, to: number): void;
   deflateAll(block: number, code: number, to: number): number;
   deflateChanged(block: number, code: number, from: number, to: number): number;
+  writeValues(block: number, places: number, messages: number): void;
+  messagesWritten(block: number): void;
   writeValue(bits: bigint, opcode: number, at: number): number;
 }
 

@@ -37,14 +37,15 @@ export const LENGTH_DELTAS_AT = VALUE_AT + 80;
 export const FREE_AT = LENGTH_DELTAS_AT + MAX_LINES;
 
 // The header of a block. An entry keeps its position while its line is in the block. `order` lists the entries in the
-// order of the lines; the block is sorted if line i is entry i. Two bitmaps mark the entries whose values changed since
-// the text or the deflate block was written. `text` and `deflate` are the dirty flags of text and deflate block.
+// order of the lines; the block is sorted if line i is entry i. Three bitmaps mark the entries whose values changed since
+// the text, the deflate block or the protobuf messages were written. `text`, `deflate` and `messages` are their dirty
+// flags.
 //
-//   0         4       8       12     16        20      24        28         32       36         40       44  48        304       560
-//   +---------+-------+-------+------+---------+-------+---------+----------+--------+----------+--------+---+---------+---------+
-//   | entries | order | count | text | deflate | is    | records | line     | groups | capacity | totals |   | changes | changes |
-//   | at      | at    |       | dirty flags    | sorted| at      | distance | at     | in lines | at     |   | of text | deflate |
-//   +---------+-------+-------+------+---------+-------+---------+----------+--------+----------+--------+---+---------+---------+
+//   0         4       8       12     16        20      24        28         32       36         40       44         48        304       560        816
+//   +---------+-------+-------+------+---------+-------+---------+----------+--------+----------+--------+----------+---------+---------+----------+
+//   | entries | order | count | text | deflate | is    | records | line     | groups | capacity | totals | messages | changes | changes | changes  |
+//   | at      | at    |       | dirty flags    | sorted| at      | distance | at     | in lines | at     | dirty    | of text | deflate | messages |
+//   +---------+-------+-------+------+---------+-------+---------+----------+--------+----------+--------+----------+---------+---------+----------+
 export const BLOCK_ENTRIES = 0;
 export const BLOCK_ORDER = 4;
 export const BLOCK_COUNT = 8;
@@ -56,10 +57,12 @@ export const BLOCK_LINE_DISTANCE = 28;
 export const BLOCK_GROUPS = 32;
 export const BLOCK_CAPACITY = 36;
 export const BLOCK_TOTALS = 40;
+export const BLOCK_MESSAGES_DIRTY = 44;
 export const BLOCK_TEXT_CHANGES = 48;
 export const CHANGES_BYTES = MAX_LINES / 8;
 export const BLOCK_DEFLATE_CHANGES = BLOCK_TEXT_CHANGES + CHANGES_BYTES;
-export const BLOCK_BYTES = BLOCK_DEFLATE_CHANGES + CHANGES_BYTES;
+export const BLOCK_MESSAGES_CHANGES = BLOCK_DEFLATE_CHANGES + CHANGES_BYTES;
+export const BLOCK_BYTES = BLOCK_MESSAGES_CHANGES + CHANGES_BYTES;
 
 /** Dirty flags: a value changed, or lines were added or removed. */
 export const VALUES_CHANGED = 1;
@@ -118,6 +121,12 @@ export const OPCODE_BOOL = 4;
 export const OPCODE_WRAP32 = 5;
 export const SCALED = 0x100;
 export const SCALE_SHIFT = 16;
+
+// The place of a line's value in protobuf messages: its offset, with the flag IS_COUNT for the count of a histogram or
+// summary. 0 if the messages lack the value. A value is a double, a count a varint of COUNT_BYTES bytes.
+export const PLACE_BYTES = 4;
+export const IS_COUNT = 0x80000000;
+export const COUNT_BYTES = 10;
 
 /** The record of a compressed line, and the total of a line or a group of lines: assembly/deflate.ts. */
 export const RECORD_BYTES = 24;

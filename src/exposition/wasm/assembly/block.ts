@@ -7,6 +7,8 @@ import {
   BLOCK_DEFLATE_DIRTY,
   BLOCK_ENTRIES,
   BLOCK_IS_SORTED,
+  BLOCK_MESSAGES_CHANGES,
+  BLOCK_MESSAGES_DIRTY,
   BLOCK_ORDER,
   BLOCK_TEXT_CHANGES,
   BLOCK_TEXT_DIRTY,
@@ -167,7 +169,10 @@ export function markDirty(cell: usize): void {
     store<u32>(at, load<u32>(at, BLOCK_TEXT_CHANGES) | bit, BLOCK_TEXT_CHANGES);
     store<u32>(at, load<u32>(at, BLOCK_DEFLATE_CHANGES) | bit, BLOCK_DEFLATE_CHANGES);
     store<u32>(block, load<u32>(block, BLOCK_TEXT_DIRTY) | VALUES_CHANGED, BLOCK_TEXT_DIRTY);
+    store<u32>(at, load<u32>(at, BLOCK_MESSAGES_CHANGES) | bit, BLOCK_MESSAGES_CHANGES);
     store<u32>(block, load<u32>(block, BLOCK_DEFLATE_DIRTY) | VALUES_CHANGED, BLOCK_DEFLATE_DIRTY);
+    const messages = load<u32>(block, BLOCK_MESSAGES_DIRTY);
+    store<u32>(block, messages | VALUES_CHANGED, BLOCK_MESSAGES_DIRTY);
     if ((line & HAS_NEXT) == 0) return;
     line = load<u32>(nextAt(entriesOf(block), line));
   }
@@ -198,6 +203,7 @@ export function insert(
   store<u32>(block, count + 1, BLOCK_COUNT);
   store<u32>(block, LINES_CHANGED, BLOCK_TEXT_DIRTY);
   store<u32>(block, LINES_CHANGED, BLOCK_DEFLATE_DIRTY);
+  store<u32>(block, LINES_CHANGED, BLOCK_MESSAGES_DIRTY);
   const at = entriesOf(block) + <usize>entry * ENTRY_BYTES;
   store<f64>(at, nodeId);
   store<f64>(at, hash, ENTRY_HASH);

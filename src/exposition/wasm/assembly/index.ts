@@ -1,5 +1,6 @@
-// The kernel: compares copied slots, and writes lines as text or as a deflate block. The code is AssemblyScript. It
-// allocates no memory and has no static data. Addresses come from ../layout.ts, tables from ../kernel.ts.
+// The kernel: compares copied slots, writes lines as text or as a deflate block, and writes values into protobuf
+// messages. The code is AssemblyScript. It allocates no memory and has no static data. Addresses come from
+// ../layout.ts, tables from ../kernel.ts.
 export { insert, markDirty, relink, sort, storeChanged } from './block';
 export { copy, hasNegativeOrNaN, render, writesAll } from './lines';
 export {
@@ -9,4 +10,5 @@ export {
   deflateChanged,
   prepareRecords,
 } from './deflate';
+export { messagesWritten, writeValues } from './messages';
 export { writeValue } from './values';

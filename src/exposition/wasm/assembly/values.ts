@@ -22,10 +22,7 @@ const HIGHEST_BIT: u64 = 0x8000000000000000;
 /** Writes the text of one value, at most 25 bytes; returns the address after it. Overwrites up to 16 bytes after it. */
 export function writeValue(bits: u64, opcode: u32, at: usize): usize {
   const kind = opcode & 0xff;
-  if (opcode & SCALED) {
-    const scale = <usize>load<u32>(SCALES_POINTER) + <usize>(opcode >> SCALE_SHIFT) * SCALE_BYTES;
-    return writeFloat((numberOf(bits, kind) * load<f64>(scale)) / load<f64>(scale, 8), at);
-  }
+  if (opcode & SCALED) return writeFloat(scaledNumberOf(bits, opcode), at);
   if (kind == OPCODE_U64) return writeInteger(bits, at);
   if (kind == OPCODE_F64) return writeFloat(reinterpret<f64>(bits), at);
   if (kind == OPCODE_BOOL) return writeInteger(bits != 0 ? 1 : 0, at);
@@ -34,6 +31,14 @@ export function writeValue(bits: u64, opcode: u32, at: usize): usize {
   if (kind == OPCODE_WRAP32 && signed >= -0x100000000) return writeInteger(bits + 0x100000000, at);
   store<u8>(at, 0x2d);
   return writeInteger(0 - bits, at + 1);
+}
+
+/** The number that a line shows; 64-bit integers are rounded. */
+export function scaledNumberOf(bits: u64, opcode: u32): f64 {
+  const number = numberOf(bits, opcode & 0xff);
+  if ((opcode & SCALED) == 0) return number;
+  const scale = <usize>load<u32>(SCALES_POINTER) + <usize>(opcode >> SCALE_SHIFT) * SCALE_BYTES;
+  return (number * load<f64>(scale)) / load<f64>(scale, 8);
 }
 
 export function numberOf(bits: u64, kind: u32): f64 {
