@@ -193,6 +193,12 @@ export class DeflatedLines {
     for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);
   }
 
+  /** Frees the deflate block and the records. The next write writes everything again. */
+  drop(): void {
+    this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
+    this.close();
+  }
+
   close(): void {
     this.#last?.buffer.release();
     this.#last = undefined;

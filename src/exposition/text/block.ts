@@ -133,6 +133,11 @@ export class Block {
     this.#deflated.write(context);
   }
 
+  /** Frees the deflate block and all that only `deflate` needs. */
+  dropDeflated(): void {
+    this.#deflated.drop();
+  }
+
   /** Counts the symbols of the deflate block, and adds them to `counts`. */
   countSymbols(context: DeflateContext, counts: number[]): void {
     this.sort();

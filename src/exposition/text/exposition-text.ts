@@ -161,6 +161,7 @@ export class ExpositionText {
       lines.set('protobuf', yield* this.#messages.rendering(this.#order, text, startOf, buffers));
     else this.#messages.close();
     if (usesKernel) lines.set('deflated', yield* this.#deflating(buffers));
+    else yield* this.#droppingDeflated();
     const metadata = (this.#metadata ??= this.#order.map((family) => family.metadata));
     return new TextSnapshot({
       metadata,
@@ -205,6 +206,18 @@ export class ExpositionText {
       }
     context.rendered(bytesOf(pieces.map(({ data }) => data)));
     return pieces;
+  }
+
+  /** Frees all deflate blocks and what only they need, one block per step. */
+  *#droppingDeflated(): Generator<void, void> {
+    if (this.#context === undefined) return;
+    for (const family of this.#order)
+      for (const block of family.blocks) {
+        block.dropDeflated();
+        yield;
+      }
+    this.#context.close();
+    this.#context = undefined;
   }
 
   /** Whether any family violates OpenMetrics. Searches in small steps. */

@@ -206,6 +206,25 @@ describe('the exposition text', () => {
     runToEnd(text.closing());
   });
 
+  for (const [form, other] of [
+    ['deflated', 'text'],
+    ['text', 'deflated'],
+    ['protobuf', 'text'],
+  ] as const)
+    it(`frees the memory of the form ${form} when a render no longer writes it`, () => {
+      const pair = new TextPair();
+      for (let nodeId = 0; nodeId < 3000; nodeId++) pair.put(0, nodeId, 0, nodeId % VALUES);
+      pair.render(false, [other]);
+      const { used } = pair.kernel.arena;
+      pair.render(false, [form, other]);
+      expect(pair.kernel.arena.used).to.be.above(used);
+      pair.render(false, [other]);
+      expect(pair.kernel.arena.used).to.equal(used);
+      pair.set(0, 5);
+      pair.render(false, [form, other]);
+      pair.close();
+    });
+
   it('can have a line longer than a block', () => {
     const pair = new TextPair([(nodeId) => `{nodeId="${nodeId}",long="${'x'.repeat(600_000)}"}`]);
     for (const nodeId of [3, 1, 2, 0, 4]) pair.put(0, nodeId, 0, nodeId);
