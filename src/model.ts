@@ -40,8 +40,11 @@ export interface Sample {
   readonly value: string;
 }
 
-/** The forms in which lines are written: as text, as blocks of a deflate stream, or as messages of protobuf. */
-export const LINE_FORMS = ['text', 'deflated', 'protobuf'] as const;
+/**
+ * The forms in which lines are written: as text, as blocks of a deflate stream, as messages of protobuf, or as text
+ * with `_created` lines.
+ */
+export const LINE_FORMS = ['text', 'deflated', 'protobuf', 'created'] as const;
 export type LineForm = (typeof LINE_FORMS)[number];
 /** The form of a demand that states none. */
 export const DEFAULT_FORM: LineForm = 'text';
@@ -51,7 +54,7 @@ export interface Piece {
   readonly family: FamilyMetadata;
   /** The number of lines. */
   readonly lines: number;
-  /** The text, one deflate block that is aligned to a byte, or fields `metric` of a `MetricFamily`. */
+  /** Text, one deflate block that is aligned to a byte, or fields `metric` of a `MetricFamily`. */
   readonly data: Uint8Array;
   /** Bytes of the lines as text. */
   readonly bytes: number;

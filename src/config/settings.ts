@@ -202,6 +202,11 @@ export const SETTINGS = {
     flag,
     'Leaves the internal metrics off the pages of targets. /-/metrics still has them',
   ),
+  openmetricsCreatedLines: optional(
+    false,
+    flag,
+    'Adds `_created` lines, which state start times, to OpenMetrics pages. Prometheus stores them as series unless its feature `created-timestamp-zero-ingestion` is on',
+  ),
   webConfigFile: optional(
     '',
     path,

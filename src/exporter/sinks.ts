@@ -9,7 +9,7 @@ import { prefixFault, prefixedFault } from '../errors.js';
 import { joinSnapshots } from '../exposition/page/joined-snapshot.js';
 import { mergedDocument } from '../exposition/page/merged-document.js';
 import { once } from '../exposition/memoize.js';
-import { OPEN_METRICS } from '../exposition/page/open-metrics.js';
+import { OPEN_METRICS, OPEN_METRICS_CREATED } from '../exposition/page/open-metrics.js';
 import { PROTOBUF } from '../exposition/page/protobuf.js';
 import { jsonDocument, textDocument } from '../exposition/page/stdout-document.js';
 import { TEXT, notReadyText } from '../exposition/page/text-page.js';
@@ -102,6 +102,7 @@ function httpOptions(context: SinkContext): HttpOptions {
   const { sockets, maxConnections = Infinity, reload, log, hasHostPage } = context;
   const report = once(() => leftOutReport('host page', context));
   const addresses = listenAddresses(settings, sockets);
+  const openMetrics = settings.openmetricsCreatedLines ? OPEN_METRICS_CREATED : OPEN_METRICS;
   const guard = guardOf(settings, log, selfMetrics);
   return {
     ...{ addresses, guard, service, unixMs },
@@ -111,7 +112,7 @@ function httpOptions(context: SinkContext): HttpOptions {
     maxConnections: Math.min(settings.httpMaxConnections, maxConnections),
     maxScrapes: settings.httpMaxScrapes,
     path: settings.metricsPath,
-    formats: [TEXT, OPEN_METRICS, PROTOBUF],
+    formats: [TEXT, openMetrics, PROTOBUF],
     scope: (name) => scopes.get(name),
     scopeNames: (target) => scopes.namesFor(target),
     notReady: notReadyText,

@@ -49,6 +49,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   metrics_systemd_socket: ['true', false],
   internal_metrics: ['"basic"', false],
   pages_without_internal_metrics: ['true', false],
+  openmetrics_created_lines: ['true', false],
   web_config_file: ['"w.yml"', false],
   metrics_path: ['"/m"', false],
   http_response_timeout_seconds: ['1', false],

@@ -48,6 +48,7 @@ describe('the configuration', () => {
     ['metricsSystemdSocket', 'metrics_systemd_socket', false],
     ['internalMetrics', 'internal_metrics', 'full'],
     ['pagesWithoutInternalMetrics', 'pages_without_internal_metrics', false],
+    ['openmetricsCreatedLines', 'openmetrics_created_lines', false],
     ['webConfigFile', 'web_config_file', ''],
     ['metricsPath', 'metrics_path', '/metrics'],
     ['httpResponseTimeoutSeconds', 'http_response_timeout_seconds', 120],

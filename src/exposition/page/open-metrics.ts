@@ -1,8 +1,9 @@
 // OpenMetrics 1.0 text: the sample lines of text 0.0.4 with other headers and an end mark.
 import { namesTaken, unsharedNames } from '../../catalogue/names.js';
-import type { FamilyMetadata } from '../../model.js';
+import type { FamilyMetadata, Piece, Snapshot } from '../../model.js';
 import { memoize } from '../memoize.js';
-import { textFormat } from './text-page.js';
+import { textFormat, textLines } from './text-page.js';
+import type { Syntax } from './text-page.js';
 
 /** For each type, the suffix that is part of sample names but not of family names. */
 const SUFFIXES: Readonly<Partial<Record<FamilyMetadata['type'], string>>> = {
@@ -88,11 +89,47 @@ export function openMetricsFamilies(
   });
 }
 
-/** Pages of OpenMetrics 1.0; the parameter `escaping` states that names have letters, digits and underscores only. */
-export const OPEN_METRICS = textFormat({
+/** OpenMetrics 1.0; the parameter `escaping` states that names have letters, digits and underscores only. */
+const SYNTAX: Syntax = {
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
   headerText: openMetricsHeader,
   adapt: openMetricsFamilies,
   accepts: ({ snapshot }) => !snapshot.violatesOpenMetrics,
   end: '# EOF\n',
+};
+
+export const OPEN_METRICS = textFormat(SYNTAX);
+
+/** Pages with a `_created` line for each counter, histogram and summary whose start time is known. */
+export const OPEN_METRICS_CREATED = textFormat({
+  ...SYNTAX,
+  lines: { form: 'created', of: withCreatedLines },
 });
+
+/** A family of the type unknown has no `_created` lines. Neither has a snapshot that was rendered without them. */
+function withCreatedLines(snapshot: Snapshot, adapted: readonly FamilyMetadata[]): Snapshot {
+  const created = snapshot.lines('created');
+  if (created === undefined) return snapshot;
+  const [withLines, without] = [byName(created), byName(textLines(snapshot))];
+  const pieces = snapshot.metadata.flatMap(({ name, type }, index) => {
+    const isSame = adapted[index]?.type === type;
+    return (isSame ? withLines : without).get(name) ?? [];
+  });
+  const { metadata, violatesOpenMetrics } = snapshot;
+  return {
+    ...{ metadata, violatesOpenMetrics },
+    lines: (form) => (form === 'text' ? pieces : undefined),
+    hold: () => snapshot.hold(),
+  };
+}
+
+/** The pieces of each family. Those of several targets have the same name. */
+function byName(pieces: readonly Piece[]): ReadonlyMap<string, readonly Piece[]> {
+  const families = new Map<string, Piece[]>();
+  for (const piece of pieces) {
+    const known = families.get(piece.family.name);
+    if (known === undefined) families.set(piece.family.name, [piece]);
+    else known.push(piece);
+  }
+  return families;
+}

@@ -5,6 +5,7 @@ import type {
   FamilyMetadata,
   Format,
   FamilyLines,
+  LineForm,
   Page,
   PageContent,
   Piece,
@@ -63,7 +64,7 @@ export function sizeOf(snapshot: Snapshot): { readonly series: number; readonly 
 }
 
 /** The parts of a text format that differ from other text formats. */
-interface Syntax {
+export interface Syntax {
   readonly contentType: string;
   /** The header lines of a family. */
   readonly headerText: (metadata: FamilyMetadata) => string;
@@ -75,6 +76,12 @@ interface Syntax {
     families: readonly FamilyMetadata[],
     isFirst: boolean,
   ) => readonly FamilyMetadata[];
+  /** The form of lines that pages show, and the snapshot with these lines as text. By default, pages show text. */
+  readonly lines?: {
+    readonly form: LineForm;
+    /** @param adapted the families as `adapt` returned them */
+    readonly of: (snapshot: Snapshot, adapted: readonly FamilyMetadata[]) => Snapshot;
+  };
   /** The last line of a page, if any. */
   readonly end: string;
   readonly accepts?: Format['accepts'];
@@ -86,13 +93,14 @@ export interface TextFormat extends Format {
 }
 
 export function textFormat(syntax: Syntax): TextFormat {
-  const { contentType, end, accepts, adapt = (all: readonly FamilyMetadata[]) => all } = syntax;
+  const { contentType, end, accepts, lines } = syntax;
+  const { adapt = (all: readonly FamilyMetadata[]) => all } = syntax;
   const headerText = memoize(syntax.headerText);
   const headerOf = memoize((metadata: FamilyMetadata) => Buffer.from(headerText(metadata)));
-  const applicationText = memoize(
-    (snapshot: Snapshot) =>
-      new ApplicationText(snapshot, adapt(snapshot.metadata, true).map(headerOf)),
-  );
+  const applicationText = memoize((snapshot: Snapshot) => {
+    const families = adapt(snapshot.metadata, true);
+    return new ApplicationText(lines?.of(snapshot, families) ?? snapshot, families.map(headerOf));
+  });
   /** The text of the internal metrics, then the end mark of the format. It differs from page to page. */
   const internalText = (internal: readonly FamilyLines[]): readonly Uint8Array[] => {
     const adapted = adapt(
@@ -107,7 +115,7 @@ export function textFormat(syntax: Syntax): TextFormat {
   };
   return {
     contentType,
-    form: (usesGzip) => (usesGzip ? 'deflated' : 'text'),
+    form: (usesGzip) => lines?.form ?? (usesGzip ? 'deflated' : 'text'),
     ...(accepts !== undefined && { accepts }),
     page: ({ snapshot, internal }) =>
       new TextPage(contentType, applicationText(snapshot), internalText(internal), snapshot.hold()),

@@ -65,6 +65,10 @@ export interface MetricWriter {
 /** Whether a family states the start times of its metrics. */
 export const hasStarts = ({ type }: FamilyMetadata): boolean => CREATED[type] !== undefined;
 
+/** Whether a start can be stated. A JVM may state any number, and a negative one would make a page unreadable. */
+export const isValidStart = (unixMs: number | undefined): unixMs is number =>
+  unixMs !== undefined && unixMs >= 0 && unixMs <= Number.MAX_SAFE_INTEGER;
+
 /** Writes start times. Most metrics of a family have the same one, so the last one is kept. */
 class CreatedWriter {
   readonly #field: number | undefined;
@@ -76,9 +80,7 @@ class CreatedWriter {
   }
 
   write(unixMs: number | undefined, out: MessageWriter): void {
-    if (this.#field === undefined || unixMs === undefined) return;
-    // A JVM may state any number. A negative one would make the page unreadable.
-    if (!(unixMs >= 0 && unixMs <= Number.MAX_SAFE_INTEGER)) return;
+    if (this.#field === undefined || !isValidStart(unixMs)) return;
     if (unixMs !== this.#last) this.#bytes = this.#encoded(this.#field, unixMs);
     this.#last = unixMs;
     out.copy(this.#bytes);

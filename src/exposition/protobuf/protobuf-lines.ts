@@ -2,6 +2,7 @@
 import type { FamilyMetadata, Piece } from '../../model.js';
 import { BYTES_A_BLOCK } from '../text/block.js';
 import type { Block } from '../text/block.js';
+import { nodeIdsOf } from '../text/family.js';
 import type { Family } from '../text/family.js';
 import { RenderBuffer } from '../text/text-snapshot.js';
 import { OPCODE } from '../wasm/kernel.js';
@@ -186,17 +187,4 @@ function groupsOf({ metadata, blocks }: Family, pieces: readonly Piece[]): reado
     for (let line = first; line < firstLine; block++) line += blocks[block]?.count ?? Infinity;
     return { pieces: [piece], blocks: blocks.slice(start, block), firstLine: first };
   });
-}
-
-/** Returns the node ids of the lines of a family, for growing line numbers. */
-function nodeIdsOf({ blocks }: Family): (line: number) => number {
-  let [index, first] = [0, 0];
-  return (line) => {
-    let block = blocks[index];
-    while (block !== undefined && line >= first + block.count) {
-      first += block.count;
-      block = blocks[++index];
-    }
-    return block?.nodeId(line - first) ?? 0;
-  };
 }

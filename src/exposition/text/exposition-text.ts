@@ -12,6 +12,7 @@ import type { Line, LineKey } from './line.js';
 import { hashOf } from '../wasm/memory.js';
 import { BYTES_A_BLOCK } from './block.js';
 import { BYTES_A_STEP, Chunks } from './chunks.js';
+import { CreatedLines } from './created-lines.js';
 import { Family } from './family.js';
 import type { LinePosition, TextSize } from './family.js';
 import { TextSnapshot } from './text-snapshot.js';
@@ -21,6 +22,9 @@ import type { RenderBuffer } from './text-snapshot.js';
 const CHARACTERS_A_STEP = 128;
 /** Renders keep writing a form until this many successive demands ask only for other forms. */
 const KEPT_DEMANDS = 16;
+
+/** The forms that are converted from the text. */
+const CONVERTED = ['protobuf', 'created'] as const;
 
 /** The number of families that `largestFamilies` lists. */
 const MAX_LARGEST = 10;
@@ -36,7 +40,7 @@ export class ExpositionText {
   /** The metadata of all families, in the order of a page; undefined after families were added or removed. */
   #metadata: readonly FamilyMetadata[] | undefined;
   readonly #chunks: Chunks;
-  readonly #messages: ProtobufLines;
+  readonly #converted: Readonly<Record<(typeof CONVERTED)[number], ProtobufLines | CreatedLines>>;
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
   /** For each form to write, the number of demands for other forms after which it ends. */
   readonly #forms = new Map<LineForm, number>();
@@ -53,7 +57,7 @@ export class ExpositionText {
     this.#budget = budget;
     this.#kernel = kernel;
     this.#chunks = new Chunks(kernel);
-    this.#messages = new ProtobufLines(kernel);
+    this.#converted = { protobuf: new ProtobufLines(kernel), created: new CreatedLines(kernel) };
     this.#usesKernelDeflate = usesKernel;
   }
 
@@ -140,7 +144,7 @@ export class ExpositionText {
    * Renders changed lines, a few blocks per step, and returns a snapshot of the current text. If the render fails or
    * is not finished, the next render writes the same lines again.
    * @param forms the forms to write; if the kernel does not compress the lines, it writes text instead
-   * @param startOf the start times that messages of protobuf state
+   * @param startOf the start times that the converted forms state
    */
   *rendering(
     forms: Iterable<LineForm> = this.#forms.keys(),
@@ -153,13 +157,16 @@ export class ExpositionText {
     const violatesOpenMetrics = yield* this.#searchingViolation();
     const lines = new Map<LineForm, readonly Piece[]>();
     const buffers: RenderBuffer[] = [];
-    if (written.has('text') || written.has('protobuf') || !usesKernel)
+    if ((['text', ...CONVERTED] as const).some((form) => written.has(form)) || !usesKernel)
       lines.set('text', yield* this.#chunks.rendering(this.#order, buffers));
     else yield* this.#chunks.closing();
-    const text = lines.get('text');
-    if (written.has('protobuf') && text !== undefined)
-      lines.set('protobuf', yield* this.#messages.rendering(this.#order, text, startOf, buffers));
-    else this.#messages.close();
+    const text = lines.get('text') ?? [];
+    for (const form of CONVERTED) {
+      const converted = this.#converted[form];
+      if (written.has(form))
+        lines.set(form, yield* converted.rendering(this.#order, text, startOf, buffers));
+      else converted.close();
+    }
     if (usesKernel) lines.set('deflated', yield* this.#deflating(buffers));
     else yield* this.#droppingDeflated();
     const metadata = (this.#metadata ??= this.#order.map((family) => family.metadata));
@@ -244,7 +251,7 @@ export class ExpositionText {
       this.#families.delete(family.metadata.name);
       yield* family.closing();
     }
-    this.#messages.close();
+    for (const form of CONVERTED) this.#converted[form].close();
     this.#context?.close();
     this.#context = undefined;
     this.#order.length = 0;

@@ -274,3 +274,16 @@ const isFull = ({ count, textBytes }: Block): boolean =>
 
 const canMerge = (a: Block, b: Block): boolean =>
   a.count + b.count < MAX_LINES / 2 && a.textBytes + b.textBytes < FULL_BYTES / 2;
+
+/** Returns the node ids of the lines of a family, for growing line numbers. */
+export function nodeIdsOf({ blocks }: Family): (line: number) => number {
+  let [index, first] = [0, 0];
+  return (line) => {
+    let block = blocks[index];
+    while (block !== undefined && line >= first + block.count) {
+      first += block.count;
+      block = blocks[++index];
+    }
+    return block?.nodeId(line - first) ?? 0;
+  };
+}

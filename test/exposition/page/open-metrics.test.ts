@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   OPEN_METRICS,
+  OPEN_METRICS_CREATED,
   openMetricsFamilies,
   openMetricsHeader,
   withoutClashes,
@@ -202,6 +203,68 @@ describe('an OpenMetrics page', () => {
       if (isOffered) expect(() => readOpenMetrics(text)).not.to.throw();
       else expect(() => readOpenMetrics(text)).to.throw();
     });
+});
+
+describe('an OpenMetrics page with created lines', () => {
+  const STARTED = 1_700_000_000_123;
+  const CREATED_LINE = /^\w+_created(\{.*\})? 1700000000\.123\n/gm;
+  const CREATED = { kind: 'refresh', mayRender: true, forms: ['created'] } as const;
+
+  it('is valid for any variable names, and states the start of each counter, histogram and summary', () => {
+    const shown = new Set<string>();
+    fc.assert(
+      fc.property(anyVariables, (variables) => {
+        const { source, root } = treeWith(variables);
+        source.startedUnixMs = STARTED;
+        const { view, page, render } = testView(source, root, { app: 'demo' });
+        view.demand(CREATED);
+        const text = page(OPEN_METRICS_CREATED);
+        if (render().violatesOpenMetrics) return;
+        expect(text.replace(CREATED_LINE, '')).to.equal(page(OPEN_METRICS));
+        for (const { name, type, samples } of readOpenMetrics(text)) {
+          const of = (ending: string) => samples.filter((each) => each.name === name + ending);
+          const ending = { counter: '_total', histogram: '_count', summary: '_count' }[type];
+          if (ending === undefined) continue;
+          shown.add(type);
+          expect(of('_created').map(({ labels }) => [...labels])).to.deep.equal(
+            of(ending).map(({ labels }) => [...labels]),
+          );
+        }
+      }),
+      { numRuns: 50 },
+    );
+    expect([...shown].sort()).to.deep.equal(['counter', 'histogram', 'summary']);
+  });
+
+  it('shows new values below the same starts, and frees its memory when it is no longer demanded', () => {
+    const source = new FakeSource();
+    source.startedUnixMs = STARTED;
+    const root = source.addObject('h.1.demo', 'C');
+    const x = source.addVariable(root, 'x', { type: 'u64', kind: 'counter', value: 5n });
+    const { view, kernel, page } = testView(source, root, { app: 'demo' });
+    page(OPEN_METRICS);
+    const { used } = kernel.arena;
+    view.demand(CREATED);
+    for (const value of [6n, 7n]) {
+      source.set(x, value);
+      expect(page(OPEN_METRICS_CREATED)).to.contain(
+        `demo_c_x_total{object="@root"} ${value}\ndemo_c_x_created{object="@root"} 1700000000.123\n`,
+      );
+    }
+    for (let i = 0; i < 17; i++) view.demand({ ...CREATED, forms: ['text'] });
+    source.set(x, 8n);
+    page(OPEN_METRICS);
+    expect(kernel.arena.used).to.equal(used);
+  });
+
+  it('lacks these lines if it was rendered for another format', () => {
+    const source = new FakeSource();
+    source.startedUnixMs = STARTED;
+    const root = source.addObject('h.1.demo', 'C');
+    source.addVariable(root, 'x', { type: 'u64', kind: 'counter', value: 5n });
+    const { page } = testView(source, root, { app: 'demo' });
+    expect(page(OPEN_METRICS_CREATED)).to.equal(page(OPEN_METRICS));
+  });
 });
 
 describe('the strict reader of OpenMetrics', () => {
