@@ -41,10 +41,10 @@ export interface Sample {
 }
 
 /**
- * The forms in which lines are written: as text, as blocks of a deflate stream, as messages of protobuf, or as text
- * with `_created` lines.
+ * The forms in which lines are written: as text, as blocks of a deflate stream, as messages of protobuf, as these
+ * messages in blocks of a deflate stream, or as text with `_created` lines.
  */
-export const LINE_FORMS = ['text', 'deflated', 'protobuf', 'created'] as const;
+export const LINE_FORMS = ['text', 'deflated', 'protobuf', 'deflated-protobuf', 'created'] as const;
 export type LineForm = (typeof LINE_FORMS)[number];
 /** The form of a demand that states none. */
 export const DEFAULT_FORM: LineForm = 'text';
@@ -56,7 +56,7 @@ export interface Piece {
   readonly lines: number;
   /** Text, one deflate block that is aligned to a byte, or fields `metric` of a `MetricFamily`. */
   readonly data: Uint8Array;
-  /** Bytes of the lines as text. */
+  /** Bytes of the lines as text or messages, without compression. */
   readonly bytes: number;
   /** The raw CRC of the lines as text (`compress/crc.ts`); undefined except for a deflate block. */
   readonly crc: number | undefined;
@@ -69,9 +69,8 @@ export interface Snapshot {
   /** Whether any family has a value that OpenMetrics forbids, or has had one since the family was added. */
   readonly violatesOpenMetrics: boolean;
   /**
-   * The lines without headers, in the order of a page; undefined if the render did not write this form. It wrote text,
-   * deflate blocks or both. `textLines` (`exposition/page/text-page.ts`) converts them to text. The bytes stay valid while the
-   * snapshot is held.
+   * The lines without headers, in the order of a page; undefined if the render did not write this form. `textLines`
+   * (`exposition/page/text-page.ts`) converts deflate blocks to text. The bytes stay valid while the snapshot is held.
    */
   lines(form: LineForm): readonly Piece[] | undefined;
   /** Keeps the snapshot's bytes valid until the returned function is called. */

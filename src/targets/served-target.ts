@@ -4,7 +4,7 @@ import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
 import { once } from '../exposition/memoize.js';
 import { selected } from '../exposition/page/scope.js';
-import { sizeOf } from '../exposition/page/text-page.js';
+import { hasText, sizeOf } from '../exposition/page/text-page.js';
 import { SampleWindow } from '../exposition/sample-window.js';
 import { DEFAULT_FORM } from '../model.js';
 import type {
@@ -198,13 +198,16 @@ export class ServedTarget implements Target {
   }
 
   /** Refreshes the target for all queued demands. Rejects demands that the report does not answer. */
-  #refresh(mayRender: boolean): Observable<RefreshReport> {
+  #refresh(isAllowed: boolean): Observable<RefreshReport> {
     const demands = new Set(this.#queued);
     this.#asked = demands;
     this.#queued.clear();
+    const forms = [...new Set([...demands].map(({ form }) => form))];
+    const needsText = forms.some((form) => form !== 'protobuf' && form !== 'deflated-protobuf');
+    const lacksText = this.#snapshot !== undefined && !hasText(this.#snapshot);
+    const mayRender = isAllowed || (needsText && lacksText);
     // Release the snapshot before the render, so that the partition can reuse its memory, which is in the CPU cache.
     if (mayRender) this.#keep(undefined);
-    const forms = [...new Set([...demands].map(({ form }) => form))];
     return this.#handover.refresh({ kind: 'refresh', mayRender, forms }).pipe(
       catchError(() => EMPTY), // the report of the failure has the reason
       finalize(() => {

@@ -1,7 +1,9 @@
 // An exposition text, and a naive renderer of the same lines. The naive renderer has no blocks, no memory
 // limit and no state from earlier renders.
+import { crc32, inflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import { crcTables } from '#app/exposition/compress/crc.js';
+import { joined } from '#app/exposition/compress/gzip.js';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { labelsOf } from '#app/exposition/text/line.js';
 import { StoredText } from '#app/exposition/wasm/memory.js';
@@ -63,7 +65,11 @@ export const FORMS = {
   deflated: ['deflated'],
   both: ['text', 'deflated'],
   protobuf: ['protobuf', 'deflated'],
+  deflatedProtobuf: ['deflated-protobuf', 'text'],
 } as const satisfies Record<string, readonly LineForm[]>;
+
+/** An empty last block. */
+const END_OF_STREAM = Buffer.of(3, 0);
 
 /** Lets the kernel compress lines, whatever their number. */
 const ALWAYS = () => true;
@@ -71,6 +77,12 @@ const ALWAYS = () => true;
 function expectMessages(snapshot: Snapshot, text: string): void {
   const messages = snapshot.lines('protobuf') ?? [];
   expect(messages.flatMap(({ data }) => decodedGauges(data))).to.deep.equal(gaugesOfText(text));
+  snapshot.lines('deflated-protobuf')?.forEach((piece, index) => {
+    const { buffers, crc, bytes } = joined([{ ...piece, crc: piece.crc ?? NaN }]);
+    const inflated = inflateRawSync(Buffer.concat([...buffers, END_OF_STREAM]));
+    expect(inflated.equals(messages[index]?.data ?? Buffer.of())).to.equal(true);
+    expect({ crc, bytes }).to.deep.equal({ crc: crc32(inflated), bytes: inflated.length });
+  });
 }
 
 /** An exposition text, and a naive model of its content. */
@@ -187,10 +199,11 @@ export class TextPair {
     if (forms.includes('deflated')) {
       if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
     }
-    const hasText = forms.includes('text') || forms.includes('protobuf');
-    expect(snapshot.lines('text') !== undefined).to.equal(hasText);
-    if (forms.includes('protobuf')) expectMessages(snapshot, expected);
-    else expect(snapshot.lines('protobuf')).to.equal(undefined);
+    const has = (form: LineForm) => snapshot.lines(form) !== undefined;
+    expect(has('text')).to.equal(forms.includes('text'));
+    expect(has('deflated-protobuf')).to.equal(forms.includes('deflated-protobuf'));
+    if (has('protobuf')) expectMessages(snapshot, expected);
+    expect(has('protobuf')).to.equal(forms.some((form) => form.endsWith('protobuf')));
     if (linesOf(snapshot) !== expected) expect(linesOf(snapshot)).to.equal(expected);
     const shown = familiesOf(snapshot).map(({ metadata: each, text }) => [each.name, text]);
     expect(shown).to.deep.equal(this.#lines().filter(([, lines]) => lines !== ''));

@@ -29,9 +29,23 @@ const NO_BITS: Bits = [0, 0];
  * Returns the table (wasm/layout.ts) of the best code for symbols with these counts. A symbol that did not occur gets a
  * long code, since it may occur later.
  */
-export function deflateTable(counts: readonly number[]): Uint8Array {
-  const literalLengths = codeLengths(counts.slice(0, LITERAL_LENGTH_SYMBOLS), LONGEST_CODE);
-  const distanceLengths = codeLengths(counts.slice(LITERAL_LENGTH_SYMBOLS), LONGEST_CODE);
+export const deflateTable = (counts: readonly number[]): Uint8Array =>
+  tableOf(
+    codeLengths(counts.slice(0, LITERAL_LENGTH_SYMBOLS), LONGEST_CODE),
+    codeLengths(counts.slice(LITERAL_LENGTH_SYMBOLS), LONGEST_CODE),
+  );
+
+/** Does the same, but all literals have codes of nine bits, so that others can replace them. */
+export const evenDeflateTable = (counts: readonly number[]): Uint8Array => {
+  // The literals take half of all codes, and the other symbols the other half.
+  const others = codeLengths(counts.slice(END_OF_BLOCK, LITERAL_LENGTH_SYMBOLS), LONGEST_CODE - 1);
+  return tableOf(
+    [...Array.from({ length: END_OF_BLOCK }, () => 9), ...others.map((length) => length + 1)],
+    codeLengths(counts.slice(LITERAL_LENGTH_SYMBOLS), LONGEST_CODE),
+  );
+};
+
+function tableOf(literalLengths: CodeLengths, distanceLengths: CodeLengths): Uint8Array {
   const literals = codesOf(literalLengths);
   const distances = codesOf(distanceLengths);
   const bytes = new Uint8Array(CODE_BYTES);

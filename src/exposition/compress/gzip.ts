@@ -56,6 +56,24 @@ export function deflateBlockOf(text: Uint8Array): DeflateBlock {
   return { data, crc: finalCrc(crc32(text), text.length), bytes: text.length };
 }
 
+/** The longest text of a stored block. */
+const MAX_STORED_BYTES = 65_535;
+
+/** A short text as a block without compression, or compressed if it is longer. */
+export function storedBlockOf(text: Uint8Array): DeflateBlock {
+  const { length } = text;
+  if (length > MAX_STORED_BYTES) return deflateBlockOf(text);
+  const header = Buffer.from([
+    0,
+    length & 0xff,
+    length >> 8,
+    ~length & 0xff,
+    (~length >> 8) & 0xff,
+  ]);
+  const data = Buffer.concat([header, text]);
+  return { data, crc: finalCrc(crc32(text), length), bytes: length };
+}
+
 const LINE_FEED = Buffer.from('\n');
 
 /** Decompresses a piece, unless it is text. */

@@ -115,7 +115,7 @@ class Joined implements Snapshot {
   lines(form: LineForm): readonly Piece[] | undefined {
     const has = (snapshot: Snapshot): boolean => snapshot.lines(form) !== undefined;
     if (form === 'deflated' && !this.#snapshots.some(has)) return undefined;
-    if (form === 'protobuf' && !this.#snapshots.every(has)) return undefined;
+    if (form.endsWith('protobuf') && !this.#snapshots.every(has)) return undefined;
     const known = this.#lines.get(form) ?? this.#join(form);
     this.#lines.set(form, known);
     return known;

@@ -2,7 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { bytesOf, joinSmall } from '../../bytes.js';
 import type { FamilyLines, FamilyMetadata, Format, Page, Piece, Snapshot } from '../../model.js';
-import { GzipText } from '../compress/gzip.js';
+import { GzipText, isDeflated, joined, storedBlockOf } from '../compress/gzip.js';
+import type { DeflateStream } from '../compress/gzip.js';
 import { memoize } from '../memoize.js';
 import {
   familyFields,
@@ -18,11 +19,27 @@ class ApplicationMessages {
   readonly buffers: readonly Uint8Array[];
   readonly bytes: number;
   readonly gzip = new GzipText(this);
+  readonly #deflated: readonly Piece[] | undefined;
+  #stream: DeflateStream | undefined;
 
-  /** @param pieces in the form `protobuf` */
-  constructor(pieces: readonly Piece[]) {
+  /**
+   * @param pieces in the form `protobuf`
+   * @param deflated the same pieces in the form `deflated-protobuf`, if the kernel wrote them
+   */
+  constructor(pieces: readonly Piece[], deflated?: readonly Piece[]) {
     this.buffers = joinSmall(withFields(pieces));
     this.bytes = bytesOf(this.buffers);
+    this.#deflated = deflated;
+  }
+
+  get deflated(): DeflateStream | undefined {
+    if (this.#deflated?.every(isDeflated) !== true) return undefined;
+    return (this.#stream ??= joined(
+      familiesOf(this.#deflated).flatMap(({ family, pieces }) => {
+        const bytes = pieces.reduce((sum, each) => sum + each.bytes, 0);
+        return [storedBlockOf(headOf(family, bytes)), ...pieces];
+      }),
+    ));
   }
 }
 
@@ -30,7 +47,7 @@ class ApplicationMessages {
 export const PROTOBUF: Format = {
   contentType:
     'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
-  form: () => 'protobuf',
+  form: (usesGzip) => (usesGzip ? 'deflated-protobuf' : 'protobuf'),
   page: ({ snapshot, internal }) => {
     const release = snapshot.hold();
     const own = internal.flatMap(internalFamily);
@@ -58,12 +75,10 @@ function pageOf(
 }
 
 /** The messages that the render wrote; undefined if it did not. */
-function renderedMessages(snapshot: Snapshot): ApplicationMessages | undefined {
+const renderedMessages = memoize((snapshot: Snapshot) => {
   const pieces = snapshot.lines('protobuf');
-  return pieces && messagesOf(pieces);
-}
-
-const messagesOf = memoize((pieces: readonly Piece[]) => new ApplicationMessages(pieces));
+  return pieces && new ApplicationMessages(pieces, snapshot.lines('deflated-protobuf'));
+});
 
 /** Converting this much text takes about a millisecond. */
 const BYTES_A_SLICE = 131_072;
@@ -101,16 +116,28 @@ const convertedMessages = memoize(async (snapshot: Snapshot): Promise<Applicatio
 });
 
 /** Puts the other fields of each family before its metrics. */
-function withFields(pieces: readonly Piece[]): readonly Uint8Array[] {
-  const buffers: Uint8Array[] = [];
-  for (let start = 0, end = 0; start < pieces.length; start = end) {
-    const family = pieces[start]?.family;
-    if (family === undefined) break;
-    while (pieces[end]?.family.name === family.name) end++;
-    const metrics = pieces.slice(start, end).map(({ data }) => data);
-    buffers.push(...messageOf(family, metrics));
+const withFields = (pieces: readonly Piece[]): readonly Uint8Array[] =>
+  familiesOf(pieces).flatMap(({ family, pieces: own }) =>
+    messageOf(
+      family,
+      own.map(({ data }) => data),
+    ),
+  );
+
+interface FamilyPieces<P> {
+  readonly family: FamilyMetadata;
+  readonly pieces: P[];
+}
+
+/** Groups the consecutive pieces of each family. */
+function familiesOf<P extends Pick<Piece, 'family'>>(pieces: readonly P[]): FamilyPieces<P>[] {
+  const families: FamilyPieces<P>[] = [];
+  for (const piece of pieces) {
+    const last = families.at(-1);
+    if (last?.family.name === piece.family.name) last.pieces.push(piece);
+    else families.push({ family: piece.family, pieces: [piece] });
   }
-  return buffers;
+  return families;
 }
 
 function internalFamily({ metadata, text }: FamilyLines): readonly Uint8Array[] {
@@ -120,8 +147,13 @@ function internalFamily({ metadata, text }: FamilyLines): readonly Uint8Array[] 
 }
 
 function messageOf(family: FamilyMetadata, metrics: readonly Uint8Array[]): readonly Uint8Array[] {
+  return [headOf(family, bytesOf(metrics)), ...metrics];
+}
+
+/** The bytes of a family before its metrics, which take `bytes` bytes. */
+function headOf(family: FamilyMetadata, bytes: number): Buffer {
   const fields = fieldsOf(family);
-  return [lengthOf(fields.length + bytesOf(metrics)), fields, ...metrics];
+  return Buffer.concat([lengthOf(fields.length + bytes), fields]);
 }
 
 const fieldsOf = memoize((family: FamilyMetadata) => familyFields(family, unitOf(family)));

@@ -38,6 +38,10 @@ export const textLines = memoize(
     snapshot.lines('text') ?? (snapshot.lines('deflated') ?? []).map(inflated),
 );
 
+/** Whether a snapshot can be shown as text. Messages of protobuf cannot: their doubles round large integers. */
+export const hasText = (snapshot: Snapshot): boolean =>
+  (snapshot.lines('text') ?? snapshot.lines('deflated')) !== undefined;
+
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const BUFFER_CHARACTERS = 131_072;
 
@@ -53,10 +57,12 @@ export function* textBuffers(texts: Iterable<string>): Generator<Uint8Array> {
   if (joinedText !== '') yield Buffer.from(joinedText);
 }
 
-/** The number of series of a snapshot, and their size as text. */
+/** The number of series of a snapshot, and their size without compression. */
 export function sizeOf(snapshot: Snapshot): { readonly series: number; readonly bytes: number } {
   const size = { series: 0, bytes: 0 };
-  for (const { lines, bytes } of snapshot.lines('text') ?? snapshot.lines('deflated') ?? []) {
+  const pieces =
+    snapshot.lines('text') ?? snapshot.lines('deflated') ?? snapshot.lines('protobuf') ?? [];
+  for (const { lines, bytes } of pieces) {
     size.series += lines;
     size.bytes += bytes;
   }

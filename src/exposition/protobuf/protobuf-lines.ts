@@ -5,9 +5,12 @@ import type { Block } from '../text/block.js';
 import { nodeIdsOf } from '../text/family.js';
 import type { Family } from '../text/family.js';
 import { RenderBuffer } from '../text/text-snapshot.js';
-import { OPCODE } from '../wasm/kernel.js';
+import { OPCODE, PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { IS_COUNT, LINES_CHANGED, PLACE_BYTES } from '../wasm/layout.js';
+import { Scratch } from '../wasm/memory.js';
+import { MessageDeflater } from './deflated-messages.js';
+import type { DeflatedMessages } from './deflated-messages.js';
 import { hasStarts, isDistribution, metricWriter } from './metric-writers.js';
 import type { StartOfLine } from './metric-writers.js';
 
@@ -19,63 +22,70 @@ const BYTES_A_STEP = 65_536;
 /** Writing changed values takes at most this part of the time to convert their text. */
 const VALUES_COST = 1 / 64;
 
-/** Consecutive pieces of text that are converted together, and their blocks. */
-interface TextGroup {
-  readonly pieces: readonly Piece[];
+/** Compressing this much takes about four milliseconds. Larger groups are left to zlib. */
+const MAX_DEFLATED_BYTES = 2_097_152;
+
+/** Blocks that are converted together. */
+interface BlockGroup {
   readonly blocks: readonly Block[];
-  /** The number of lines of the family before the first piece. */
+  /** The number of lines of the family before the first block. */
   readonly firstLine: number;
 }
 
 /** The messages of a group. Their buffer begins with the places of the values, which the kernel reads. */
-interface Converted {
+export interface Converted {
   readonly blocks: readonly Block[];
-  /** The number of bytes before the messages; undefined if values cannot be written into them. */
-  readonly placesBytes: number | undefined;
+  /** Whether the kernel can write values into the messages. */
+  readonly canWrite: boolean;
   readonly buffer: RenderBuffer;
   readonly piece: Piece;
+  /** The same messages, compressed by the kernel, if the last render wrote them. */
+  readonly deflated?: DeflatedMessages | undefined;
+}
+
+/** Pieces in the forms `protobuf` and `deflated-protobuf`; the latter undefined if the kernel did not write them. */
+interface RenderedMessages {
+  readonly messages: readonly Piece[];
+  readonly deflated: readonly Piece[] | undefined;
 }
 
 export class ProtobufLines {
   readonly #kernel: Kernel;
   /** The last messages, by the first block. */
   readonly #known = new Map<Block, Converted>();
+  #deflater: MessageDeflater | undefined;
+  readonly #scratch: Scratch;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
+    this.#scratch = new Scratch(kernel);
   }
 
   /**
-   * Converts changed text in small steps. Returns the messages of each family, and adds their buffers to `buffers`.
-   * @param text the pieces of all families, in the same order
+   * Writes changed messages in small steps. Returns those of each family, and adds their buffers to `buffers`.
+   * @param deflates whether to compress the messages
    */
   *rendering(
     families: readonly Family[],
-    text: readonly Piece[],
     startOf: StartOf,
     buffers: RenderBuffer[],
-  ): Generator<void, readonly Piece[]> {
+    deflates: boolean,
+  ): Generator<void, RenderedMessages> {
     const used = new Map<Block, Converted>();
-    let [at, bytes] = [0, 0];
+    let bytes = 0;
     for (const family of families) {
-      const start = at;
-      while (text[at]?.family === family.metadata) at++;
       const nodeIdOf = nodeIdsOf(family);
-      for (const group of groupsOf(family, text.slice(start, at))) {
+      for (const group of groupsOf(family)) {
         const [first] = group.blocks;
         if (first === undefined) continue;
-        const known = this.#known.get(first);
-        const updated = this.#updated(group, known);
+        const updated = this.#updated(group, this.#known.get(first), deflates);
         const next =
           updated ??
           (yield* this.#converting(family.metadata, group, (index) =>
             startOf(family.metadata, nodeIdOf(group.firstLine + index)),
           ));
+        this.#replace(first, next);
         used.set(first, next);
-        if (next !== known) {
-          this.#known.set(first, next);
-          if (known !== undefined && !known.buffer.isFreed) known.buffer.release();
-        }
         bytes += BYTES_A_BLOCK + next.piece.bytes * (updated === undefined ? 1 : VALUES_COST);
         if (bytes < BYTES_A_STEP) continue;
         bytes = 0;
@@ -87,35 +97,104 @@ export class ProtobufLines {
         this.#known.delete(block);
         buffer.release();
       }
+    if (deflates) yield* this.#deflating(used);
     const all = [...used.values()];
     buffers.push(...all.map(({ buffer }) => buffer));
-    return all.map(({ piece }) => piece);
+    const deflated = all
+      .map((each) => this.#deflatedPiece(each))
+      .filter((each) => each !== undefined);
+    return {
+      messages: all.map(({ piece }) => piece),
+      deflated: deflates && deflated.length === all.length ? deflated : undefined,
+    };
   }
 
   /** Frees all messages that no snapshot holds. */
   close(): void {
     for (const { buffer } of this.#known.values()) buffer.release();
     this.#known.clear();
+    this.#deflater?.close();
+    this.#deflater = undefined;
+    this.#scratch.close();
   }
 
-  /** The last messages of the same lines, with their current values; undefined if they must be converted. */
-  #updated({ pieces, blocks }: TextGroup, known: Converted | undefined): Converted | undefined {
+  /** Keeps messages instead of the last ones of the same blocks. */
+  #replace(first: Block, next: Converted): void {
+    const last = this.#known.get(first);
+    this.#known.set(first, next);
+    if (last !== next && last?.buffer.isFreed === false) last.buffer.release();
+  }
+
+  /** Adds a deflate block to all messages that have none and are not too long, in small steps. */
+  *#deflating(messages: Map<Block, Converted>): Generator<void, void> {
+    let bytes = 0;
+    for (const [first, converted] of messages) {
+      const { piece, deflated: last } = converted;
+      if (last !== undefined || piece.bytes > MAX_DEFLATED_BYTES) continue;
+      const deflater = (this.#deflater ??= new MessageDeflater(this.#kernel));
+      deflater.chooseCode(() => longest(messages.values(), converted));
+      const { buffer, deflated } = deflater.deflate(converted);
+      const at = buffer.address + piece.lines * PLACE_BYTES;
+      const data = this.#kernel.view(at, piece.data.length);
+      const next = { ...converted, buffer, piece: { ...piece, data }, deflated };
+      this.#replace(first, next);
+      messages.set(first, next);
+      bytes += piece.bytes;
+      if (bytes < BYTES_A_STEP) continue;
+      bytes = 0;
+      yield;
+    }
+  }
+
+  #deflatedPiece({ buffer, piece, deflated }: Converted): Piece | undefined {
+    if (deflated === undefined) return undefined;
+    const { at, bytes, crc } = deflated;
+    const data = this.#kernel.view(buffer.address + at, bytes);
+    return { ...piece, data, crc };
+  }
+
+  /**
+   * The last messages of the same lines, with their current values; undefined if they must be converted.
+   * @param deflates whether they may have a deflate block
+   */
+  #updated(
+    { blocks }: BlockGroup,
+    known: Converted | undefined,
+    deflates: boolean,
+  ): Converted | undefined {
     if (known === undefined || !isSame(known.blocks, blocks)) return undefined;
+    const { canWrite, piece, deflated } = known;
+    if (deflated !== undefined && !deflates) return undefined;
     if (blocks.every(({ messagesDirtyFlags }) => messagesDirtyFlags === 0)) return known;
-    const { placesBytes, piece } = known;
     const haveLinesChanged = blocks.some(
       ({ messagesDirtyFlags }) => (messagesDirtyFlags & LINES_CHANGED) !== 0,
     );
-    if (placesBytes === undefined || haveLinesChanged) return undefined;
+    if (!canWrite || haveLinesChanged) return undefined;
     const buffer = this.#writable(known.buffer);
-    const messages = buffer.address + placesBytes;
-    let places = buffer.address;
+    const messages = buffer.address + piece.lines * PLACE_BYTES;
+    const { length } = piece.data;
+    const bitPlaces = buffer.address + (deflated?.bitPlacesAt ?? 0);
+    const block = deflated === undefined ? 0 : buffer.address + deflated.at;
+    const table = this.#deflater?.table ?? 0;
+    let [at, crc] = [0, deflated?.crc ?? 0];
     for (const { address, count } of blocks) {
-      this.#kernel.run.writeValues(address, places, messages);
-      places += count * PLACE_BYTES;
+      const places = buffer.address + at;
+      crc ^= this.#kernel.run.writeValues(
+        ...([address, places, messages, length, bitPlaces + at, block, table] as const),
+      );
+      at += count * PLACE_BYTES;
     }
-    const data = this.#kernel.view(messages, piece.data.length);
-    return { ...known, buffer, piece: { ...piece, bytes: textBytes(pieces), data } };
+    const data = this.#kernel.view(messages, length);
+    return {
+      ...{ ...known, buffer, piece: { ...piece, data } },
+      deflated: deflated && { ...deflated, crc: crc >>> 0 },
+    };
+  }
+
+  /** The text of a block, valid until the next call. */
+  #textOf(block: Block): Uint8Array {
+    const at = this.#scratch.reserve(block.maxBytes + PADDING_BYTES);
+    return this.#kernel.view(at, block.write(at));
   }
 
   /** The last buffer if no snapshot holds it, else a copy. */
@@ -129,38 +208,56 @@ export class ProtobufLines {
 
   *#converting(
     family: FamilyMetadata,
-    group: TextGroup,
+    group: BlockGroup,
     startOf: StartOfLine,
   ): Generator<void, Converted> {
-    const { pieces, blocks } = group;
-    const lines = pieces.reduce((sum, each) => sum + each.lines, 0);
-    const bytes = textBytes(pieces);
-    const writer = metricWriter(family, bytes, lines);
+    const { blocks } = group;
+    const sum = (of: (block: Block) => number): number =>
+      blocks.reduce((all, block) => all + of(block), 0);
+    const lines = sum(({ count }) => count);
+    const writer = metricWriter(
+      family,
+      sum(({ bytes }) => bytes),
+      lines,
+    );
     let [line, step] = [0, 0];
-    for (const piece of pieces) {
+    for (const block of blocks) {
       const first = line;
-      writer.add(piece.data, hasStarts(family) ? (index) => startOf(first + index) : undefined);
-      line += piece.lines;
-      step += piece.bytes;
+      const text = this.#textOf(block);
+      writer.add(text, hasStarts(family) ? (index) => startOf(first + index) : undefined);
+      line += block.count;
+      step += text.length;
       if (step < BYTES_A_STEP) continue;
       step = 0;
       yield;
     }
     const messages = writer.end();
-    const places = writer.places && canWrite(blocks, writer.places) ? writer.places : undefined;
+    const { places } = writer;
     const placesBytes = lines * PLACE_BYTES;
     const buffer = new RenderBuffer(this.#kernel, placesBytes + messages.length);
-    this.#kernel.u32.set(places ?? [], buffer.address / PLACE_BYTES);
+    this.#kernel.u32.set(places ?? new Uint32Array(lines), buffer.address / PLACE_BYTES);
     const data = this.#kernel.view(buffer.address + placesBytes, messages.length);
     data.set(messages);
     for (const { address } of blocks) this.#kernel.run.messagesWritten(address);
-    const piece = { family, lines, data, bytes, crc: undefined };
-    return { blocks: [...blocks], placesBytes: places && placesBytes, buffer, piece };
+    const piece = { family, lines, data, bytes: data.length, crc: undefined };
+    return {
+      ...{ blocks: [...blocks], buffer, piece },
+      canWrite: places !== undefined && canWriteAll(blocks, places),
+    };
   }
 }
 
+/** The longest messages that are not too long to be compressed. */
+function longest(all: Iterable<Converted>, first: Converted): Converted {
+  let result = first;
+  for (const each of all)
+    if (each.piece.bytes <= MAX_DEFLATED_BYTES && each.piece.bytes > result.piece.bytes)
+      result = each;
+  return result;
+}
+
 /** Whether the kernel can write the values of all lines: it writes counts only from integers without a sign. */
-function canWrite(blocks: readonly Block[], places: Uint32Array): boolean {
+function canWriteAll(blocks: readonly Block[], places: Uint32Array): boolean {
   let line = 0;
   for (const block of blocks)
     for (let i = 0; i < block.count; i++)
@@ -168,23 +265,18 @@ function canWrite(blocks: readonly Block[], places: Uint32Array): boolean {
   return true;
 }
 
-const textBytes = (pieces: readonly Piece[]): number =>
-  pieces.reduce((sum, { bytes }) => sum + bytes, 0);
-
 const isSame = (a: readonly object[], b: readonly object[]): boolean =>
   a.length === b.length && a.every((each, index) => each === b[index]);
 
-/**
- * Divides the text of a family into groups to convert: each piece, or all pieces of histograms and summaries, since one
- * may begin in a piece and end in the next.
- */
-function groupsOf({ metadata, blocks }: Family, pieces: readonly Piece[]): readonly TextGroup[] {
-  if (isDistribution(metadata)) return [{ pieces, blocks, firstLine: 0 }];
-  let [block, firstLine] = [0, 0];
-  return pieces.map((piece) => {
-    const [start, first] = [block, firstLine];
-    firstLine += piece.lines;
-    for (let line = first; line < firstLine; block++) line += blocks[block]?.count ?? Infinity;
-    return { pieces: [piece], blocks: blocks.slice(start, block), firstLine: first };
-  });
+/** Each block is a group, or all blocks of histograms and summaries: one may begin in a block and end in the next. */
+function* groupsOf({ metadata, blocks }: Family): Generator<BlockGroup> {
+  if (isDistribution(metadata)) {
+    yield { blocks, firstLine: 0 };
+    return;
+  }
+  let firstLine = 0;
+  for (const block of blocks) {
+    yield { blocks: [block], firstLine };
+    firstLine += block.count;
+  }
 }

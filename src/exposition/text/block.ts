@@ -117,6 +117,15 @@ export class Block {
     return this.#header(BLOCK_MESSAGES_DIRTY);
   }
 
+  /** Writes the text of the lines to memory of `maxBytes` bytes; returns its length. A chunk must write it again. */
+  write(address: number): number {
+    this.sort();
+    const bytes = this.#kernel.run.render(this.address, 0, 0, address);
+    // The kernel has noted where the values are in this text.
+    this.#setHeader(BLOCK_TEXT_DIRTY, LINES_CHANGED);
+    return bytes;
+  }
+
   /** The last deflate block, if any. */
   get deflateBlock(): DeflateBuffer | undefined {
     return this.#deflated.last;

@@ -23,9 +23,6 @@ const CHARACTERS_A_STEP = 128;
 /** Renders keep writing a form until this many successive demands ask only for other forms. */
 const KEPT_DEMANDS = 16;
 
-/** The forms that are converted from the text. */
-const CONVERTED = ['protobuf', 'created'] as const;
-
 /** The number of families that `largestFamilies` lists. */
 const MAX_LARGEST = 10;
 
@@ -40,7 +37,8 @@ export class ExpositionText {
   /** The metadata of all families, in the order of a page; undefined after families were added or removed. */
   #metadata: readonly FamilyMetadata[] | undefined;
   readonly #chunks: Chunks;
-  readonly #converted: Readonly<Record<(typeof CONVERTED)[number], ProtobufLines | CreatedLines>>;
+  readonly #messages: ProtobufLines;
+  readonly #created: CreatedLines;
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
   /** For each form to write, the number of demands for other forms after which it ends. */
   readonly #forms = new Map<LineForm, number>();
@@ -57,7 +55,8 @@ export class ExpositionText {
     this.#budget = budget;
     this.#kernel = kernel;
     this.#chunks = new Chunks(kernel);
-    this.#converted = { protobuf: new ProtobufLines(kernel), created: new CreatedLines(kernel) };
+    this.#messages = new ProtobufLines(kernel);
+    this.#created = new CreatedLines(kernel);
     this.#usesKernelDeflate = usesKernel;
   }
 
@@ -157,16 +156,24 @@ export class ExpositionText {
     const violatesOpenMetrics = yield* this.#searchingViolation();
     const lines = new Map<LineForm, readonly Piece[]>();
     const buffers: RenderBuffer[] = [];
-    if ((['text', ...CONVERTED] as const).some((form) => written.has(form)) || !usesKernel)
-      lines.set('text', yield* this.#chunks.rendering(this.#order, buffers));
-    else yield* this.#chunks.closing();
-    const text = lines.get('text') ?? [];
-    for (const form of CONVERTED) {
-      const converted = this.#converted[form];
-      if (written.has(form))
-        lines.set(form, yield* converted.rendering(this.#order, text, startOf, buffers));
-      else converted.close();
-    }
+    // First, since a conversion makes chunks write the text of its blocks again.
+    if (written.has('protobuf') || written.has('deflated-protobuf')) {
+      const deflates = written.has('deflated-protobuf') && this.#usesKernelDeflate(this.#size);
+      const { messages, deflated } = yield* this.#messages.rendering(
+        ...([this.#order, startOf, buffers, deflates] as const),
+      );
+      lines.set('protobuf', messages);
+      if (deflated !== undefined) lines.set('deflated-protobuf', deflated);
+    } else this.#messages.close();
+    const needsText = written.has('text') || written.has('created');
+    const text =
+      needsText || (written.has('deflated') && !usesKernel)
+        ? yield* this.#chunks.rendering(this.#order, buffers)
+        : yield* this.#chunks.closing();
+    if (text !== undefined) lines.set('text', text);
+    if (written.has('created') && text !== undefined)
+      lines.set('created', yield* this.#created.rendering(this.#order, text, startOf, buffers));
+    else this.#created.close();
     if (usesKernel) lines.set('deflated', yield* this.#deflating(buffers));
     else yield* this.#droppingDeflated();
     const metadata = (this.#metadata ??= this.#order.map((family) => family.metadata));
@@ -251,7 +258,8 @@ export class ExpositionText {
       this.#families.delete(family.metadata.name);
       yield* family.closing();
     }
-    for (const form of CONVERTED) this.#converted[form].close();
+    this.#messages.close();
+    this.#created.close();
     this.#context?.close();
     this.#context = undefined;
     this.#order.length = 0;

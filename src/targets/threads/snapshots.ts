@@ -156,7 +156,7 @@ function piecesAt(
   for (let i = 0; i < numbers.length; i += NUMBERS_A_PIECE) {
     const [index = 0, lines = 0, at, length, bytes = 0, sent = 0] = numbers.subarray(i);
     const family = metadata[index];
-    const crc = form === 'deflated' ? sent : undefined;
+    const crc = form.startsWith('deflated') ? sent : undefined;
     if (family !== undefined)
       pieces.push({ family, lines, data: Buffer.from(memory, at, length), bytes, crc });
   }

@@ -13,7 +13,7 @@ import type { DecodedFamily } from '../../support/protobuf-page.js';
 import { piecesOf, snapshotOf } from '../../support/snapshot-of.js';
 import { testView } from '../test-view.js';
 
-const REFRESH = { kind: 'refresh', mayRender: true, forms: ['protobuf'] } as const;
+const REFRESH = { kind: 'refresh', mayRender: true, forms: ['protobuf', 'text'] } as const;
 
 const metadata = (name: string, type: MetricType, unit = '', help = 'H.'): FamilyMetadata => ({
   ...{ name, type, unit, help },
@@ -197,6 +197,57 @@ describe('a protobuf page', () => {
     expect(gzip.bytes).to.be.lessThan(bytes.length / 4);
   });
 
+  it('has the values of the text page in gzip after changes of values of each type', async () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.demo', 'C');
+    const histogram = (n: number) => ({
+      ...({
+        type: 'histogram',
+        counts: BigUint64Array.of(1n, BigInt(n) << 40n),
+        sum: n / 7,
+      } as const),
+    });
+    const summary = (n: number) => ({
+      ...({
+        type: 'summary',
+        count: 2n ** 64n - 1n,
+        sum: n,
+        values: Float64Array.of(n / 3),
+      } as const),
+    });
+    const objects = Array.from({ length: 300 }, (_, i) => {
+      const object = source.addObject(`h.1.demo.o${i}`, 'C', { parent: root });
+      return {
+        u: source.addVariable(object, 'u', { type: 'u64', kind: 'counter', value: 0n }),
+        i: source.addVariable(object, 'i', { type: 'i64', kind: 'gauge', value: 0n }),
+        f: source.addVariable(object, 'f', { type: 'f64', kind: 'gauge', value: 0 }),
+        b: source.addVariable(object, 'b', { type: 'bool', kind: 'gauge', value: false }),
+        h: source.addVariable(object, 'h', { type: 'histogram', schema: [1], value: histogram(0) }),
+        s: source.addVariable(object, 's', { type: 'summary', schema: [0.5], value: summary(0) }),
+      };
+    });
+    const { view, render } = testView(source, root, { app: 'demo' });
+    view.demand({ ...REFRESH, forms: ['deflated-protobuf', 'text'] });
+    for (const share of [1, 3, 50, 1]) {
+      for (const [n, { u, i, f, b, h, s }] of objects.entries()) {
+        if (n % share !== 0) continue;
+        source.set(u, 2n ** 64n - BigInt(n * share));
+        source.set(i, BigInt(-n * share));
+        source.set(f, n % 7 === 0 ? NaN : n / share);
+        source.set(b, n % 2 === share % 2);
+        source.set(h, histogram(n * share));
+        source.set(s, summary(n + share));
+      }
+      const snapshot = render();
+      expect(snapshot.lines('deflated-protobuf')).not.to.equal(undefined);
+      const page = await PROTOBUF.page({ snapshot, internal: [] });
+      const gzip = (await page.gzip?.()) ?? expect.fail('no gzip');
+      const bytes = gunzipSync(Buffer.concat(gzip.buffers));
+      expect(decodedSeries(decodedFamilies(bytes))).to.deep.equal(textSeries(textOf(snapshot)));
+      page.release();
+    }
+  });
+
   it('holds its snapshot while it converts the text, and not after', async () => {
     let held = 0;
     const snapshot = snapshotOf(piecesOf(metadata('a', 'gauge'), ['a 1\n'.repeat(100_000)]), {
@@ -227,7 +278,7 @@ describe('a protobuf page', () => {
     expect(turns).to.be.greaterThan(10);
   });
 
-  it('converts again only the text that has changed', async () => {
+  it('writes only the messages again whose values have changed', async () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.demo', 'C');
     const variables = ['x', 'y'].flatMap((name) =>

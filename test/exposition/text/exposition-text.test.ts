@@ -135,7 +135,11 @@ describe('the exposition text', () => {
     fc.assert(
       fc.property(fc.array(smallStep, { maxLength: 80 }), (steps) => {
         runSteps(
-          steps.map((each) => ('forms' in each ? { ...each, forms: FORMS.protobuf } : each)),
+          steps.map((each) => {
+            if (!('forms' in each)) return each;
+            const isPlain = each.forms === FORMS.text || each.forms === FORMS.both;
+            return { ...each, forms: isPlain ? FORMS.protobuf : FORMS.deflatedProtobuf };
+          }),
         );
       }),
       { numRuns: 100 },
@@ -203,6 +207,8 @@ describe('the exposition text', () => {
     text.demand(['text']);
     expect(text.lacksForm).to.equal(true);
     expect(forms()).to.deep.equal(['text', 'deflated']);
+    for (let i = 0; i < 16; i++) text.demand(['protobuf']);
+    expect(forms()).to.deep.equal(['protobuf']);
     runToEnd(text.closing());
   });
 
@@ -210,6 +216,7 @@ describe('the exposition text', () => {
     ['deflated', 'text'],
     ['text', 'deflated'],
     ['protobuf', 'text'],
+    ['deflated-protobuf', 'text'],
   ] as const)
     it(`frees the memory of the form ${form} when a render no longer writes it`, () => {
       const pair = new TextPair();

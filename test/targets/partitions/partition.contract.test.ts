@@ -214,6 +214,18 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('target_refresh_total')).to.be.above(refreshes);
     });
 
+    it('renders text within the interval if the last render has only protobuf messages', async () => {
+      const { x } = showing(1);
+      const { target } = serve({ renderMinIntervalMs: 60_000 });
+      await eventuallyReady(target);
+      const { seen } = follow(target.demand(undefined, 'protobuf'));
+      await eventually('the demand is answered', () => seen.length > 0);
+      x.set(2);
+      expect(await ask(target, seriesOf)).to.deep.equal([line(2)]);
+      x.set(3);
+      expect(await ask(target, seriesOf)).to.deep.equal([line(2)]);
+    });
+
     it('keeps the counters of a target that moves to this partition, and adds only new conditions and events', async () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(root, 'X', 'u64').set(2);

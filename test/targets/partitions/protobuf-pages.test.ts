@@ -54,6 +54,8 @@ inBothModes('protobuf pages of a segment', (mode) => {
       const hasMessages = answer.snapshot.lines('protobuf') !== undefined;
       return { hasMessages, protobuf: PROTOBUF.page(answer), text: TEXT.page(answer) };
     };
+    // Renders write both forms for some time.
+    follow(target.demand(undefined, 'text'));
     const { seen } = follow(target.demand(undefined, 'protobuf').pipe(map(pages)));
     await eventually('the demand is answered', () => seen.length > 0);
     const made = seen[0] ?? expect.fail();

@@ -10,5 +10,5 @@ export {
   deflateChanged,
   prepareRecords,
 } from './deflate';
-export { messagesWritten, writeValues } from './messages';
+export { deflateMessages, messagesWritten, writeValues } from './messages';
 export { writeValue } from './values';

@@ -1,0 +1,110 @@
+// Compresses messages so that the kernel can replace their values in the compressed bits.
+import { crc32 } from 'node:zlib';
+import { crcTables, finalCrc } from '../compress/crc.js';
+import { SYMBOLS, evenDeflateTable } from '../compress/deflate-code.js';
+import type { Piece } from '../../model.js';
+import type { Block } from '../text/block.js';
+import { RenderBuffer } from '../text/text-snapshot.js';
+import { PADDING_BYTES } from '../wasm/kernel.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { CODE_BYTES, CODE_COUNTS, PLACE_BYTES } from '../wasm/layout.js';
+import { Scratch } from '../wasm/memory.js';
+
+/** A deflate block in the buffer of its messages. */
+export interface DeflatedMessages {
+  /** The offset of the places of the values in bits, and that of the block. */
+  readonly bitPlacesAt: number;
+  readonly at: number;
+  /** The size of the block. */
+  readonly bytes: number;
+  /** The raw CRC of the messages. */
+  readonly crc: number;
+}
+
+/** Messages with the places of their values before them. */
+interface PlacedMessages {
+  readonly blocks: readonly Block[];
+  readonly buffer: RenderBuffer;
+  readonly piece: Piece;
+}
+
+/** The table of the code, then the counts of symbols. */
+const TABLE_BYTES = CODE_BYTES + SYMBOLS * 4;
+
+export class MessageDeflater {
+  readonly #kernel: Kernel;
+  readonly #scratch: Scratch;
+  /** The address of the code's table. */
+  readonly table: number;
+  #hasCode = false;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#scratch = new Scratch(kernel);
+    kernel.installCrcTables(crcTables());
+    this.table = kernel.arena.allocate(TABLE_BYTES);
+  }
+
+  /** Chooses the code of all messages by the symbols of some, at the first call. */
+  chooseCode(sample: () => PlacedMessages): void {
+    if (this.#hasCode) return;
+    const { bytes, u32 } = this.#kernel;
+    bytes.set(evenDeflateTable(Array.from({ length: SYMBOLS }, () => 0)), this.table);
+    const at = (this.table + CODE_BYTES) / 4;
+    u32.fill(0, at, at + SYMBOLS);
+    this.#write(sample(), at * 4);
+    const counts = this.#kernel.u32.subarray(at, at + SYMBOLS);
+    this.#kernel.bytes.set(evenDeflateTable([...counts]), this.table);
+    this.#hasCode = true;
+  }
+
+  /** Compresses the messages of some blocks. Returns a new buffer with the messages and the deflate block. */
+  deflate(messages: PlacedMessages): {
+    readonly buffer: RenderBuffer;
+    readonly deflated: DeflatedMessages;
+  } {
+    const { run } = this.#kernel;
+    const {
+      buffer: last,
+      piece: { data, lines },
+    } = messages;
+    const placesBytes = lines * PLACE_BYTES;
+    const messagesBytes = placesBytes + data.length;
+    const [bitPlaces, bytes] = this.#write(messages);
+    const at = messagesBytes + placesBytes;
+    const buffer = new RenderBuffer(this.#kernel, at + bytes + PADDING_BYTES);
+    run.copy(buffer.address, last.address, messagesBytes);
+    run.copy(buffer.address + messagesBytes, bitPlaces, placesBytes + bytes);
+    const crc = finalCrc(crc32(data), data.length);
+    return { buffer, deflated: { bitPlacesAt: messagesBytes, at, bytes, crc } };
+  }
+
+  /**
+   * Writes the places of the values in bits, and then a deflate block. Returns their address and the size of the block.
+   * @param counts where to count symbols instead; 0 to count none
+   */
+  #write(
+    { blocks: [first], buffer, piece }: PlacedMessages,
+    counts = 0,
+  ): readonly [at: number, bytes: number] {
+    const { run } = this.#kernel;
+    const { data, lines } = piece;
+    const placesBytes = lines * PLACE_BYTES;
+    // A byte takes at most two bytes; the rest is for the header and what the last write stores beyond the end.
+    const at = this.#scratch.reserve(placesBytes + 2 * data.length + 2 * CODE_BYTES);
+    const to = at + placesBytes;
+    const distance = first === undefined ? 1 : run.bestLineDistance(first.address, this.table, to);
+    this.#kernel.u32[(this.table + CODE_COUNTS) / 4] = counts;
+    const bytes = run.deflateMessages(
+      ...([buffer.address, lines, buffer.address + placesBytes, data.length] as const),
+      ...([distance, this.table, at, to] as const),
+    );
+    this.#kernel.u32[(this.table + CODE_COUNTS) / 4] = 0;
+    return [at, bytes];
+  }
+
+  close(): void {
+    this.#scratch.close();
+    this.#kernel.arena.free(this.table, TABLE_BYTES);
+  }
+}
