@@ -57,6 +57,8 @@ interface Entry {
   readonly target: DiscoveredTarget;
   /** The file of its last publisher. */
   file: string;
+  /** The time at which another publisher took over; -Infinity for the first publisher. */
+  renewedMs: number;
   /** The time of the first pass at which its publisher had ended; undefined while the publisher runs. */
   endedMs: number | undefined;
   /** Whether the target was removed. It stays removed until another file appears under its server key. */
@@ -65,6 +67,8 @@ interface Entry {
 
 /** The period of passes in milliseconds. A pass that takes longer skips the next one. */
 const PERIOD_MS = 1000;
+/** For this time after a new publisher took over, the state of the target may still be that of the last one. */
+const STATE_MS = 3000;
 
 const keyOf = ({ format, app, serverKey, instance }: Identity): string =>
   JSON.stringify([format, app, serverKey, instance]);
@@ -153,6 +157,7 @@ export class Discovery {
         }
         present.add(key);
         if (known !== undefined && (!known.isForgotten || known.file === each.file)) {
+          if (known.file !== each.file) known.renewedMs = nowMs;
           known.file = each.file;
           continue;
         }
@@ -160,13 +165,15 @@ export class Discovery {
         if (refusal !== '') leftOut.push(refusal);
         else {
           const { file } = each;
-          this.#entries.set(key, { target, file, endedMs: undefined, isForgotten: false });
+          const entry = { target, file, renewedMs: -Infinity, endedMs: undefined };
+          this.#entries.set(key, { ...entry, isForgotten: false });
           shown++;
         }
       }
     const ended = this.#endedTargets();
     for (const [key, entry] of this.#entries) {
-      const isEnded = !present.has(key) || ended.has(key);
+      const isState = nowMs - entry.renewedMs >= STATE_MS;
+      const isEnded = !present.has(key) || (isState && ended.has(key));
       if (!isEnded && !entry.isForgotten) entry.endedMs = undefined;
       else entry.endedMs ??= nowMs;
       const endedMs = entry.endedMs ?? nowMs;

@@ -125,6 +125,29 @@ describe('discovery', () => {
     expect(after(1)).to.deep.equal(['1']);
   });
 
+  it('keeps a target whose publisher returns just before it is forgotten', () => {
+    const { parts, states, after } = setUp();
+    parts.found = [target('1')];
+    after(1);
+    states.set('1', 'dead');
+    after(10.5);
+    parts.found = [target('1', { file: 'second' })];
+    // The target still has the state of the first publisher.
+    expect(after(1)).to.deep.equal(['1']);
+    states.set('1', 'live');
+    expect(after(60)).to.deep.equal(['1']);
+  });
+
+  it('removes a target whose second publisher dies, too', () => {
+    const { parts, states, after } = setUp();
+    parts.found = [target('1')];
+    after(1);
+    parts.found = [target('1', { file: 'second' })];
+    states.set('1', 'dead');
+    expect(after(12)).to.deep.equal(['1']);
+    expect(after(3)).to.deep.equal([]);
+  });
+
   for (const state of ['absent', 'stalled', 'building', 'corrupt', 'incompatible'] as const)
     it(`keeps a target whose publisher is ${state}`, () => {
       const { parts, states, after } = setUp();
@@ -166,7 +189,7 @@ describe('discovery', () => {
     parts.found = [target('1', { file: 'second' })];
     after(1);
     states.set('1', 'dead');
-    expect(after(12)).to.deep.equal([]);
+    expect(after(14)).to.deep.equal([]);
     expect(after(30)).to.deep.equal([]);
   });
 

@@ -109,14 +109,13 @@ export class SegmentFinder implements Finder {
   }
 
   /**
-   * The matching server keys of the pool, up to the limit. Followed segments come first, so that new ones cannot
-   * displace them. Segments of forgotten targets come last.
+   * The matching server keys of the pool, up to the limit. Followed segments come first, so that new ones and their
+   * roots cannot displace them. Segments of forgotten targets come last.
    */
   #keys(forgotten: ReadonlySet<string>, leftOut: string[]): readonly string[] {
-    const all = this.#matching();
-    if (all.length <= this.#most) return all;
     const rank = (key: string) => (forgotten.has(key) ? 2 : this.#segments.has(key) ? 0 : 1);
-    const keys = all.toSorted((one, other) => rank(one) - rank(other));
+    const keys = this.#matching().toSorted((one, other) => rank(one) - rank(other));
+    if (keys.length <= this.#most) return keys;
     const first = this.#nameOf(keys[this.#most] ?? '');
     const count = pluralize(keys.length - this.#most, 'segment');
     leftOut.push(`${count} such as ${first}: max_targets is ${this.#most}`);

@@ -113,6 +113,18 @@ describe('the finder of segments', () => {
     expect(leftOut).to.deep.equal(['3 roots: max_targets is 2']);
   });
 
+  it('keeps the roots that it has found when new segments have more', () => {
+    const found = finder(['*'], 3);
+    const b = segments.publish('b');
+    for (const number of [1, 2, 3]) b.addRoot(`h.${number}.b`, 'B');
+    find(found);
+    const a = segments.publish('a');
+    for (const number of [1, 2]) a.addRoot(`h.${number}.a`, 'A');
+    const { targets, leftOut } = find(found);
+    expect(targets.map(({ serverKey }) => serverKey)).to.deep.equal(['b', 'b', 'b']);
+    expect(leftOut).to.deep.equal(['2 roots: max_targets is 3']);
+  });
+
   it('survives a name that becomes a link to itself', () => {
     const found = finder();
     segments.publish('82').addRoot('h.1.ads', 'Ads');
