@@ -114,7 +114,10 @@ export async function deflate(
   let bytes = 0;
   for (const text of tasksOf(buffers)) {
     const part$ = defer(() => compress(text)).pipe(limited(TOO_LATE));
-    parts.push(firstValueFrom(part$, { defaultValue: NOTHING }));
+    const part = firstValueFrom(part$, { defaultValue: NOTHING });
+    // The error is thrown below. Until then, it counts as handled.
+    part.catch(() => undefined);
+    parts.push(part);
     // Meanwhile, another thread compresses the text.
     crc = crc32(text, crc);
     bytes += text.length;

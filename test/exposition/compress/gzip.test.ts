@@ -202,6 +202,22 @@ describe('a gzip page', () => {
     expect(bytes).to.equal(600_000);
   });
 
+  it('reports a failure of any part while it waits for an earlier one', async () => {
+    const failing = [1, 4];
+    for (const index of failing) {
+      let parts = 0;
+      const compress = async () => {
+        const number = parts++;
+        await new Promise((resolve) => setTimeout(resolve, number === 0 ? 30 : 1));
+        if (number === index) throw new Error('no memory');
+        return Buffer.of();
+      };
+      // An unhandled rejection would end this process.
+      const failure = await deflate([text('a 1', 1_000_000)], compress).catch(String);
+      expect({ failure, parts }).to.deep.equal({ failure: 'Error: no memory', parts: 8 });
+    }
+  });
+
   it('releases its text if the compression fails, and tries again at the next request', async () => {
     let fails = true;
     const gzip = new GzipText({ buffers: [text('a 1', 100)] }, ({ buffers }) =>
