@@ -54,6 +54,7 @@ function join(answers: Joinable, reserved: readonly FamilyMetadata[]): JoinedSna
   const families = new Map<string, { readonly metadata: FamilyMetadata; members: Member[] }>();
   const owners = new NameOwners();
   for (const family of reserved) owners.add(family);
+  const ofDocument = new Set(reserved.map(({ name }) => name));
   const targets = new Set<string>();
   const leftOut: string[] = [];
   for (const { labels, snapshot } of answers) {
@@ -66,7 +67,9 @@ function join(answers: Joinable, reserved: readonly FamilyMetadata[]): JoinedSna
     }
     targets.add(target);
     for (const family of snapshot.metadata) {
-      const refusal = owners.refusalOf(family);
+      const refusal = ofDocument.has(family.name)
+        ? 'this page has a metric of its own with this name'
+        : owners.refusalOf(family);
       if (refusal !== '') {
         leftOut.push(`${family.name}{${target}} is left out: ${refusal}`);
         continue;
@@ -115,7 +118,7 @@ class Joined implements Snapshot {
   lines(form: LineForm): readonly Piece[] | undefined {
     const has = (snapshot: Snapshot): boolean => snapshot.lines(form) !== undefined;
     if (form === 'deflated' && !this.#snapshots.some(has)) return undefined;
-    if (form.endsWith('protobuf') && !this.#snapshots.every(has)) return undefined;
+    if (form !== 'deflated' && !this.#snapshots.every(has)) return undefined;
     const known = this.#lines.get(form) ?? this.#join(form);
     this.#lines.set(form, known);
     return known;

@@ -75,6 +75,14 @@ describe('joined snapshots', () => {
     );
   });
 
+  it('omit and name a metric that the document adds itself', () => {
+    const all = [answerOf('a', 'demo_value 1\n')];
+    const reserved = all[0]?.snapshot.metadata ?? [];
+    expect(joinSnapshots(all, reserved).leftOut).to.deep.equal([
+      'demo_value{app="a"} is left out: this page has a metric of its own with this name',
+    ]);
+  });
+
   it('of no targets are empty', () => expect(merged()).to.equal(''));
 
   it('adapt the names of all targets together to OpenMetrics', () => {
