@@ -348,11 +348,8 @@ export class FoldedSource extends PolledSource {
   #removeObject(folded: FoldedObject): void {
     for (const child of [...folded.children.values()]) this.#removeObject(child);
     this.#orphans.delete(folded);
-    const counts = this.#counts.get(folded);
     this.#counts.delete(folded);
-    for (const { writer, variable } of [...folded.variables.values()])
-      this.removeVariable(writer, variable);
-    if (counts !== undefined) folded.variables.clear();
+    for (const variable of [...folded.variables.values()]) this.#removeVariable(variable);
     folded.siblings.delete(folded.key);
     this.remove(folded.writer, folded.object);
   }

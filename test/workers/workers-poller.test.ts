@@ -362,6 +362,27 @@ describe('a poller of workers', () => {
     expect(values()).to.deep.include({ sent: 1n });
   });
 
+  it('stores no value of an object that it has removed', () => {
+    counting(1, 1n);
+    const { publisher, root } = worker(2);
+    const session = publisher.addObject(root, 'host.2.shop.session', 'Session');
+    const sent = publisher.addVariable(session, 'sent', 'u64', { kind: 'counter' });
+    sent.set(7n);
+    publisher.place();
+    const { poller, values } = polling();
+    values();
+    sent.set(8n);
+    publisher.close();
+    // Nothing copies the values until the object is removed.
+    poller.poll();
+    nowMs += 10 * MINUTE_MS;
+    const third = worker(3);
+    poller.poll();
+    for (const name of ['a', 'b', 'c', 'd']) third.publisher.addVariable(third.root, name, 'u64');
+    third.publisher.place();
+    expect(values()).to.include({ a: undefined, b: undefined, c: undefined, d: undefined });
+  });
+
   it('leaves out a variable whose type, kind or bounds differ from those of another worker', () => {
     const types = [
       { type: 'u64', kind: 'counter' },
