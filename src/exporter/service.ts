@@ -102,6 +102,7 @@ export function service(
       tasks,
     });
     let hasHostPage = config.hostPage.enabled;
+    let hasDiscovered = false;
     const logDiscovered = discoveryLog(log);
     /** Updates the targets to a configuration, and again whenever discovery finds other targets. */
     const updates = (next: Planned): Observable<Observable<never>> => {
@@ -121,7 +122,9 @@ export function service(
         .watch(given.discover, (found) => isConfigured(plan, registry.targets, found))
         .pipe(
           map((found) => {
-            if (given.discover !== NO_DISCOVERY) metrics.discovered(found);
+            // After a reload without [discover], the gauges become 0.
+            hasDiscovered ||= given.discover !== NO_DISCOVERY;
+            if (hasDiscovered) metrics.discovered(found);
             logDiscovered(found);
             const all = [...plan, ...found.targets.map(planFound)];
             scopes.update(given.scopes, all);
