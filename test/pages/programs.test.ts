@@ -4,7 +4,7 @@ import { FAULTS } from '#app/errors.js';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { readsPage } from '../support/page-reader.js';
 import { testPrograms } from '../support/processes.js';
 import type { Program } from '../support/processes.js';
@@ -47,6 +47,12 @@ describe('the exit statuses of docs/programs.md', function () {
       return ['--once', '--config', programs.config(settings)];
     },
     'exporter 6': () => ['--license-file', programs.issue('early.json', 1, 2)],
+    'exporter 7': () => {
+      mkdirSync(programs.path('faulty/targets.d'), { recursive: true });
+      programs.write('faulty/targets.d/shop.toml', 'clases = []');
+      const config = readFileSync(programs.config(), 'utf8');
+      return ['--check-config', '--config', programs.write('faulty/exporter.toml', config)];
+    },
     'bridge 0': () => ['--version'],
     'bridge 1': async () => ['--once', '--config', componentAt(await freePort())],
     'bridge 2': () => ['--config', programs.path('missing.toml')],
@@ -79,9 +85,9 @@ describe('the exit statuses of docs/programs.md', function () {
       `[[components]]\nname = "a"\nurl = "http://127.0.0.1:${port}"\nserver_key = "a"\n`,
     );
 
-  it('include 0, 1 and the status of every fault', () => {
+  it('include 0, 1, the status of every fault, and 7', () => {
     const statuses = new Set(rows.map(([, status]) => Number(status)));
-    expect([...statuses]).to.deep.equal([0, 1, 2, 3, 4, 5, 6]);
+    expect([...statuses]).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7]);
     for (const [fault, { exit }] of Object.entries(FAULTS))
       expect(statuses.has(exit), fault).to.equal(true);
   });
