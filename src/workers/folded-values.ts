@@ -47,6 +47,8 @@ const ROUNDING = 1e-9;
 export class InputReader {
   #values = new Uint32Array();
   #words = new Uint32Array();
+  /** The words before the values were read. */
+  #former = new Uint32Array();
 
   /**
    * Reads the values of a worker. If the segment cannot be read, the last values stay.
@@ -56,11 +58,13 @@ export class InputReader {
     if (this.#words.length < slots) {
       this.#values = new Uint32Array(2 * slots);
       this.#words = new Uint32Array(slots);
+      this.#former = new Uint32Array(slots);
     }
-    const [values, words] = [this.#values, this.#words];
+    const [values, words, former] = [this.#values, this.#words, this.#former];
     let read: number;
     try {
       read = Math.min(
+        source.readWords(0, slots, new Uint8Array(former.buffer, 0, slots * 4)),
         source.readSlots(0, slots, new Uint8Array(values.buffer, 0, slots * 8)),
         source.readWords(0, slots, new Uint8Array(words.buffer, 0, slots * 4)),
       );
@@ -79,6 +83,8 @@ export class InputReader {
         changed.add(input.folded);
         continue;
       }
+      // A variable that got the slot meanwhile has no value yet: the slot had the value of another one.
+      if (former[slot] !== word) continue;
       if (low === input.low && high === input.high) continue;
       const value = isFramed(type)
         ? source.readFrame(input.variable)
