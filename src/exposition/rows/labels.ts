@@ -60,6 +60,8 @@ const CLEANUP_SIZE = 256;
 export class ObjectLabels {
   readonly #kernel: Kernel;
   readonly #ofTarget: TargetLabels;
+  /** The labels of the object alone. */
+  readonly #labels: string;
   readonly #first: LabelText;
   #others: Map<string, LabelText> | undefined;
   #cleanupSize = CLEANUP_SIZE;
@@ -72,6 +74,7 @@ export class ObjectLabels {
     const text = targetLabels.before(labels);
     this.#kernel = kernel;
     this.#ofTarget = targetLabels;
+    this.#labels = labels;
     this.#first = { text, interned: new StoredText(kernel.texts, labelsPart(text)) };
   }
 
@@ -91,7 +94,8 @@ export class ObjectLabels {
 
   /** The text of the labels that `with` returns. The method caches nothing. */
   textWith(own: string): string {
-    return joinLabels(this.#first.text, this.#ofTarget.beside(own));
+    // Rename all labels together: `app` of a row must not get the name `exported_app` of the object.
+    return this.#ofTarget.before(joinLabels(this.#labels, own));
   }
 
   /**

@@ -1,6 +1,7 @@
 // The labels of a target begin the labels of each of its series.
 import { expect } from 'chai';
-import { TargetLabels } from '#app/exposition/rows/labels.js';
+import { ObjectLabels, TargetLabels } from '#app/exposition/rows/labels.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 
 describe('the labels of a target', () => {
   const labels = new TargetLabels({ app: 'ads', root: 'h.1.ads' });
@@ -24,6 +25,17 @@ describe('the labels of a target', () => {
 
   it('leave labels as they are if the target has none', () =>
     expect(new TargetLabels().before('app="x"')).to.equal('app="x"'));
+
+  it('rename the labels of an object and of a row together', () => {
+    const kernel = new Kernel();
+    for (const [object, row, all] of [
+      ['exported_app="x"', 'app="y"', 'app="ads",exported_app="x",exported_exported_app="y"'],
+      ['app="x"', 'exported_app="y"', 'app="ads",exported_exported_app="x",exported_app="y"'],
+    ] as const) {
+      const targetLabels = new TargetLabels({ app: 'ads' });
+      expect(new ObjectLabels({ kernel, targetLabels }, object).textWith(row)).to.equal(all);
+    }
+  });
 
   it('are not counted if the target has none', () =>
     expect(new TargetLabels().renamed).to.equal(undefined));
