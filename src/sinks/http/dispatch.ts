@@ -244,7 +244,11 @@ function pageReply(
 function hostScrape(
   targets: readonly Target[],
   options: EndpointOptions,
-  { accept, 'accept-encoding': coding }: IncomingMessage['headers'],
+  {
+    accept,
+    'accept-encoding': coding,
+    'x-prometheus-scrape-timeout-seconds': timeout,
+  }: IncomingMessage['headers'],
   query: URLSearchParams,
   inPath: string | undefined,
 ): Observable<Reply> {
@@ -257,7 +261,8 @@ function hostScrape(
   const preferred = chooseFormat(options.formats, accept);
   const form = preferred.form(prefersGzip(coding));
   const [apps, serverKeys] = [query.getAll('app'), query.getAll('server_key')];
-  return hostPage(targets, { apps, serverKeys, scope, form }, options.hostPage).pipe(
+  const request = { apps, serverKeys, scope, form, timeoutSeconds: Number(timeout) };
+  return hostPage(targets, request, options.hostPage).pipe(
     concatMap(({ content, release }) => {
       try {
         return pageReply(content, options.formats, { preferred, accept });

@@ -29,6 +29,8 @@ export interface HostPageRequest {
   readonly serverKeys: readonly string[];
   readonly scope: Scope | undefined;
   readonly form: LineForm;
+  /** The time after which the client gives up, if it states one. */
+  readonly timeoutSeconds?: number;
 }
 
 /** The metrics of a page. The snapshot stays valid until `release` is called. */
@@ -40,7 +42,10 @@ interface HeldContent {
 /** The path of the host page. */
 export const HOST_PATH = '/-/all';
 
-/** A target that has not answered after this time counts as down, so that it does not delay the others. */
+/**
+ * A target that has not answered after this time, or after half of the client's timeout, counts as down, so that it
+ * does not delay the others.
+ */
 const MAX_WAIT_MS = 5000;
 
 const UP: FamilyMetadata = {
@@ -59,7 +64,7 @@ const INFO: FamilyMetadata = {
 /** Demands the metrics of the selected targets, and joins them. */
 export function hostPage(
   targets: readonly Target[],
-  { apps, serverKeys, scope, form }: HostPageRequest,
+  { apps, serverKeys, scope, form, timeoutSeconds = 0 }: HostPageRequest,
   { onLeftOut, scheduler }: HostPageOptions,
 ): Observable<HeldContent> {
   const identities = [...identitiesOf(targets)].filter(
@@ -69,7 +74,8 @@ export function hostPage(
   );
   const selected = identities.map(([target]) => target);
   const isWhole = apps.length === 0 && serverKeys.length === 0 && scope === undefined;
-  const tooLate$ = timer(MAX_WAIT_MS, scheduler).pipe(share());
+  const waitMs = timeoutSeconds > 0 ? Math.min(MAX_WAIT_MS, timeoutSeconds * 500) : MAX_WAIT_MS;
+  const tooLate$ = timer(waitMs, scheduler).pipe(share());
   const demand = (target: Target): Observable<DemandAnswer> => {
     const late$ = tooLate$.pipe(
       map((): DemandAnswer => ({ kind: 'waiting', status: target.status() })),

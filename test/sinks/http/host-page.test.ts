@@ -150,6 +150,15 @@ describe('the host page', () => {
     expect(good.held).to.equal(0);
   });
 
+  it('waits for half of the timeout that the client states, at most', async () => {
+    const hung = readyTarget('b', '2');
+    hung.demand = () => NEVER;
+    const http = await serving([readyTarget('a', '1'), hung]).http;
+    const headers = { 'X-Prometheus-Scrape-Timeout-Seconds': '0.1' };
+    const { text } = await http.ask('/-/all', { headers });
+    expect(text).to.contain('shm_target_up{app="b",server_key="2"} 0');
+  });
+
   it('releases the snapshots if the client leaves first', () => {
     const [good, hung] = [readyTarget('a', '1'), readyTarget('b', '2')];
     hung.demand = () => NEVER;
