@@ -41,8 +41,7 @@ const STATUSES = {
   7: 'with --check-config: would start, but without faulty files of targets.d',
 };
 
-const REFERENCE = `Options override the TOML file. The package has examples/shm_exporter.toml to
-start from; see README.md, docs/configuration.md and docs/license.md, too.`;
+const REFERENCE = `Options override the TOML file. See examples/shm_exporter.toml and docs/.`;
 
 export type Overrides = Partial<Settings>;
 
