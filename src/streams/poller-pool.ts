@@ -264,7 +264,7 @@ export class PollerPool {
   /** Opens the last values of a publisher that died, or that hangs and is not served; undefined if there are none. */
   openLast(serverKey: string): LastValues | undefined {
     const loop = this.#loops.get(serverKey);
-    // Another publisher may have taken the server key.
+    // Poll first: another publisher may have taken the server key since the last poll.
     loop?.poll();
     const { source, publisher } = this.newest(serverKey);
     const isLeft = publisher.state === 'dead' || publisher.state === 'stalled';

@@ -17,19 +17,19 @@ export const WORKERS_SETTINGS = {
   gauges: optional(
     'sum' as const,
     workerRule,
-    'The value of a gauge: the sum, the minimum or the maximum over the workers; each shows a series for each worker',
+    'How a gauge is shown by default: as the sum, minimum or maximum over the workers, or, with each, as one series for each worker',
   ),
   min: optional([], words, 'Gauges that show the minimum: patterns of variable names'),
   max: optional([], words, 'Gauges that show the maximum: patterns of variable names'),
   each: optional(
     [],
     words,
-    'Gauges and texts that show a series for each worker: patterns of variable names',
+    'Patterns of the names of gauges and texts that get one series for each worker',
   ),
   workerLabel: optional(
     'worker',
     labelName,
-    'The label of these series. Its value is the server key of the worker',
+    'The label that names the worker in series with the rule each. Its value is the server key',
   ),
   counters: optional(
     [],

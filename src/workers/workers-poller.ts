@@ -227,7 +227,7 @@ class WorkersPoller implements Poller {
     worker.source = source;
   }
 
-  /** Ends the reading of a generation again. If it is complete, the new source replaces the last one. */
+  /** Ends a repeated read of a generation. If it is complete, the new source replaces the last one. */
   #endAgain(worker: Worker, isComplete: boolean): void {
     const { source, again } = worker;
     if (again === undefined) return;

@@ -55,7 +55,7 @@ describe('the rules of catalogue rows for workers', () => {
       { className: 'Till', variable: 'c', rule: 'counter' },
     ]));
 
-  it('are for other formats without effect', () =>
+  it('have no effect for other formats', () =>
     expect(rulesOf(rows(`${GAUGE}, workers = "max"`), 'native')).to.equal(undefined));
 
   const refused: readonly (readonly [row: string, message: RegExp])[] = [

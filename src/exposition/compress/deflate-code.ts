@@ -35,7 +35,7 @@ export const deflateTable = (counts: readonly number[]): Uint8Array =>
     codeLengths(counts.slice(LITERAL_LENGTH_SYMBOLS), LONGEST_CODE),
   );
 
-/** Does the same, but all literals have codes of nine bits, so that others can replace them. */
+/** Returns a table in which every literal has nine bits, so that the kernel can overwrite literals in place. */
 export const evenDeflateTable = (counts: readonly number[]): Uint8Array => {
   // The literals take half of all codes, and the other symbols the other half.
   const others = codeLengths(counts.slice(END_OF_BLOCK, LITERAL_LENGTH_SYMBOLS), LONGEST_CODE - 1);

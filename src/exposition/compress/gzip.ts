@@ -115,7 +115,7 @@ export async function deflate(
   for (const text of tasksOf(buffers)) {
     const part$ = defer(() => compress(text)).pipe(limited(TOO_LATE));
     const part = firstValueFrom(part$, { defaultValue: NOTHING });
-    // The error is thrown below. Until then, it counts as handled.
+    // `Promise.all` below throws the error. Until then, this handler prevents an unhandled rejection.
     part.catch(() => undefined);
     parts.push(part);
     // Meanwhile, another thread compresses the text.

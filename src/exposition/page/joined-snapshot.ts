@@ -68,7 +68,7 @@ function join(answers: Joinable, reserved: readonly FamilyMetadata[]): JoinedSna
     targets.add(target);
     for (const family of snapshot.metadata) {
       const refusal = ofDocument.has(family.name)
-        ? 'this page has a metric of its own with this name'
+        ? 'the host page itself adds a metric with this name'
         : owners.refusalOf(family);
       if (refusal !== '') {
         leftOut.push(`${family.name}{${target}} is left out: ${refusal}`);

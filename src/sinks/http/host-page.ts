@@ -52,7 +52,7 @@ const UP: FamilyMetadata = {
   name: 'shm_target_up',
   type: 'gauge',
   unit: '',
-  help: '1 if this page has the metrics of the target, 0 if the target is not ready.',
+  help: '1 if this page has the metrics of the target, 0 if the target is not ready or did not answer in time.',
 };
 const INFO: FamilyMetadata = {
   name: 'shm_target_info',

@@ -75,11 +75,11 @@ describe('joined snapshots', () => {
     );
   });
 
-  it('omit and name a metric that the document adds itself', () => {
+  it('omit and name a metric whose name the document itself uses', () => {
     const all = [answerOf('a', 'demo_value 1\n')];
     const reserved = all[0]?.snapshot.metadata ?? [];
     expect(joinSnapshots(all, reserved).leftOut).to.deep.equal([
-      'demo_value{app="a"} is left out: this page has a metric of its own with this name',
+      'demo_value{app="a"} is left out: the host page itself adds a metric with this name',
     ]);
   });
 

@@ -39,7 +39,7 @@ describe('the host page', () => {
     '# HELP shm_target_info The last root of the target and its format; always 1.\n' +
     '# TYPE shm_target_info gauge\n';
   const UP =
-    '# HELP shm_target_up 1 if this page has the metrics of the target, 0 if the target is not ready.\n' +
+    '# HELP shm_target_up 1 if this page has the metrics of the target, 0 if the target is not ready or did not answer in time.\n' +
     '# TYPE shm_target_up gauge\n';
 
   it('is not where the links and the scrapes of a single target with several server keys lead', async () => {

@@ -74,7 +74,7 @@ export function messagesWritten(block: usize): void {
   store<u32>(block, 0, BLOCK_MESSAGES_DIRTY);
 }
 
-/** Writes a value to VALUE_AT; returns the end. All NaNs become the same one: Prometheus gives some a meaning. */
+/** Writes a value to VALUE_AT; returns the end. Every NaN gets the standard bits: Prometheus reads other NaN bits as markers, such as stale. */
 function writeValue(entry: usize, place: u32): usize {
   const bits = load<u64>(cellOf(entry));
   if ((place & IS_COUNT) != 0) return writeCount(bits);

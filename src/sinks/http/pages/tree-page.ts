@@ -319,7 +319,7 @@ function ageOf({ ageSeconds, by }: LastSeen): string {
 /** The time of the query and the age of the newest value. */
 const freshness = (target: Target, { last }: TreePart, nowMs: number): Html =>
   last !== undefined
-    ? markup`<p class="muted">Read from its segment at <span class="whole">${timeText(nowMs)}</span>. The last column names the metrics that the values are while the publisher is served.</p>`
+    ? markup`<p class="muted">Read from its segment at <span class="whole">${timeText(nowMs)}</span>. The last column names the metrics that show these values while the exporter serves the publisher.</p>`
     : markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${newestOf(target)}. Publishers do not state when a single value changed.</p>`;
 
 function newestOf(target: Target): string {
