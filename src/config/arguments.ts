@@ -41,7 +41,7 @@ const STATUSES = {
   7: 'with --check-config: would start, but without faulty files of targets.d',
 };
 
-const REFERENCE = `Options override the TOML file. See examples/shm_exporter.toml and docs/.`;
+const REFERENCE = `See README.md, docs/configuration.md and examples/shm_exporter.toml.`;
 
 export type Overrides = Partial<Settings>;
 
