@@ -169,8 +169,11 @@ export interface Source {
   readChanges(): StructureChanges;
   /** Whether the structure has changed since the last `readChanges()`; true if unknown. */
   hasChanges(): boolean;
-  /** Called before each copy of all values, if the source has something to prepare. Must not change the tree. */
-  beginCopy?(): void;
+  /**
+   * Computes the values of slots and frames, in small steps, if the source computes any. Called before each copy of all
+   * values. The tree may change between steps, but not by this call. Several calls may take turns.
+   */
+  computingValues?(): Iterable<void>;
   /**
    * Copies up to `count` slots of 8 bytes; returns the number of copied slots. Must not change the tree, since the
    * caller may be walking it.

@@ -216,6 +216,7 @@ export class TargetView {
    */
   *copyingValues(): Generator<void, boolean> {
     const { builder } = this;
+    yield* this.context.source.computingValues?.() ?? [];
     // Track added nodes first: nodes that are tracked only after the copy would be missing from the page.
     yield* this.#applyingChanges();
     builder.frames.refresh();

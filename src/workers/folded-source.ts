@@ -17,6 +17,8 @@ const SLAB = 1;
 const ORPHANS_A_POLL = 1024;
 /** How long an object is shown after the last worker that had it ended, while there are other workers. */
 const ORPHAN_MS = 600_000;
+/** After folding this many inputs, a step ends. */
+const INPUTS_A_STEP = 256;
 /** The maximum number of refused variables to name. */
 const MAX_REFUSALS = 16;
 
@@ -155,12 +157,20 @@ export class FoldedSource extends PolledSource {
     }
   }
 
-  beginCopy(): void {
+  /** Reads the values of the workers, and folds those that have changed. */
+  *computingValues(): Generator<void, void> {
     this.#isCopied = true;
     for (const worker of this.#workers.values())
-      if (!worker.isWaiting) this.#reader.read(worker, this.#changed);
-    for (const folded of this.#changed) this.#store(folded);
-    this.#changed.clear();
+      if (!worker.isWaiting) yield* this.#reader.reading(worker, this.#changed);
+    let inputs = 0;
+    for (const folded of this.#changed) {
+      this.#changed.delete(folded);
+      this.#store(folded);
+      inputs += folded.inputs.size;
+      if (inputs < INPUTS_A_STEP) continue;
+      inputs = 0;
+      yield;
+    }
   }
 
   #addMember(worker: Worker, object: ManagedObject): void {

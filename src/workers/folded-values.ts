@@ -43,25 +43,41 @@ export interface WorkerInputs {
 /** The relative error of a sum of doubles whose terms are added in another order. */
 const ROUNDING = 1e-9;
 
-/** Reads the slots of workers into buffers that all workers share. */
+/** Copies of the slots of a worker. */
+interface SlotBuffers {
+  readonly values: Uint32Array;
+  /** The words before and after the values were read. */
+  readonly former: Uint32Array;
+  readonly words: Uint32Array;
+}
+
+/** After comparing this many inputs with their last values, a step ends. */
+const INPUTS_A_STEP = 1024;
+
+/** Reads the slots of workers into buffers that it reuses. */
 export class InputReader {
-  #values = new Uint32Array();
-  #words = new Uint32Array();
-  /** The words before the values were read. */
-  #former = new Uint32Array();
+  /** The buffers that no read uses now. There are as many as reads have taken turns. */
+  readonly #free: SlotBuffers[] = [];
 
   /**
-   * Reads the values of a worker. If the segment cannot be read, the last values stay.
+   * Reads the values of a worker in one step. If the segment cannot be read, the last values stay.
    * @param changed gets the variables to fold again
    */
-  read({ source, inputs, slots }: WorkerInputs, changed: Set<FoldedVariable>): void {
-    if (this.#words.length < slots) {
-      this.#values = new Uint32Array(2 * slots);
-      this.#words = new Uint32Array(slots);
-      this.#former = new Uint32Array(slots);
-    }
-    const [values, words, former] = [this.#values, this.#words, this.#former];
+  read(worker: WorkerInputs, changed: Set<FoldedVariable>): void {
+    const steps = this.reading(worker, changed);
+    while (steps.next().done !== true);
+  }
+
+  /** Like `read`, in small steps. Between them, inputs of the worker may come and go. */
+  *reading(
+    { source, inputs, slots }: WorkerInputs,
+    changed: Set<FoldedVariable>,
+  ): Generator<void, void> {
+    const last = this.#free.pop();
+    const buffers = last !== undefined && last.words.length >= slots ? last : newBuffers(slots);
+    const { values, words, former } = buffers;
     let read: number;
+    let compared = 0;
     try {
       read = Math.min(
         source.readWords(0, slots, new Uint8Array(former.buffer, 0, slots * 4)),
@@ -69,9 +85,11 @@ export class InputReader {
         source.readWords(0, slots, new Uint8Array(words.buffer, 0, slots * 4)),
       );
     } catch {
+      this.#free.push(buffers);
       return;
     }
     for (const input of inputs.values()) {
+      if (++compared % INPUTS_A_STEP === 0) yield;
       const { slot, incarnation, type } = input.variable;
       const [low = 0, high = 0] = [values[2 * slot], values[2 * slot + 1]];
       const word = words[slot] ?? 0;
@@ -95,8 +113,15 @@ export class InputReader {
       input.high = high;
       changed.add(input.folded);
     }
+    this.#free.push(buffers);
   }
 }
+
+const newBuffers = (slots: number): SlotBuffers => ({
+  values: new Uint32Array(2 * slots),
+  former: new Uint32Array(slots),
+  words: new Uint32Array(slots),
+});
 
 /** Adds the last value of an input that has ended to the sum of its variable. */
 export function keepCount({ folded, value, variable: { type } }: Input): void {

@@ -501,6 +501,19 @@ describe('a poller of workers', () => {
     poller.close();
   });
 
+  it('folds the values of large workers in steps of at most 1,024 values', () => {
+    for (const number of [1, 2]) {
+      const { publisher, root } = worker(number, LARGE);
+      for (let variable = 0; variable < LARGE.slots - 10; variable++)
+        publisher.addVariable(root, `v${variable}`, 'u64', { kind: 'counter' }).set(1n);
+      publisher.place();
+    }
+    const { poller } = polling();
+    const { source } = pollAll(poller);
+    const steps = [...(source?.computingValues?.() ?? [])];
+    expect(steps.length).to.be.at.least((2 * (LARGE.slots - 10)) / 1024);
+  });
+
   it('shows no gauge whose series has ended in each worker', () => {
     const { gauge } = counting(1, 10n);
     const { values } = polling();
@@ -562,7 +575,7 @@ describe('a poller of workers', () => {
 function valuesOf({ source }: PollResult, names?: readonly string[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   if (source === undefined) return values;
-  source.beginCopy?.();
+  for (const step of source.computingValues?.() ?? []) expect(step).to.equal(undefined);
   for (const root of source.roots)
     for (const object of objectsBelow(root))
       for (const variable of object.variables)

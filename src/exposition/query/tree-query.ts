@@ -127,7 +127,8 @@ class TreeQueryEvaluator {
 
   /** Runs the query and returns its answer. A step reads at most one node with its value. */
   *steps(): Generator<void, TreeAnswer> {
-    const { root } = this.#tree;
+    const { root, source } = this.#tree;
+    yield* source.computingValues?.() ?? [];
     const top = yield* this.#find();
     if (this.#isLost()) return LOST;
     if (top === undefined) return { kind: 'no-object' };

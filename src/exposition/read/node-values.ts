@@ -20,14 +20,13 @@ interface SectorCopy {
 
 /** Copies of the slots that were read last, made at the first read of each sector. */
 export class SlotCopies {
-  readonly #source: Pick<Source, 'beginCopy' | 'readSlots' | 'readWords'>;
+  readonly #source: Pick<Source, 'readSlots' | 'readWords'>;
   readonly #copies = new Map<number, SectorCopy>();
   /** Copies to reuse, since a query of a large tree would otherwise produce much garbage. */
   readonly #free: SectorCopy[] = [];
 
-  constructor(source: Pick<Source, 'beginCopy' | 'readSlots' | 'readWords'>) {
+  constructor(source: Pick<Source, 'readSlots' | 'readWords'>) {
     this.#source = source;
-    source.beginCopy?.();
   }
 
   /** The bits of a slot; undefined while it is not synced. */
@@ -43,7 +42,6 @@ export class SlotCopies {
   clear(): void {
     this.#free.push(...this.#copies.values());
     this.#copies.clear();
-    this.#source.beginCopy?.();
   }
 
   #copyOf(sector: number): SectorCopy {

@@ -117,7 +117,6 @@ export class SlotReader {
    * @returns whether any value differs from the last copy
    */
   *reading(listener: SlotListener): Generator<void, boolean> {
-    this.#source.beginCopy?.();
     const isChanged = yield* this.#copying(this.#cells.keys());
     return (yield* this.#reportingChanges(listener)) || isChanged;
   }
