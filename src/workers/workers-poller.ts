@@ -25,12 +25,19 @@ interface Worker {
   source: Source | undefined;
   /** A source that reads the generation of `source` again after an error, until it has read all. */
   again: Source | undefined;
+  /** When its segment was removed without an end of the worker, by the clock of the poller. */
+  removedAtMs: number | undefined;
   notifications: number;
 }
 
 const MAX_ITEMS = 1 << 21;
 /** The maximum number of workers of a target. The target leaves out further workers. */
 export const MAX_WORKERS = 256;
+/**
+ * How long the values of a worker count after its segment was removed. A segment that returns within this time goes on;
+ * later, its counters would count twice.
+ */
+const RETURN_MS = 10_000;
 /** The work budget of one poll, for the changes of all workers. */
 const POLL_BUDGET = { steps: 8192, ms: SLICE_MS, leastSteps: 512, stepsPerClockRead: 32 };
 
@@ -46,6 +53,7 @@ class WorkersPoller implements Poller {
   readonly #options: WorkersPollerOptions;
   readonly #source: FoldedSource;
   readonly #list: () => readonly string[];
+  readonly #nowMs: () => number;
   /** The workers by server key. */
   readonly #workers = new Map<string, Worker>();
   #budget = new Budget();
@@ -65,6 +73,7 @@ class WorkersPoller implements Poller {
     this.#serverKey = serverKey;
     this.#settings = settings;
     this.#options = options;
+    this.#nowMs = nowMs;
     this.#source = new FoldedSource(segmentMaxItems, settings, serverKey, nowMs);
     const { segments } = settings;
     const listing = serverKeyListing({ contextId, poolName }, segments);
@@ -87,10 +96,10 @@ class WorkersPoller implements Poller {
         this.#source.apply(source, changes, result.hasMore);
         if (source === worker.again && !result.hasMore) this.#endAgain(worker, true);
         worker.notifications = result.notifications;
+        worker.removedAtMs = undefined;
       } else if (last !== undefined && ENDED.has(publisher.state) && !isFault(publisher)) {
         this.#endAgain(worker, false);
-        this.#source.end(last);
-        worker.source = undefined;
+        if (publisher.state !== 'absent' || !this.#mayReturn(worker)) this.#end(worker);
       }
       // Poll again soon, since another segment may have the name of one that has ended.
       if (result.isUnstable === true) isUnstable = true;
@@ -193,17 +202,19 @@ class WorkersPoller implements Poller {
     const poller = new SegmentPoller(this.#memory, segmentName(contextId, poolName, key), key, {
       ...options,
       budget: () => this.#budget,
-      onEnd: (source) => {
+      onEnd: (source, { state }) => {
         // The poller also opens the segment of a worker that had ended before.
         if (source.generation !== worker.source?.generation) return;
         this.#take(worker, key, source);
         const isComplete = this.#readRest(source);
         if (source === worker.again) this.#endAgain(worker, isComplete);
-        this.#source.end(worker.source);
-        worker.source = undefined;
+        if (state !== 'absent') this.#end(worker);
       },
     });
-    const worker: Worker = { poller, source: undefined, again: undefined, notifications: 0 };
+    const worker: Worker = {
+      ...{ poller, source: undefined, again: undefined },
+      ...{ removedAtMs: undefined, notifications: 0 },
+    };
     this.#workers.set(key, worker);
     return worker;
   }
@@ -225,6 +236,16 @@ class WorkersPoller implements Poller {
     if (last !== undefined) this.#source.end(last);
     this.#pastNotifications += notifications;
     worker.source = source;
+  }
+
+  #end(worker: Worker): void {
+    if (worker.source !== undefined) this.#source.end(worker.source);
+    worker.source = worker.removedAtMs = undefined;
+  }
+
+  #mayReturn(worker: Worker): boolean {
+    worker.removedAtMs ??= this.#nowMs();
+    return this.#nowMs() - worker.removedAtMs < RETURN_MS;
   }
 
   /** Ends a repeated read of a generation. If it is complete, the new source replaces the last one. */
@@ -256,8 +277,8 @@ class WorkersPoller implements Poller {
 
   #forget(key: string, worker: Worker): void {
     this.#endAgain(worker, false);
-    const { poller, source, notifications } = worker;
-    if (source !== undefined) this.#source.end(source);
+    this.#end(worker);
+    const { poller, notifications } = worker;
     this.#pastNotifications += notifications;
     poller.close();
     this.#workers.delete(key);

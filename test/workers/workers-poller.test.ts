@@ -1,7 +1,7 @@
 // Tests that segments of workers are polled as one tree with folded values.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import type { ManagedObject, Source, Variable } from '#app/model.js';
 import { MUTABLE, MUTABLE_OFFSET } from '#app/native/segment/layout.js';
 import { posixMemory } from '#app/native/os/posix.js';
@@ -499,6 +499,32 @@ describe('a poller of workers', () => {
     for (let poll = 0; poll < 4; poll++) pollAll(poller);
     expect(valuesOf(pollAll(poller))).to.deep.include({ sent: 10n, workers: 0n, endedWorkers: 1n });
     poller.close();
+  });
+
+  it('counts a worker once whose segment is removed and returns', () => {
+    counting(1, 10n);
+    const { counter } = counting(2, 20n);
+    const { values } = polling();
+    expect(values()).to.deep.include({ sent: 30n, workers: 2n });
+    const away = segments.path('away-2');
+    renameSync(segments.path('shop-2'), away);
+    for (let poll = 0; poll < 3; poll++) expect(values()).to.deep.include({ sent: 30n });
+    renameSync(away, segments.path('shop-2'));
+    counter.set(25n);
+    for (let poll = 0; poll < 3; poll++) values();
+    expect(values()).to.deep.include({ sent: 35n, workers: 2n, endedWorkers: 0n });
+  });
+
+  it('ends a worker whose segment stays removed for ten seconds', () => {
+    counting(1, 10n);
+    counting(2, 20n);
+    const { values } = polling();
+    expect(values()).to.deep.include({ workers: 2n });
+    rmSync(segments.path('shop-2'));
+    values();
+    expect(values()).to.deep.include({ open: 3n, workers: 2n });
+    nowMs += 10_000;
+    expect(values()).to.deep.include({ sent: 30n, open: 1n, workers: 1n, endedWorkers: 1n });
   });
 
   it('folds the values of large workers in steps of at most 1,024 values', () => {

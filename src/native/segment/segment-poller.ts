@@ -53,8 +53,8 @@ interface SegmentPollerOptions {
   readonly nowNs?: (() => bigint) | undefined;
   /** Makes the work budget of one poll; by default `CHANGE_STEPS`. */
   readonly budget?: () => Budget;
-  /** Called when the publisher has ended, while the source can still be read. */
-  readonly onEnd?: (source: Source) => void;
+  /** Called when the publisher has ended or its segment is gone, while the source can still be read. */
+  readonly onEnd?: (source: Source, publisher: Verdict) => void;
 }
 
 export interface SegmentPoolOptions extends SegmentPollerOptions {
@@ -208,7 +208,7 @@ export class SegmentPoller implements Poller {
     // A stalled publisher may resume at any moment, so its segment stays open.
     if (isStalled) return { ...this.#withoutSource(publisher), notifications };
     // The segment was closed or replaced. The next poll opens the segment that has the name by then.
-    if (this.#opened !== undefined) this.#options.onEnd?.(this.#opened.source);
+    if (this.#opened !== undefined) this.#options.onEnd?.(this.#opened.source, publisher);
     this.close();
     return this.#withoutSource(publisher);
   }
