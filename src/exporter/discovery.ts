@@ -15,6 +15,7 @@ import {
   toArray,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
+import { monotonicMs } from '../clock.js';
 import type { Discover } from '../config/file-rule.js';
 import { quoted } from '../document/document.js';
 import type { Target } from '../model.js';
@@ -50,6 +51,8 @@ interface DiscoveryParts {
   /** Runs the finders in slices. */
   readonly tasks: Scheduler;
   readonly scheduler?: SchedulerLike;
+  /** Milliseconds of a monotonic clock; by default CLOCK_MONOTONIC. */
+  readonly nowMs?: () => number;
 }
 
 /** A target that was discovered, and is shown or forgotten. */
@@ -93,7 +96,7 @@ export class Discovery {
     isConfigured: (target: DiscoveredTarget) => boolean,
   ): Observable<Discovered> {
     return defer(() => {
-      const { finder, tasks, scheduler = asyncScheduler } = this.#parts;
+      const { finder, tasks, scheduler = asyncScheduler, nowMs = monotonicMs } = this.#parts;
       const formats = formatsOf(discover);
       for (const [key, { target }] of this.#entries)
         if (!formats.includes(target.format) || isConfigured(target)) this.#entries.delete(key);
@@ -108,7 +111,7 @@ export class Discovery {
             .pipe(map((found) => [format, found] as const)),
         ),
         toArray(),
-        map((found) => this.#take(found, discover, isConfigured, scheduler.now())),
+        map((found) => this.#take(found, discover, isConfigured, nowMs())),
       );
       const changed$ = timer(0, PERIOD_MS, scheduler).pipe(
         exhaustMap(() => pass$),
@@ -172,8 +175,8 @@ export class Discovery {
       }
     const ended = this.#endedTargets();
     for (const [key, entry] of this.#entries) {
-      const isState = nowMs - entry.renewedMs >= STATE_MS;
-      const isEnded = !present.has(key) || (isState && ended.has(key));
+      const isStateCurrent = nowMs - entry.renewedMs >= STATE_MS;
+      const isEnded = !present.has(key) || (isStateCurrent && ended.has(key));
       if (!isEnded && !entry.isForgotten) entry.endedMs = undefined;
       else entry.endedMs ??= nowMs;
       const endedMs = entry.endedMs ?? nowMs;

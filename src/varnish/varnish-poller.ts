@@ -138,16 +138,22 @@ export class VarnishPoller implements Poller {
     const opened = this.#open();
     if (opened === undefined) return undefined;
     const { directory } = opened;
-    const instance = this.#newInstance(directory);
-    return {
-      source: instance.source,
-      readMore: () => instance.update(newBudget()) || instance.source.readChanges().hasMore,
-      ageSeconds: ageOf(directory),
-      close: () => {
-        instance.close();
-        directory.close();
-      },
-    };
+    try {
+      const ageSeconds = ageOf(directory);
+      const instance = this.#newInstance(directory);
+      return {
+        source: instance.source,
+        readMore: () => instance.update(newBudget()) || instance.source.readChanges().hasMore,
+        ageSeconds,
+        close: () => {
+          instance.close();
+          directory.close();
+        },
+      };
+    } catch (error) {
+      directory.close();
+      throw error;
+    }
   }
 
   close(): void {

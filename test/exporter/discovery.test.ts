@@ -47,6 +47,7 @@ describe('discovery', () => {
         (next) => void clock.schedule(next),
       ),
       scheduler: clock,
+      nowMs: () => clock.now(),
     });
     const { seen, subscription } = follow(discovery.watch(DISCOVER, isConfigured));
     const shown = (all: readonly Discovered[] = seen) =>

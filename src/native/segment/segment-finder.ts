@@ -17,6 +17,10 @@ interface FinderOptions {
   readonly contextId: string;
   readonly poolName: string;
   readonly trustedOwners?: readonly number[] | undefined;
+  /** Milliseconds of a monotonic clock; by default CLOCK_MONOTONIC. */
+  readonly nowMs?: () => number;
+  /** Lists the matching server keys; by default those with a file in /dev/shm. */
+  readonly list?: () => readonly string[];
 }
 
 /** An open segment. */
@@ -24,8 +28,10 @@ interface FollowedSegment {
   readonly file: SegmentFile;
   /** Undefined if the segment cannot be read. */
   readonly scan: RootScan | undefined;
-  /** Why the segment cannot be read; empty if it can. It stays until another file has the name. */
+  /** Why the segment cannot be read; empty if it can. */
   failure: string;
+  /** When a segment that cannot be read is opened again; Infinity before the first failure. */
+  retryAtMs: number;
 }
 
 /**
@@ -48,6 +54,8 @@ export function serverKeyListing(
   return new CachedRead(SHM_FOLDER, read, CLOCKS);
 }
 
+/** The time before a segment that cannot be read is opened again. */
+const RETRY_MS = 10_000;
 /** The number of records that one step scans. */
 const STEP_RECORDS = 1024;
 
@@ -55,8 +63,9 @@ export class SegmentFinder implements Finder {
   readonly #memory: SharedMemory;
   readonly #options: FinderOptions;
   readonly #most: number;
+  readonly #nowMs: () => number;
   /** The server keys of all segments of the pool that match the patterns. */
-  readonly #listing: CachedRead<readonly string[]>;
+  readonly #list: () => readonly string[];
   /** The followed segments by server key. */
   readonly #segments = new Map<string, FollowedSegment>();
 
@@ -73,7 +82,9 @@ export class SegmentFinder implements Finder {
     this.#memory = memory;
     this.#options = options;
     this.#most = most;
-    this.#listing = serverKeyListing(options, patterns);
+    this.#nowMs = options.nowMs ?? CLOCKS.nowMs;
+    const listing = serverKeyListing(options, patterns);
+    this.#list = options.list ?? (() => listing.now() ?? []);
   }
 
   *find(forgotten: ReadonlySet<string>): Generator<void, Found> {
@@ -114,7 +125,7 @@ export class SegmentFinder implements Finder {
    */
   #keys(forgotten: ReadonlySet<string>, leftOut: string[]): readonly string[] {
     const rank = (key: string) => (forgotten.has(key) ? 2 : this.#segments.has(key) ? 0 : 1);
-    const keys = this.#matching().toSorted((one, other) => rank(one) - rank(other));
+    const keys = this.#matching(leftOut).toSorted((one, other) => rank(one) - rank(other));
     if (keys.length <= this.#most) return keys;
     const first = this.#nameOf(keys[this.#most] ?? '');
     const count = pluralize(keys.length - this.#most, 'segment');
@@ -122,11 +133,13 @@ export class SegmentFinder implements Finder {
     return keys.slice(0, this.#most);
   }
 
-  #matching(): readonly string[] {
+  #matching(leftOut: string[]): readonly string[] {
     try {
-      return this.#listing.now() ?? [];
-    } catch {
-      return [];
+      return this.#list();
+    } catch (error) {
+      // Such as too many open files. The segments that are open still exist, as far as is known.
+      leftOut.push(`new segments: ${SHM_FOLDER} cannot be read: ${messageOf(error)}`);
+      return [...this.#segments.keys()];
     }
   }
 
@@ -139,11 +152,13 @@ export class SegmentFinder implements Finder {
   #follow(key: string, leftOut: string[]): FollowedSegment | undefined {
     try {
       const known = this.#segments.get(key);
-      if (known?.file.nameState() === 'kept') return known;
+      const isKept = known?.file.nameState() === 'kept';
+      if (isKept && this.#nowMs() < known.retryAtMs) return known;
       this.#forget(key);
       const file = this.#memory.open(this.#nameOf(key));
       if (file === undefined) return undefined;
       const segment = followed(file, this.#nameOf(key), this.#options.trustedOwners);
+      if (segment.failure !== '') segment.retryAtMs = this.#nowMs() + RETRY_MS;
       this.#segments.set(key, segment);
       return segment;
     } catch (error) {
@@ -161,6 +176,7 @@ export class SegmentFinder implements Finder {
       // A directory that changes too fast is read at the next pass.
       if (error instanceof Fault && error.code === 'SEGMENT_UNSTABLE') return;
       segment.failure = messageOf(error);
+      segment.retryAtMs = this.#nowMs() + RETRY_MS;
     }
   }
 
@@ -177,8 +193,9 @@ function followed(
 ): FollowedSegment {
   try {
     checkOwnership(name, file, trustedOwners);
-    return { file, scan: new RootScan(file, readHeader(file)), failure: '' };
+    const scan = new RootScan(file, readHeader(file));
+    return { file, scan, failure: '', retryAtMs: Infinity };
   } catch (error) {
-    return { file, scan: undefined, failure: messageOf(error) };
+    return { file, scan: undefined, failure: messageOf(error), retryAtMs: Infinity };
   }
 }

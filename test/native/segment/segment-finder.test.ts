@@ -2,12 +2,15 @@
 import { expect } from 'chai';
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
+  openSync,
   readdirSync,
   rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentFinder } from '#app/native/segment/segment-finder.js';
@@ -22,8 +25,10 @@ describe('the finder of segments', () => {
     for (const finder of finders.splice(0)) finder.close();
   });
 
+  let nowMs = 0;
   const finder = (patterns: readonly string[] = ['*'], most = 100, trustedOwners?: number[]) => {
-    const pool = { contextId: segments.contextId, poolName: 'pool', trustedOwners };
+    const names = { contextId: segments.contextId, poolName: 'pool' };
+    const pool = { ...names, trustedOwners, nowMs: () => nowMs };
     const made = new SegmentFinder(posixMemory(), pool, patterns, most);
     finders.push(made);
     return made;
@@ -149,6 +154,39 @@ describe('the finder of segments', () => {
         `^segment ${segments.name('1')}: Segment is of another format: .*\nsegment ${segments.name('4')}: Segment is corrupt: .*$`,
       ),
     );
+  });
+
+  it('opens a segment again ten seconds after it could not be read', () => {
+    segments.publish('1').addRoot('h.1.one', 'One');
+    const good = segments.bytes('1');
+    const file = openSync(segments.path('1'), 'r+');
+    const write = (bytes: Uint8Array) => writeSync(file, bytes, 0, bytes.length, 0);
+    write(new Uint8Array(8));
+    const found = finder();
+    expect(find(found).leftOut).to.have.lengthOf(1);
+    write(good);
+    nowMs += 9999;
+    expect(find(found).leftOut).to.have.lengthOf(1);
+    nowMs += 1;
+    expect(namesIn(find(found))).to.deep.equal(['one 1 h.1.one']);
+    closeSync(file);
+  });
+
+  it('keeps its segments and says so if their names cannot be listed', () => {
+    segments.publish('1').addRoot('h.1.one', 'One');
+    let list = (): string[] => ['1'];
+    const pool = { contextId: segments.contextId, poolName: 'pool', list: () => list() };
+    const found = new SegmentFinder(posixMemory(), pool, ['*'], 100);
+    finders.push(found);
+    find(found);
+    list = () => {
+      throw new Error('EMFILE: too many open files');
+    };
+    const { targets, leftOut } = find(found);
+    expect(targets).to.have.lengthOf(1);
+    expect(leftOut).to.deep.equal([
+      'new segments: /dev/shm cannot be read: EMFILE: too many open files',
+    ]);
   });
 
   it('leaves out segments that others may write, if trusted_owners is set', () => {
