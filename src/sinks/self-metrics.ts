@@ -1,8 +1,15 @@
 // The exporter's metrics about the process, its sinks and all targets. prom-client collects the default metrics.
 import { performance } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { DurationHistogram } from '../exposition/duration-histogram.js';
-import { headerText, labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
+import {
+  headerText,
+  joinLabels,
+  labelsText,
+  numberText,
+  seriesText,
+} from '../exposition/text/text-syntax.js';
 import { PUBLISHER_STATES } from '../model.js';
 import type { FamilyMetadata, InternalMetric, MetricLevel, Target } from '../model.js';
 import { identitiesOf } from './sink.js';
@@ -44,8 +51,10 @@ const BASIC: ReadonlySet<string> = new Set([
   'shm_exporter_http_cut_responses_total',
   'shm_exporter_http_dropped_connections_total',
 ]);
-/** Metrics with one series for each state. At the level `basic`, they have only the series of the present state. */
-const STATES: ReadonlySet<string> = new Set([PUBLISHERS.name, 'shm_exporter_license_state']);
+/** At the level `basic`, this metric has only the series of the present state, as that of publishers has. */
+const LICENSE_STATE = 'shm_exporter_license_state';
+/** After so many targets, `text` lets the event loop run. */
+const TARGETS_A_TURN = 8;
 
 /** A metric. The map holds the value of each series; its keys are the name and labels of the series as text. */
 interface OwnMetric extends FamilyMetadata {
@@ -126,52 +135,71 @@ export class SelfMetrics {
 
   /** All metrics in text format 0.0.4. The internal metrics of a target have the target's identity labels. */
   async text(targets: readonly Target[]): Promise<string> {
-    const texts = this.#texts(targets);
-    return [await this.#defaultsText(), ...texts].join('\n');
+    const steps = this.#texts(targets);
+    for (let number = 1; ; number++) {
+      const { done, value } = steps.next();
+      if (done === true) return [await this.#defaultsText(), ...value].join('\n');
+      // Other clients are served meanwhile.
+      if (number % TARGETS_A_TURN === 0) await setImmediate();
+    }
   }
 
   /**
    * All metrics except those of prom-client. Other processes also have metrics such as `process_cpu_seconds_total`.
    */
   ownText(targets: readonly Target[]): string {
-    return this.#texts(targets).join('');
+    const steps = this.#texts(targets);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value.join('');
+    }
   }
 
-  /** The texts of all metrics except those of prom-client. Omits internal metrics that no target has. */
-  #texts(targets: readonly Target[]): readonly string[] {
-    const metrics = new Map<string, OwnMetric>();
-    const metricOf = (family: FamilyMetadata): OwnMetric => {
-      const metric = metrics.get(family.name) ?? { ...family, values: new Map() };
-      metrics.set(family.name, metric);
-      return metric;
-    };
-    const set = (
-      family: FamilyMetadata,
-      labels: IdentityLabels,
+  /**
+   * The texts of all metrics except those of prom-client; a step is a target. Omits internal metrics that no target
+   * has.
+   */
+  *#texts(targets: readonly Target[]): Generator<void, readonly string[]> {
+    const isFull = this.#level === 'full';
+    const families = new Map(
+      this.#ofTargets.map((family) => [family.name, newFamily(family)] as const),
+    );
+    const add = (
+      family: InternalMetric | FamilyMetadata,
+      suffix: string,
+      labels: string,
       value: number,
-      suffix = '',
     ): void => {
-      metricOf(family).values.set(seriesText(family.name + suffix, labelsText(labels)), value);
+      const known = families.get(family.name) ?? newFamily(family);
+      families.set(family.name, known);
+      known.lines.push(lineOf(seriesText(family.name + suffix, labels), value));
     };
-    this.#ofTargets.forEach(metricOf);
     for (const [target, identity] of identitiesOf(targets)) {
       const { root, partition, publisher } = target.status();
-      for (const metric of [...target.internal(), ...target.internalDetails()])
-        if (this.#level === 'full' || metrics.has(metric.name))
-          set(
-            { ...metric, unit: '' },
-            { ...identity, ...metric.labels },
-            Number(metric.value),
-            metric.suffix,
-          );
+      const own = labelsText(identity);
+      for (const metric of [...target.internal(), ...target.internalDetails()]) {
+        const { name, suffix = '', labels = {}, value } = metric;
+        if (isFull || families.has(name))
+          add(metric, suffix, joinLabels(own, labelsText(labels)), Number(value));
+      }
       for (const state of PUBLISHER_STATES)
-        set(PUBLISHERS, { ...identity, state }, Number(state === publisher.state));
-      set(TARGETS, { ...identity, root, partition: String(partition) }, 1);
+        if (isFull || state === publisher.state)
+          add(
+            PUBLISHERS,
+            '',
+            joinLabels(own, labelsText({ state })),
+            Number(state === publisher.state),
+          );
+      const place = labelsText({ root, partition: String(partition) });
+      add(TARGETS, '', joinLabels(own, place), 1);
+      yield;
     }
-    const shown = [...metrics.values()].filter(({ values }) => values.size > 0);
-    if (this.#level === 'full') return [...shown, ...this.#own].map(textOf);
+    const shown = [...families.values()]
+      .filter(({ lines }) => lines.length > 0)
+      .map(({ family, lines }) => headerText(family) + lines.join(''));
+    if (isFull) return [...shown, ...this.#own.map(textOf)];
     const own = this.#own.filter(({ name }) => this.#hasOwn(name)).map(withPresentState);
-    return [...shown.map(withPresentState), ...own.map(withFirstSeries)].map(textOf);
+    return [...shown, ...own.map(withFirstSeries).map(textOf)];
   }
 
   /** Whether the level has a metric of the process or a sink. */
@@ -194,8 +222,13 @@ export class SelfMetrics {
   }
 }
 
+const newFamily = (metadata: Omit<FamilyMetadata, 'unit'>) => ({
+  family: { unit: '', ...metadata },
+  lines: [] as string[],
+});
+
 const withPresentState = (metric: OwnMetric): OwnMetric =>
-  STATES.has(metric.name)
+  metric.name === LICENSE_STATE
     ? { ...metric, values: new Map([...metric.values].filter(([, value]) => value > 0)) }
     : metric;
 
@@ -206,9 +239,11 @@ const withFirstSeries = (metric: OwnMetric): OwnMetric => ({
 
 function textOf({ values, ...metadata }: OwnMetric): string {
   let text = headerText(metadata);
-  for (const [series, value] of values) text += `${series} ${numberText(value)}\n`;
+  for (const [series, value] of values) text += lineOf(series, value);
   return text;
 }
+
+const lineOf = (series: string, value: number): string => `${series} ${numberText(value)}\n`;
 
 /**
  * The longest possible sampling interval, 25 days. Only the metrics of `LAG_STATISTICS`, which are removed, use the

@@ -1,5 +1,6 @@
 // `/-/metrics` has the internal metrics of all targets, with labels that identify each target.
 import { expect } from 'chai';
+import { setImmediate } from 'node:timers/promises';
 import type { InternalMetric } from '#app/model.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { FakeTarget } from '../support/fake-target.js';
@@ -29,6 +30,23 @@ describe('SelfMetrics', () => {
     expect(await shown(), 'what is gone is gone').to.deep.equal([
       'shm_labelled{app="ads",server_key="82",path="a"} -Inf',
     ]);
+  });
+
+  it('lets the event loop run while it writes the metrics of many targets', async () => {
+    let isWritten = false;
+    let visited = 0;
+    class Counted extends FakeTarget {
+      override internal(): InternalMetric[] {
+        visited++;
+        return super.internal();
+      }
+    }
+    const targets = Array.from({ length: 100 }, (_, key) => new Counted('ads', [String(key)]));
+    const text = new SelfMetrics().text(targets).then(() => (isWritten = true));
+    await setImmediate();
+    expect([isWritten, visited < targets.length]).to.deep.equal([false, true]);
+    await text;
+    expect(visited).to.equal(targets.length);
   });
 
   it('has the utilization and lag of the event loop, but no statistics that need a periodic timer', async () => {
