@@ -10,8 +10,7 @@ import type { TextFormat } from '#app/exposition/page/text-page.js';
 import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { TargetView } from '#app/exposition/target-view.js';
-import type { ManagedObject, Snapshot } from '#app/model.js';
-import type { FakeSource } from '../support/fake-source.js';
+import type { ManagedObject, Snapshot, Source } from '#app/model.js';
 import { runToEnd } from '../support/run-to-end.js';
 import { linesOf as wholeText } from '../support/snapshot-of.js';
 
@@ -50,7 +49,7 @@ floors = ["floor"]`,
     'shop.toml',
   );
 
-export function testView(source: FakeSource, root: ManagedObject, options: TestViewOptions = {}) {
+export function testView(source: Source, root: ManagedObject, options: TestViewOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
   const { variable = '', timeZone = '', showUncatalogued = false, pathLabels = [] } = options;
   const { bindLimits, limits, unixMs } = options;
