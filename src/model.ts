@@ -123,9 +123,12 @@ export interface ReadyAnswer {
   /** The metrics about the target itself at the time of the demand. Spec 2.5. */
   readonly internal: readonly FamilyLines[];
   readonly status: TargetStatus;
-  /** The labels of the target, with which the labels of each series begin; empty if the configuration adds none. */
-  readonly labels: Readonly<Record<string, string>>;
+  /** The labels of the target, with which the labels of each series begin; undefined if they have none. */
+  readonly labels: Readonly<Record<string, string>> | undefined;
 }
+
+/** An answer whose lines have the labels of their target. */
+export type LabelledAnswer = ReadyAnswer & { readonly labels: Readonly<Record<string, string>> };
 
 /** The answer to one demand on a target. */
 export type DemandAnswer =

@@ -21,6 +21,7 @@ import type { HttpOptions } from '../sinks/http/http.js';
 import type { ReloadAnswer } from '../sinks/http/dispatch.js';
 import type { ProcessInfo } from '../sinks/http/pages/status-page.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
+import { isLabelled } from '../sinks/sink.js';
 import type { Sink, SinkEvent } from '../sinks/sink.js';
 import { stdoutSink } from '../sinks/stdout/stdout.js';
 import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
@@ -181,7 +182,7 @@ function mergedDocuments(context: SinkContext): Documents {
   return {
     kind: 'merged',
     merge: (answers, targets) => {
-      const joined = joinSnapshots(answers);
+      const joined = joinSnapshots(answers.filter(isLabelled));
       report(joined.leftOut);
       return mergedDocument(joined, context.selfMetrics.ownText(targets));
     },

@@ -1,7 +1,7 @@
 // The interface of a sink, and the identity labels of targets.
 import { asyncScheduler, defer, filter, finalize, forkJoin, map, of, take, tap, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
-import type { DemandAnswer, Target } from '../model.js';
+import type { DemandAnswer, LabelledAnswer, Target } from '../model.js';
 
 /** An event that any sink can emit. A sink adds its own counts to the self-metrics. */
 export type SinkEvent =
@@ -63,6 +63,13 @@ export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, Id
 /** Whether a discovered target only waits for its removal, since its publisher has ended. */
 export const hasEnded = (target: Target): boolean =>
   target.isDiscovered && ['closed', 'dead'].includes(target.status().publisher.state);
+
+/**
+ * Whether a document of several targets may have the answer. After a reload that adds the labels of targets, the lines
+ * of a target lack them until its next hosting serves.
+ */
+export const isLabelled = (answer: DemandAnswer): answer is LabelledAnswer =>
+  answer.kind === 'ready' && answer.labels !== undefined;
 
 /** The answers of targets, in their order. The snapshots stay valid until `release` is called. */
 interface HeldAnswers {

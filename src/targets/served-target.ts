@@ -240,11 +240,12 @@ export class ServedTarget implements Target {
     }
   }
 
-  /** The labels of the target on its series. */
-  #labels(): Readonly<Record<string, string>> {
+  /** The labels of the target on its series; undefined if they have none. */
+  #labels(): Readonly<Record<string, string>> | undefined {
     // Until a standby serves, the lines have the labels of the former definition.
     const { definition } = this.#handover.serving;
-    return this.#lastRoot === undefined ? {} : targetLabelsOf(definition, this.#lastRoot);
+    if (definition.targetLabels === undefined || this.#lastRoot === undefined) return undefined;
+    return targetLabelsOf(definition, this.#lastRoot);
   }
 
   /** Holds a snapshot, and releases the last one. */

@@ -33,7 +33,7 @@ export class FakeTarget implements Target {
   keyLabels: Readonly<Record<string, string>> = {};
   isDiscovered = false;
   /** The labels of the target, which its text has already. */
-  labels: Readonly<Record<string, string>> = {};
+  labels: Readonly<Record<string, string>> | undefined = {};
   format: FormatInfo = { name: 'native', certainty: 'every value is proven exact', notifies: true };
   lastRoot: FoundRoot | undefined;
   #root = '';

@@ -1,6 +1,6 @@
 // Joins the snapshots of several targets into one, for documents that have the metrics of all targets.
 import { NameOwners } from '../../catalogue/names.js';
-import type { FamilyMetadata, LineForm, Piece, ReadyAnswer, Snapshot } from '../../model.js';
+import type { FamilyMetadata, LabelledAnswer, LineForm, Piece, Snapshot } from '../../model.js';
 import { memoize } from '../memoize.js';
 import { labelsText } from '../text/text-syntax.js';
 import { textLines } from './text-page.js';
@@ -25,7 +25,7 @@ interface Member {
  * @param reserved the families that the document adds itself
  */
 export function joinSnapshots(
-  answers: readonly Pick<ReadyAnswer, 'snapshot' | 'labels'>[],
+  answers: Joinable,
   reserved: readonly FamilyMetadata[] = [],
 ): JoinedSnapshot {
   const [first] = answers;
@@ -37,7 +37,7 @@ export function joinSnapshots(
   return joined;
 }
 
-type Joinable = readonly Pick<ReadyAnswer, 'snapshot' | 'labels'>[];
+type Joinable = readonly Pick<LabelledAnswer, 'snapshot' | 'labels'>[];
 
 /** The last result for each first snapshot. While no target has changed, all pages share it, and compress it once. */
 const lastJoin = new WeakMap<
@@ -68,7 +68,7 @@ function join(answers: Joinable, reserved: readonly FamilyMetadata[]): JoinedSna
     targets.add(target);
     for (const family of snapshot.metadata) {
       const refusal = ofDocument.has(family.name)
-        ? 'the host page itself adds a metric with this name'
+        ? 'the document itself adds a metric with this name'
         : owners.refusalOf(family);
       if (refusal !== '') {
         leftOut.push(`${family.name}{${target}} is left out: ${refusal}`);

@@ -13,7 +13,7 @@ import type {
   Scope,
   Target,
 } from '../../model.js';
-import { demandAll, identitiesOf } from '../sink.js';
+import { demandAll, identitiesOf, isLabelled } from '../sink.js';
 
 export interface HostPageOptions {
   /** Whether the page exists. */
@@ -84,12 +84,12 @@ export function hostPage(
   };
   return demandAll(selected, demand).pipe(
     map(({ answers, release }) => {
-      const ready = answers.filter((each) => each.kind === 'ready');
-      const { snapshot, leftOut } = joinSnapshots(ready, [UP, INFO]);
+      const { snapshot, leftOut } = joinSnapshots(answers.filter(isLabelled), [UP, INFO]);
       if (isWhole) onLeftOut(leftOut);
-      const up = identities.map(([, identity], index) =>
-        lineOf(UP, identity, Number(answers[index]?.kind === 'ready')),
-      );
+      const up = identities.map(([, identity], index) => {
+        const answer = answers[index];
+        return lineOf(UP, identity, Number(answer !== undefined && isLabelled(answer)));
+      });
       const info = identities.map(([{ lastRoot, format, keyLabels }, identity]) => {
         const labels = { ...identity, root: lastRoot?.id ?? '', format: format.name, ...keyLabels };
         return lineOf(INFO, labels, 1);

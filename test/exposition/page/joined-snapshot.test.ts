@@ -7,7 +7,8 @@ import { joinSnapshots } from '#app/exposition/page/joined-snapshot.js';
 import { mergedDocument } from '#app/exposition/page/merged-document.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import type { MetricType, ReadyAnswer, Snapshot } from '#app/model.js';
+import type { LabelledAnswer, MetricType, Snapshot } from '#app/model.js';
+import { isLabelled } from '#app/sinks/sink.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { piecesOf, snapshotOf } from '../../support/snapshot-of.js';
 
@@ -17,17 +18,17 @@ function answerOf(
   text: string,
   type: MetricType = 'gauge',
   name = 'demo_value',
-): ReadyAnswer {
+): LabelledAnswer {
   const target = new FakeTarget(app);
   target.text = text;
   target.metadata = { ...target.metadata, name, type };
   target.labels = { app };
   const answer = target.demandAnswer();
-  if (answer.kind !== 'ready') throw new Error('The target is not ready');
+  if (!isLabelled(answer)) throw new Error('The target is not ready');
   return answer;
 }
 
-const merged = (...all: readonly ReadyAnswer[]): string =>
+const merged = (...all: readonly LabelledAnswer[]): string =>
   Buffer.concat([...mergedDocument(joinSnapshots(all), '').buffers]).toString();
 
 const HEAD = '# HELP demo_value A value.\n# TYPE demo_value gauge\n';
@@ -79,7 +80,7 @@ describe('joined snapshots', () => {
     const all = [answerOf('a', 'demo_value 1\n')];
     const reserved = all[0]?.snapshot.metadata ?? [];
     expect(joinSnapshots(all, reserved).leftOut).to.deep.equal([
-      'demo_value{app="a"} is left out: the host page itself adds a metric with this name',
+      'demo_value{app="a"} is left out: the document itself adds a metric with this name',
     ]);
   });
 

@@ -78,6 +78,15 @@ describe('the host page', () => {
     );
   });
 
+  it('shows a target as down whose lines do not have its labels yet', async () => {
+    const target = readyTarget('b', '2');
+    target.labels = undefined;
+    const { http } = serving([readyTarget('a', '1'), target]);
+    const { text } = await (await http).ask('/-/all');
+    expect(text).to.contain(`demo_value{app="a",server_key="1",root="h.1.a"} 1\n${UP}`);
+    expect(text).to.contain('shm_target_up{app="b",server_key="2"} 0\n');
+  });
+
   it('is at the base path for requests without routing parameters', async () => {
     const { http } = serving([readyTarget('a', '1'), readyTarget('b', '2')]);
     const all = await (await http).ask('/-/all');
