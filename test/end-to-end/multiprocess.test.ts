@@ -1,0 +1,145 @@
+// Tests the pages of directories that real libraries wrote.
+import { expect } from 'chai';
+import { differences } from '../multiprocess/compared-pages.js';
+import { targetOf } from '../multiprocess/gunicorn-trial.js';
+import {
+  RECORDED_DIRECTORIES,
+  extractRecorded,
+  recordedFamilies,
+} from '../multiprocess/recorded-directories.js';
+import { applicationFamilies, hasFormat } from '../multiprocess/shown-page.js';
+import { freePort } from '../support/free-port.js';
+import { GunicornShop } from '../support/gunicorn-shop.js';
+import { PYTHON_0_21, needsLibraries } from '../support/metric-libraries.js';
+import { needs, needsPrograms } from '../support/needs.js';
+import { needsNewer, newer } from '../support/newer-programs.js';
+import { delay, testPrograms, waitFor } from '../support/processes.js';
+import { applicationPart, promtoolLines, readyPage } from './page.js';
+
+/** Values at moments in Unix seconds. */
+interface Matrix {
+  readonly data: {
+    readonly result: readonly {
+      readonly values: readonly (readonly [seconds: number, value: string])[];
+    }[];
+  };
+}
+
+describe('an exporter of metric files', function () {
+  this.slow(30_000);
+  const programs = testPrograms();
+  before(function () {
+    needs(this, hasFormat, 'the exporter has no format multiprocess');
+  });
+
+  const serve = (directory: string): Promise<string> =>
+    programs.start('exporter', ['--config', programs.config({}, targetOf(directory))]).url();
+
+  for (const recorded of RECORDED_DIRECTORIES)
+    it(`serves the page that ${recorded.name} makes`, async () => {
+      const directory = extractRecorded(recorded, programs.path(recorded.name));
+      const page = applicationPart(await readyPage(await serve(directory)));
+      expect(differences(recordedFamilies(recorded), applicationFamilies(page))).to.deep.equal([]);
+    });
+
+  it('passes the linter of Prometheus', async function () {
+    needsPrograms(this, 'promtool');
+    needsLibraries(this, PYTHON_0_21);
+    const shop = await GunicornShop.start(programs, PYTHON_0_21, { name: 'lint' });
+    for (let requests = 0; requests < 4; requests++) await shop.request();
+    const page = applicationPart(await readyPage(await serve(shop.directory)));
+    expect(page).to.contain('shop_requests_total{');
+    expect(promtoolLines(page)).to.deep.equal([]);
+    await shop.end();
+  });
+
+  it('gives Prometheus the number of requests at each moment, although workers end', async function () {
+    this.timeout(180_000);
+    needsNewer(this, 'prometheus');
+    needsLibraries(this, PYTHON_0_21);
+    const options = { name: 'rates', maxRequests: 40 };
+    const shop = await GunicornShop.start(programs, PYTHON_0_21, options);
+    const url = await serve(shop.directory);
+    await readyPage(url);
+    const prometheus = await startPrometheus(url);
+    /** How many requests were sent and answered, at moments in Unix seconds. */
+    const sent: [seconds: number, sent: number, answered: number][] = [];
+    for (let requests = 0; requests < 400; requests++) {
+      sent.push([Date.now() / 1000, shop.sent, shop.answered]);
+      await shop.request();
+      if (requests % 50 === 49) shop.removeDeadFiles();
+      await delay(10);
+    }
+    sent.push([Date.now() / 1000, shop.sent, shop.answered]);
+    const points = await waitFor('Prometheus has all requests', async () => {
+      const all = await stored(prometheus);
+      return all.at(-1)?.[1] === 400 ? all : undefined;
+    });
+    const resets = await query(prometheus, 'sum(resets(shop_requests_total[10m]))');
+    expect(resets).to.deep.equal([0]);
+    expect(points.length).to.be.greaterThan(3);
+    for (const [seconds, value] of points) {
+      // Prometheus stores the time at which a scrape begins. The values may be newer.
+      const least = sent.filter(([at]) => at <= seconds).at(-1)?.[2] ?? 0;
+      const most = sent.find(([at]) => at >= seconds + SCRAPE_SECONDS)?.[1] ?? 400;
+      expect(value, String(seconds)).to.be.within(least, most);
+    }
+    await shop.end();
+  });
+
+  const SCRAPE_SECONDS = 5;
+
+  async function startPrometheus(url: string): Promise<string> {
+    const file = programs.write(
+      'prometheus.yml',
+      `global: { scrape_interval: 1s, scrape_timeout: 1s }
+scrape_configs:
+  - job_name: shm
+    static_configs: [{ targets: ['${new URL(url).host}'] }]
+`,
+    );
+    const port = await freePort();
+    programs.command([
+      newer('prometheus'),
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${programs.path('prometheus')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ]);
+    const prometheus = `http://127.0.0.1:${port}`;
+    await waitFor('Prometheus has the target', async () => {
+      const up = await query(prometheus, 'up').catch(() => []);
+      return up[0] === 1 ? true : undefined;
+    });
+    return prometheus;
+  }
+
+  interface Vector {
+    readonly data: {
+      readonly result: readonly { readonly value: readonly [number, string] }[];
+    };
+  }
+
+  async function ask(prometheus: string, path: string, words: Record<string, string>) {
+    const response = await fetch(
+      `${prometheus}/api/v1/${path}?${new URLSearchParams(words).toString()}`,
+    );
+    if (response.status !== 200) throw new Error(await response.text());
+    return response.json();
+  }
+
+  async function query(prometheus: string, expression: string): Promise<number[]> {
+    const { data } = (await ask(prometheus, 'query', { query: expression })) as Vector;
+    return data.result.map(({ value }) => Number(value[1]));
+  }
+
+  /** The number of requests at each scrape. */
+  async function stored(prometheus: string): Promise<(readonly [seconds: number, sum: number])[]> {
+    const words = { query: 'shop_requests_total[10m]' };
+    const { data } = (await ask(prometheus, 'query', words)) as Matrix;
+    const sums = new Map<number, number>();
+    for (const { values } of data.result)
+      for (const [seconds, value] of values)
+        sums.set(seconds, (sums.get(seconds) ?? 0) + Number(value));
+    return [...sums].toSorted(([a], [b]) => a - b);
+  }
+});

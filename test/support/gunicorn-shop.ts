@@ -1,0 +1,135 @@
+// Starts the shop of examples/gunicorn with real workers, and sends requests to it.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { join } from 'node:path';
+import { freePort } from './free-port.js';
+import type { MetricLibrary } from './metric-libraries.js';
+import { PROJECT, waitFor } from './processes.js';
+import type { Running, TestPrograms } from './processes.js';
+
+interface ShopOptions {
+  readonly workers?: number;
+  /** The number of requests after which a worker ends; 0: it does not end. */
+  readonly maxRequests?: number;
+  /** The name of the directory, below the folder of the test. */
+  readonly name?: string;
+}
+
+const PATHS = ['/', '/', '/order', '/missing'];
+const METRIC_FILE = /_(\d+)\.db$/;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export class GunicornShop {
+  readonly directory: string;
+  readonly #url: string;
+  readonly #master: Running;
+  readonly #agent = new Agent({ keepAlive: false });
+  #active = 0;
+  /** The numbers of requests that were sent and answered. */
+  sent = 0;
+  answered = 0;
+  #onIdle: (() => void) | undefined;
+
+  private constructor(directory: string, url: string, master: Running) {
+    this.directory = directory;
+    this.#url = url;
+    this.#master = master;
+  }
+
+  static async start(
+    programs: TestPrograms,
+    library: MetricLibrary,
+    { workers = 4, maxRequests = 0, name = 'metrics' }: ShopOptions = {},
+  ): Promise<GunicornShop> {
+    const directory = programs.path(name);
+    mkdirSync(directory);
+    const port = await freePort();
+    const env = { ...library.env, PROMETHEUS_MULTIPROC_DIR: directory };
+    const [python = '', ...first] = library.program;
+    const folder = join(PROJECT, 'examples/gunicorn');
+    const master = programs.command(
+      [
+        ...[python, ...first, '-m', 'gunicorn', '--config', join(folder, 'gunicorn.conf.py')],
+        ...['--chdir', folder, '--bind', `127.0.0.1:${port}`, '--workers', String(workers)],
+        ...['--max-requests', String(maxRequests), '--max-requests-jitter', '0'],
+        // Without this, each worker touches a file in the system's folder for temporary files.
+        ...['--worker-tmp-dir', programs.path('')],
+        'shop:app',
+      ],
+      { under: ['env', ...Object.entries(env).map(([key, value]) => `${key}=${value}`)] },
+    );
+    const shop = new GunicornShop(directory, `http://127.0.0.1:${port}`, master);
+    await waitFor('all workers of Gunicorn have files', () =>
+      shop.workers().length === workers && shop.#hasFilesOf(shop.workers()) ? true : undefined,
+    );
+    return shop;
+  }
+
+  /** The pids of the workers that live. */
+  workers(): number[] {
+    const { pid } = this.#master;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return children === '' ? [] : children.split(' ').map(Number);
+  }
+
+  #hasFilesOf(pids: readonly number[]): boolean {
+    const names = readdirSync(this.directory);
+    return pids.every((pid) => names.includes(`summary_${pid}.db`));
+  }
+
+  /** Sends a request, and waits for the answer. */
+  async request(): Promise<void> {
+    const path = PATHS[this.sent++ % PATHS.length] ?? '/';
+    this.#active++;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const request = get(this.#url + path, { agent: this.#agent, timeout: REQUEST_TIMEOUT_MS });
+        request.once('timeout', () => request.destroy(new Error('no answer in time')));
+        request.once('error', reject);
+        request.once('response', (response) => {
+          response.resume().once('error', reject).once('end', resolve);
+        });
+      });
+      this.answered++;
+    } finally {
+      if (--this.#active === 0) this.#onIdle?.();
+    }
+  }
+
+  /** Kills a worker while no request is in progress, since the count of its request would be uncertain. */
+  async killWorker(index: number): Promise<void> {
+    if (this.#active > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    this.#onIdle = undefined;
+    const workers = this.workers();
+    const pid = workers[index % workers.length];
+    if (pid === undefined) return;
+    process.kill(pid, 'SIGKILL');
+    await waitFor(`worker ${pid} ends`, () => (isRunning(pid) ? undefined : true));
+  }
+
+  /** Removes the files of processes that have ended, as jobs of operators do. Returns their number. */
+  removeDeadFiles(): number {
+    let removed = 0;
+    for (const name of readdirSync(this.directory)) {
+      const pid = Number(METRIC_FILE.exec(name)?.[1]);
+      if (isRunning(pid)) continue;
+      rmSync(join(this.directory, name), { force: true });
+      removed++;
+    }
+    return removed;
+  }
+
+  end(): Promise<unknown> {
+    this.#agent.destroy();
+    return this.#master.stop();
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
