@@ -173,6 +173,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
     silent: { [own('shm_exporter_config_last_reload_successful')]: always(1) },
   },
   {
+    alert: 'ShmDiscoveryIncomplete',
+    fires: { [own('shm_exporter_discovery_left_out')]: always(1) },
+    silent: { [own('shm_exporter_discovery_left_out')]: always(0) },
+  },
+  {
     alert: 'ShmWebConfigRefused',
     fires: { [own('shm_exporter_web_config_last_reload_successful')]: always(0) },
     silent: { [own('shm_exporter_web_config_last_reload_successful')]: always(1) },

@@ -16,6 +16,7 @@ exec nsenter --target "$(cat "$HOME/hosts/$host.pid")" --net --mount sh -c "cd /
 
 /** Starts the exporter as its unit does, and returns once it listens. */
 const SYSTEMCTL = `#!/bin/sh
+[ "$1 $2" = "enable shm_exporter" ] && exit 0
 [ "$1 $2" = "restart shm_exporter" ] || exit 1
 log=/etc/shm_exporter/log
 shm_exporter --config /etc/shm_exporter/exporter.toml > "$log" 2>&1 &
@@ -23,6 +24,12 @@ until grep -q 'metrics at' "$log"; do
   kill -0 $! || { cat "$log"; exit 1; }
   sleep 0.1
 done
+`;
+
+/** Runs the command of `runuser -u USER -- COMMAND…` as this user: the machine of the test has no such user. */
+const RUNUSER = `#!/bin/sh
+shift 3
+exec "$@"
 `;
 
 const standIn = (program: string): string => `#!/bin/sh\nexec '${newer(program)}' "$@"\n`;
@@ -37,6 +44,7 @@ readsPage('docs/fleet.md', {
   under: [...NAMESPACES, join(PROJECT, 'test/pages/fleet-hosts.sh')],
   programs: {
     ssh: SSH,
+    runuser: RUNUSER,
     systemctl: SYSTEMCTL,
     prometheus: standIn('prometheus'),
     'victoria-metrics': standIn('victoria-metrics'),
