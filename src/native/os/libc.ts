@@ -169,12 +169,21 @@ function wholeFileLock(type: number): Buffer {
   return lock;
 }
 
+const queried = { fd: int(0), lock: wholeFileLock(F_RDLCK) };
+const queryLock = new PreparedCall('fcntl', [
+  ['int', queried.fd],
+  ['int', int(F_OFD_GETLK)],
+  ['pointer', pointer(queried.lock)],
+]);
+
 /** Whether another open file description holds a write lock on the file. Does not take the lock. */
 export function isLocked(fd: number): boolean {
-  const lock = wholeFileLock(F_RDLCK);
-  if (libc.fcntl(fd, F_OFD_GETLK, lock) !== 0)
+  queried.fd.writeInt32LE(fd);
+  // The last call may have written all fields.
+  queried.lock.set(wholeFileLock(F_RDLCK));
+  if (queryLock.call() !== 0)
     throw new Fault('NATIVE_FAILED', `fcntl(F_OFD_GETLK) failed with errno ${ffi.errno()}`);
-  return lock.readInt16LE(0) !== F_UNLCK;
+  return queried.lock.readInt16LE(0) !== F_UNLCK;
 }
 
 /** Locks an open file for writing, until its descriptor is closed; false if another description holds the lock. */
