@@ -26,7 +26,7 @@ import type { ChosenRoot, RootChoice } from './streams/choose-root.js';
 import { throttleRenders } from './streams/throttle-renders.js';
 import type { Demand } from './streams/throttle-renders.js';
 import type { Scheduler, TaskQueue, TaskTimes } from './streams/scheduler.js';
-import type { RefreshReport, Report } from './streams/report.js';
+import type { Report } from './streams/report.js';
 import type { PolledKey, PollerPool } from './streams/poller-pool.js';
 import { ViewRefresher } from './streams/view-refresher.js';
 import type { ProcessedInput, TargetInput } from './streams/view-refresher.js';
@@ -77,8 +77,8 @@ export interface ServingParts {
   /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Refreshes the target for all demands so far. Emits at most one report. */
-  readonly refresh: (mayRender: boolean) => Observable<RefreshReport>;
+  /** Starts a refresh of the target for all demands so far; returns false if it cannot start. */
+  readonly refresh: (mayRender: boolean) => boolean;
   /** Takes a report, and answers the demands of a refresh; returns events for the log. */
   readonly receive: (report: Report) => readonly TargetEvent[];
 }

@@ -1,6 +1,6 @@
 // Tests the pipelines of one target, from shared memory to reports, on real segments in virtual time.
 import { expect } from 'chai';
-import { BehaviorSubject, NEVER, asyncScheduler, map, of } from 'rxjs';
+import { BehaviorSubject, Subject, asyncScheduler, map } from 'rxjs';
 import { compileFilters } from '#app/catalogue/match/filters.js';
 import { newCounters } from '#app/exposition/counters.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -12,7 +12,7 @@ import type { Demand } from '#app/streams/throttle-renders.js';
 import { TaskQueue } from '#app/streams/scheduler.js';
 import { unknownState } from '#app/streams/report.js';
 import type { Refresh } from '#app/model.js';
-import type { RefreshReport } from '#app/streams/report.js';
+import type { Report } from '#app/streams/report.js';
 import { PollerPool } from '#app/streams/poller-pool.js';
 import { CountingMemory } from './support/counting-memory.js';
 import { definitionOf } from './support/definition-of.js';
@@ -362,16 +362,18 @@ describe('servingPipeline', () => {
         );
         const state = { ...unknownState('82'), isReady: true };
         const counted = { tasks: [], counts: newCounters() };
+        const report$ = new Subject<Report>();
         const answer$ = servingPipeline({
           demand$,
-          report$: NEVER,
+          report$,
           definition: () => definition,
           nowMs: () => asyncScheduler.now(),
           refresh: (mayRender) => {
             const hasRendered = mayRender && isDirty;
             isDirty &&= !hasRendered;
             const shown = { snapshot: undefined, hasRendered, isDirty };
-            return of<RefreshReport>({ kind: 'refreshed', state, ...counted, ...shown });
+            report$.next({ kind: 'refreshed', state, ...counted, ...shown });
+            return true;
           },
           receive: (report) => {
             if (report.kind !== 'refreshed') return [];

@@ -1,16 +1,6 @@
 // Decides when a target is refreshed, and whether that refresh may render. Spec 1.9.
-import {
-  EMPTY,
-  asyncScheduler,
-  defaultIfEmpty,
-  defer,
-  expand,
-  filter,
-  map,
-  merge,
-  timer,
-} from 'rxjs';
-import type { Observable, OperatorFunction, SchedulerLike } from 'rxjs';
+import { EMPTY, asyncScheduler, defer, expand, filter, map, of, timer } from 'rxjs';
+import type { OperatorFunction, SchedulerLike } from 'rxjs';
 import type { RefreshReport, Report } from './report.js';
 
 /** A request for a page, from a scrape or from a sink that prints. */
@@ -18,7 +8,7 @@ export interface Demand {
   readonly kind: 'demand';
 }
 
-/** What follows from a demand, a report, the end of a delay, or the end of a refresh. */
+/** What follows from a demand, a report, or the end of a delay. */
 interface ThrottleOutput {
   readonly report?: Report | undefined;
   /** Present if a refresh is to start: whether that refresh may render. */
@@ -35,13 +25,13 @@ interface DelayedRender {
  * Calls `refresh` for demands. Keeps renders at least `renderMinIntervalMs` apart. One refresh is open at a time;
  * demands during that refresh share the next one. A demand within the interval gets the last render, and one render
  * is delayed to the end of the interval. With interval 0, each change causes a render; otherwise only demands do.
- * Emits all reports, including those of refreshes.
- * @param refresh emits at most one report
+ * Emits all reports.
+ * @param refresh starts a refresh; returns false if it cannot start. A report `refreshed` or `failed` ends it
  * @param nowMs milliseconds of a monotonic clock
  */
 export const throttleRenders =
   (
-    refresh: (mayRender: boolean) => Observable<RefreshReport>,
+    refresh: (mayRender: boolean) => boolean,
     renderMinIntervalMs: () => number,
     nowMs: () => number,
     scheduler: SchedulerLike = asyncScheduler,
@@ -49,21 +39,13 @@ export const throttleRenders =
   (input$) =>
     defer(() => {
       const throttle = new RenderThrottle(renderMinIntervalMs, nowMs);
-      const refreshed = (mayRender: boolean): Observable<ThrottleOutput> =>
-        refresh(mayRender).pipe(
-          defaultIfEmpty(undefined),
-          map((report) => throttle.endRefresh(report)),
-        );
-      const ended = (delayed: DelayedRender): Observable<ThrottleOutput> =>
-        timer(delayed.ms, scheduler).pipe(map(() => throttle.endDelay(delayed)));
       return input$.pipe(
         map((input) => (input.kind === 'demand' ? throttle.demand() : throttle.report(input))),
-        expand(({ mayRender, delayed }) =>
-          merge(
-            mayRender === undefined ? EMPTY : refreshed(mayRender),
-            delayed === undefined ? EMPTY : ended(delayed),
-          ),
-        ),
+        expand(({ mayRender, delayed }) => {
+          if (mayRender !== undefined && !refresh(mayRender)) return of(throttle.endRefresh());
+          if (delayed === undefined) return EMPTY;
+          return timer(delayed.ms, scheduler).pipe(map(() => throttle.endDelay(delayed)));
+        }),
         map(({ report }) => report),
         filter((report) => report !== undefined),
       );
@@ -100,18 +82,24 @@ class RenderThrottle {
 
   report(report: Report): ThrottleOutput {
     if ('state' in report && !report.state.isReady) this.#reset();
+    if (report.kind === 'refreshed') return this.#endRefreshed(report);
+    if (report.kind === 'failed') return { report, ...this.endRefresh() };
     if (report.kind !== 'changed') return { report };
     this.#isRenderDue ||= this.#renderMinIntervalMs() === 0;
     return { report, ...this.#next() };
   }
 
-  /** Starts the next refresh, or delays a render. @param report undefined if the refresh failed */
-  endRefresh(report: RefreshReport | undefined): ThrottleOutput {
+  /** Ends a refresh that failed; starts the next one. */
+  endRefresh(): ThrottleOutput {
     this.#isRefreshOpen = false;
-    const isReady = report?.state.isReady === true;
-    const isDirty = isReady && report.isDirty;
-    if (report !== undefined && !isReady) this.#reset();
-    else if (report?.hasRendered === true) {
+    return this.#next();
+  }
+
+  /** Starts the next refresh, or delays a render. */
+  #endRefreshed(report: RefreshReport): ThrottleOutput {
+    this.#isRefreshOpen = false;
+    const isDirty = report.state.isReady && report.isDirty;
+    if (report.hasRendered) {
       this.#renderedAt = this.#nowMs();
       this.#delayed = undefined;
       // With interval 0, a change during the refresh needs another render.

@@ -1,14 +1,11 @@
 // Runs a target in its partition, and replaces that run: starts a standby, and lets it serve once it is ready.
 import {
-  BehaviorSubject,
   EMPTY,
   Subject,
   catchError,
   concat,
   defer,
-  distinctUntilChanged,
   endWith,
-  filter,
   finalize,
   ignoreElements,
   map,
@@ -17,11 +14,9 @@ import {
   mergeWith,
   of,
   startWith,
-  switchMap,
   take,
   takeUntil,
   tap,
-  throwError,
   timer,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
@@ -29,7 +24,7 @@ import { messageOf } from '../errors.js';
 import { countsOfEvents } from '../exposition/counters.js';
 import type { FoundRoot, Refresh, TargetEvent, TreeAnswer, TreeQuery } from '../model.js';
 import { unknownState } from '../streams/report.js';
-import type { RefreshReport, Report, TargetState } from '../streams/report.js';
+import type { Report, TargetState } from '../streams/report.js';
 import type { TargetDefinition } from './formats.js';
 import type { HostedTarget, Partition } from './partitions/logical-partition.js';
 
@@ -57,8 +52,6 @@ export class Hosting implements Assignment {
   #state: TargetState;
   /** The current root. Before a choice and after a failure, the root to choose again if it exists. */
   #root: FoundRoot | undefined;
-  /** The reason why the partition has failed; empty while the partition works. */
-  readonly #failure$ = new BehaviorSubject('');
 
   /** @param former the hosting that this one replaces; undefined for the first hosting */
   constructor({ definition, partition }: Assignment, former?: Hosting) {
@@ -76,19 +69,9 @@ export class Hosting implements Assignment {
     return this.#root;
   }
 
-  /** Emits one report. Errors if the partition has failed, or if it fails before the report. */
-  refresh(refresh: Refresh): Observable<RefreshReport> {
-    const failed$ = this.#failure$.pipe(
-      filter((reason) => reason !== ''),
-      mergeMap((reason) => throwError(() => new Error(reason))),
-    );
-    const hosted$ = defer(() => this.#hosted?.refresh(refresh) ?? EMPTY);
-    return merge(failed$, hosted$).pipe(
-      take(1),
-      tap((report) => {
-        this.#update(report);
-      }),
-    );
+  /** Starts a refresh, which a report answers; returns false while the partition has failed. */
+  refresh(refresh: Refresh): boolean {
+    return this.#hosted?.refresh(refresh) ?? false;
   }
 
   /** Emits one answer from the tree, even if the partition fails. */
@@ -130,7 +113,6 @@ export class Hosting implements Assignment {
   }
 
   #update(report: Report): void {
-    this.#failure$.next('');
     if (!('state' in report)) return;
     const { root, serverKey, isRootLost } = report.state;
     if (root !== undefined) this.#root = { serverKey, id: root };
@@ -146,7 +128,6 @@ export class Hosting implements Assignment {
       ...unknownState(this.#state.serverKey),
       progress: { ...this.#state.progress, reason: `a restart, ${reason}` },
     };
-    this.#failure$.next(reason);
     return { kind: 'failed', reason, state: this.#state };
   }
 }
@@ -163,11 +144,11 @@ export class Handover {
   /** Emits when the serving hosting has the desired assignment. */
   readonly #settled$ = new Subject<void>();
   readonly #started$ = new Subject<Hosting>();
-  /** Emits when another hosting begins to serve. */
-  readonly #switched$ = new Subject<void>();
   #serving: Hosting;
   /** The hosting that takes over as soon as it is ready; undefined if none has started. */
   #standby: Hosting | undefined;
+  /** The refresh that the serving hosting has not answered yet. */
+  #openRefresh: Refresh | undefined;
 
   constructor(assignment: Assignment, scheduler?: SchedulerLike) {
     this.#scheduler = scheduler;
@@ -186,17 +167,14 @@ export class Handover {
   }
 
   /**
-   * Emits one report of the serving hosting. If a standby takes over before the report, refreshes the standby
-   * instead. Errors if the partition fails.
+   * Starts a refresh of the serving hosting; returns false if its partition has failed. If a standby takes over before
+   * the report, refreshes the standby instead. A report `refreshed` or `failed` ends the refresh.
    */
-  refresh(refresh: Refresh): Observable<RefreshReport> {
-    return this.#switched$.pipe(
-      startWith(undefined),
-      map(() => this.#serving),
-      distinctUntilChanged(), // the report `switched` may have caused this refresh, before `#switched$` emits
-      switchMap((serving) => serving.refresh(refresh)),
-      take(1),
-    );
+  refresh(refresh: Refresh): boolean {
+    this.#openRefresh = refresh;
+    const isStarted = this.#serving.refresh(refresh);
+    if (!isStarted) this.#openRefresh = undefined;
+    return isStarted;
   }
 
   run(): Observable<Report> {
@@ -207,7 +185,7 @@ export class Handover {
       );
       return merge(this.#report$, hosting$).pipe(
         finalize(() => {
-          this.#standby = undefined;
+          this.#standby = this.#openRefresh = undefined;
           this.#settled$.next();
         }),
       );
@@ -263,6 +241,7 @@ export class Handover {
 
   #receiveFromServing(serving: Hosting, report: Report): void {
     if (report.kind === 'failed') this.#log('warning', report.reason);
+    if (report.kind === 'failed' || report.kind === 'refreshed') this.#openRefresh = undefined;
     this.#report$.next(report);
     // An unready hosting serves no page, so the standby takes over at once.
     if (report.kind === 'state' && !report.state.isReady && serving === this.#serving)
@@ -288,6 +267,7 @@ export class Handover {
     const former = this.#serving;
     const next = this.#standby;
     if (next === undefined) return;
+    const open = this.#openRefresh;
     this.#serving = next;
     this.#standby = undefined;
     this.#report$.next({ kind: 'switched', state: next.state });
@@ -297,7 +277,10 @@ export class Handover {
         'info',
         `moved from partition ${former.partition.number} to ${next.partition.number}`,
       );
-    this.#switched$.next();
+    if (open !== undefined && !this.refresh(open)) {
+      const { state } = next;
+      this.#report$.next({ kind: 'failed', reason: state.progress.reason, state });
+    }
     if (this.desired === next) this.#settled$.next();
   }
 

@@ -1,5 +1,5 @@
 // A target for sinks, with the state that outlives a hosting.
-import { EMPTY, Observable, Subject, catchError, defer, finalize } from 'rxjs';
+import { Observable, Subject, defer, finalize } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
 import { once } from '../exposition/memoize.js';
@@ -64,7 +64,7 @@ export class ServedTarget implements Target {
   readonly #handover: Handover;
   readonly #demand$ = new Subject<Demand>();
   /** The demands that the next refresh answers. */
-  readonly #queued = new Set<PendingDemand>();
+  #queued = new Set<PendingDemand>();
   /** The demands that the open refresh answers. */
   #asked = new Set<PendingDemand>();
   readonly #counts: TargetCounters = {
@@ -132,6 +132,7 @@ export class ServedTarget implements Target {
       }).pipe(
         finalize(() => {
           this.#keep(undefined);
+          this.#reject(this.#asked);
           this.#reject(this.#queued);
         }),
       ),
@@ -197,23 +198,20 @@ export class ServedTarget implements Target {
     return detailMetrics(this.#handover.serving.state, this.#histograms);
   }
 
-  /** Refreshes the target for all queued demands. Rejects demands that the report does not answer. */
-  #refresh(isAllowed: boolean): Observable<RefreshReport> {
-    const demands = new Set(this.#queued);
+  /** Starts a refresh for all queued demands. Rejects them and returns false if it cannot start. */
+  #refresh(isAllowed: boolean): boolean {
+    const demands = this.#queued;
     this.#asked = demands;
-    this.#queued.clear();
+    this.#queued = new Set();
     const forms = [...new Set([...demands].map(({ form }) => form))];
     const needsText = forms.some((form) => form !== 'protobuf' && form !== 'deflated-protobuf');
     const lacksText = this.#snapshot !== undefined && !hasText(this.#snapshot);
     const mayRender = isAllowed || (needsText && lacksText);
     // Release the snapshot before the render, so that the partition can reuse its memory, which is in the CPU cache.
     if (mayRender) this.#keep(undefined);
-    return this.#handover.refresh({ kind: 'refresh', mayRender, forms }).pipe(
-      catchError(() => EMPTY), // the report of the failure has the reason
-      finalize(() => {
-        this.#reject(demands);
-      }),
-    );
+    const isStarted = this.#handover.refresh({ kind: 'refresh', mayRender, forms });
+    if (!isStarted) this.#reject(demands);
+    return isStarted;
   }
 
   #receive(report: Report): readonly TargetEvent[] {
@@ -233,6 +231,9 @@ export class ServedTarget implements Target {
     switch (report.kind) {
       case 'refreshed':
         return this.#answer(report);
+      case 'failed':
+        this.#reject(this.#asked);
+        return [];
       case 'event':
         return [aboutTarget(this, report.event)];
       default:

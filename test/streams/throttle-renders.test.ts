@@ -1,99 +1,71 @@
 // Tests that demands cause renders, and the interval between renders. Spec 1.9.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  EMPTY,
-  NEVER,
-  Subject,
-  asyncScheduler,
-  connect,
-  filter,
-  ignoreElements,
-  map,
-  merge,
-  mergeMap,
-  of,
-  take,
-  tap,
-} from 'rxjs';
+import { Subject, asyncScheduler, connect, ignoreElements, merge, of, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { throttleRenders } from '#app/streams/throttle-renders.js';
 import type { Demand } from '#app/streams/throttle-renders.js';
 import { unknownState } from '#app/streams/report.js';
-import type { RefreshReport, Report } from '#app/streams/report.js';
+import type { Report } from '#app/streams/report.js';
 import { follow } from '../support/follow.js';
 import { countedSource, firstTwo, marbles } from '../support/marbles.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-/** An input of the operator, or the end of the open refresh. A refresh that fails has no report. */
-type Event =
-  | { readonly input: Demand | Report }
-  | { readonly end: 'refresh'; readonly report?: RefreshReport };
+type Event = Demand | Report;
 
 const counted = { tasks: [], counts: newCounters() };
 const ready = { state: { ...unknownState('82'), isReady: true }, ...counted };
 const unready = { state: unknownState('82'), ...counted };
 
-const input = (given: Demand | Report): Event => ({ input: given });
-const demand = input({ kind: 'demand' });
-const changed = input({ kind: 'changed' });
-const failed = input({ kind: 'failed', reason: 'gone', state: unready.state });
+const demand: Demand = { kind: 'demand' };
+const changed: Report = { kind: 'changed' };
+const failed: Report = { kind: 'failed', reason: 'gone', state: unready.state };
+const notRendered = { hasRendered: false, isDirty: false, snapshot: undefined };
 /** The report on a refresh of a ready target. */
-const refreshed = (hasRendered: boolean, isDirty: boolean): Event => ({
-  end: 'refresh',
-  report: { kind: 'refreshed', ...ready, hasRendered, isDirty, snapshot: undefined },
+const refreshed = (hasRendered: boolean, isDirty: boolean): Report => ({
+  kind: 'refreshed',
+  ...ready,
+  ...notRendered,
+  hasRendered,
+  isDirty,
 });
 
-/** Reports on refreshes: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready. `x` is a failed refresh. */
+/** Reports on refreshes: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready. `x` is a failure. */
 const events = {
   d: demand,
   C: changed,
   r: refreshed(true, false),
   c: refreshed(false, false),
   o: refreshed(false, true),
-  n: {
-    end: 'refresh',
-    report: {
-      kind: 'refreshed',
-      ...unready,
-      hasRendered: false,
-      isDirty: false,
-      snapshot: undefined,
-    },
-  },
-  x: { end: 'refresh' },
-  f: input({ kind: 'state', ...ready }),
-  N: input({ kind: 'state', ...unready }),
-  s: input({ kind: 'switched', state: ready.state }),
-  S: input({ kind: 'switched', state: unready.state }),
+  n: { kind: 'refreshed', ...unready, ...notRendered },
+  x: failed,
+  f: { kind: 'state', ...ready },
+  N: { kind: 'state', ...unready },
+  s: { kind: 'switched', state: ready.state },
+  S: { kind: 'switched', state: unready.state },
 } as const satisfies Record<string, Event>;
 
 /**
  * Emits `M` for each refresh that may render, and `m` for each other refresh. The source emits their
- * reports.
+ * reports. A refresh can start unless `canStart` returns false.
  */
 const refreshes =
   (
     renderMinIntervalMs: number,
     now = () => asyncScheduler.now(),
     scheduler: SchedulerLike = asyncScheduler,
+    canStart = () => true,
   ) =>
   (source$: Observable<Event>): Observable<string> =>
     source$.pipe(
       connect((event$) => {
         const call$ = new Subject<string>();
-        const refresh = (mayRender: boolean): Observable<RefreshReport> => {
+        const refresh = (mayRender: boolean): boolean => {
           call$.next(mayRender ? 'M' : 'm');
-          return event$.pipe(
-            filter((event) => 'end' in event),
-            take(1),
-            mergeMap(({ report }) => (report === undefined ? EMPTY : of(report))),
-          );
+          return canStart();
         };
         const report$ = event$.pipe(
-          filter((event) => 'input' in event),
-          map((event) => event.input),
           throttleRenders(refresh, () => renderMinIntervalMs, now, scheduler),
           ignoreElements(),
           tap({
@@ -238,6 +210,15 @@ describe('the throttling of renders', () => {
     );
 
   it(
+    'sends another refresh at the next demand after a refresh that cannot start',
+    marbles(({ hot, expectObservable }) => {
+      const input$ = hot(' -d--dd-', events);
+      const refresh$ = input$.pipe(refreshes(5, undefined, undefined, () => false));
+      expectObservable(refresh$).toBe('-M--MM-');
+    }),
+  );
+
+  it(
     'completes with its source',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const input$ = hot(' -d-r-|', events);
@@ -258,7 +239,7 @@ describe('the throttling of renders', () => {
     'accepts a synchronous source',
     marbles(({ expectObservable }) => {
       const { d, r, o } = events;
-      expectObservable(of(d, r, d, o, d).pipe(refreshes(6))).toBe('(Mmm)-(M|)');
+      expectObservable(of(d, r, d, o).pipe(refreshes(6))).toBe('(Mm)--(M|)');
     }),
   );
 
@@ -268,21 +249,14 @@ describe('the throttling of renders', () => {
     const { source$, emitted } = countedSource<Event>([d, r, d, o, C, d]);
     const reads: number[] = [];
     const interval = () => reads.push(clock.now());
-    const event$ = new Subject<Event>();
-    const refresh = () =>
-      event$.pipe(
-        mergeMap((event) => ('end' in event ? of(event.report) : EMPTY)),
-        filter((report) => report !== undefined),
-        take(1),
-      );
-    // The second report delays a render. The consumer unsubscribes during that report.
-    const output$ = event$.pipe(
-      mergeMap((event) => ('input' in event ? of(event.input) : EMPTY)),
-      throttleRenders(refresh, interval, () => clock.now(), clock),
+    const throttled = throttleRenders(
+      () => true,
+      interval,
+      () => clock.now(),
+      clock,
     );
-    expect(
-      follow(merge(firstTwo(output$), source$.pipe(tap(event$), ignoreElements()), NEVER)).seen,
-    ).to.have.length(2);
+    // The second report delays a render. The consumer unsubscribes during that report.
+    expect(follow(firstTwo(source$.pipe(throttled))).seen).to.have.length(2);
     const before = [emitted(), reads.length];
     clock.advance(1000);
     expect([emitted(), reads.length], 'nothing is left').to.deep.equal(before);
@@ -370,12 +344,11 @@ describe('the throttling of renders', () => {
       }
 
       #lose(): Event[] {
-        const isOpen = this.#open !== undefined;
         this.#open = undefined;
         this.#rendered = -1;
         this.#renderedAt = -Infinity;
         this.#oldSince = undefined;
-        return [...(isOpen ? [events.x] : []), failed];
+        return [failed];
       }
     }
 

@@ -1,5 +1,5 @@
 // A partition that fails on request. It stands in for a partition whose thread fails.
-import { NEVER, Subject, concat, defer, merge, mergeMap, of, throwError } from 'rxjs';
+import { Subject, concat, defer, merge, mergeMap, of, throwError } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import type { FoundRoot } from '#app/model.js';
 import { unknownState } from '#app/streams/report.js';
@@ -37,7 +37,7 @@ export class FailingPartition implements Partition {
     );
     return {
       report$,
-      refresh: (refresh) => (isDeaf ? NEVER : hosted.refresh(refresh)),
+      refresh: (refresh) => isDeaf || hosted.refresh(refresh),
       queryTree: (query) => hosted.queryTree(query),
     };
   }

@@ -1,5 +1,5 @@
 // A partition without running targets: it records the targets it hosts, with a load that the test sets.
-import { EMPTY, NEVER, Subject, defer, merge, of } from 'rxjs';
+import { EMPTY, Subject, defer, merge, of } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import type { Counts } from '#app/exposition/counters.js';
 import { unknownState } from '#app/streams/report.js';
@@ -26,7 +26,7 @@ export class FakePartition implements Partition {
         report$,
         defer(() => (this.isReady ? of(this.#state(key, 0)) : EMPTY)),
       ),
-      refresh: () => NEVER,
+      refresh: () => true,
       queryTree: () => EMPTY,
     };
   }

@@ -1,7 +1,6 @@
 // Partitions, which host targets (spec 1.10), and the partition that runs its targets in the current thread.
 import {
   BehaviorSubject,
-  Observable,
   asyncScheduler,
   defer,
   filter,
@@ -11,7 +10,7 @@ import {
   repeat,
   timer,
 } from 'rxjs';
-import type { SchedulerLike, Subscriber } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { SLICE_MS } from '../../budget.js';
 import type { BudgetLimits } from '../../budget.js';
 import type { CatalogueCache } from '../../catalogue/builtin.js';
@@ -30,7 +29,7 @@ import { untilNext } from '../../streams/poller-pool.js';
 import { TaskQueue } from '../../streams/scheduler.js';
 import type { Scheduler } from '../../streams/scheduler.js';
 import type { PollerPools } from '../../streams/poller-pool.js';
-import type { RefreshReport, Report } from '../../streams/report.js';
+import type { Report } from '../../streams/report.js';
 import { targetLabelsOf } from '../formats.js';
 import type { TargetDefinition } from '../formats.js';
 import { queryLastTree } from './last-tree.js';
@@ -40,8 +39,11 @@ import { Reporter } from './reporter.js';
 export interface HostedTarget {
   /** Runs the target while this Observable has a subscriber; errors when the partition fails as a whole. */
   readonly report$: Observable<Report>;
-  /** Emits one report, while the target runs. At most one refresh is open at a time. */
-  refresh(refresh: Refresh): Observable<RefreshReport>;
+  /**
+   * Starts a refresh, which the next report `refreshed` answers; returns false if the target does not run. At most one
+   * refresh is open at a time.
+   */
+  refresh(refresh: Refresh): boolean;
   /** Emits one answer from its tree, while the target runs. Errors if the partition fails before the answer. */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;
 }
@@ -64,11 +66,6 @@ export interface PartitionParts {
   readonly scheduler?: SchedulerLike | undefined;
   /** Returns the limits of one step of binding; by default `BIND_LIMITS`. */
   readonly bindLimits?: (() => BudgetLimits) | undefined;
-}
-
-/** A refresh without an answer. */
-interface OpenRefresh extends Refresh {
-  readonly subscriber: Subscriber<RefreshReport>;
 }
 
 /** The limits of one step in which a view binds additions and removals. */
@@ -106,7 +103,7 @@ export class LogicalPartition implements Partition {
   host(definition: TargetDefinition, formerRoot?: FoundRoot): HostedTarget {
     const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
     const pool = this.#parts.pools(definition.format, definition.formatSettings);
-    const openRefresh$ = new BehaviorSubject<OpenRefresh | undefined>(undefined);
+    const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
     const reporter = new Reporter(definition, pool, this.#queue);
     let view: TargetView | undefined;
     let lastRoot = formerRoot;
@@ -122,8 +119,7 @@ export class LogicalPartition implements Partition {
       const open = openRefresh$.value;
       if (open === undefined || update.kind === 'root' || update.input !== open) return;
       openRefresh$.next(undefined); // the receiver of the report may start the next refresh
-      open.subscriber.next(reporter.refreshed(update));
-      open.subscriber.complete();
+      yield reporter.refreshed(update);
     }
     const report$ = defer(() => {
       const makeView = this.#viewMaker(definition, reporter);
@@ -146,16 +142,11 @@ export class LogicalPartition implements Partition {
     });
     return {
       report$,
-      refresh: (refresh) =>
-        new Observable((subscriber) => {
-          if (openRefresh$.value !== undefined)
-            throw new Error('The last refresh has no answer yet');
-          const open = { ...refresh, subscriber };
-          openRefresh$.next(open);
-          return () => {
-            if (openRefresh$.value === open) openRefresh$.next(undefined);
-          };
-        }),
+      refresh: (refresh) => {
+        if (openRefresh$.value !== undefined) throw new Error('The last refresh has no answer yet');
+        openRefresh$.next(refresh);
+        return true;
+      },
       queryTree: (query) =>
         defer(() => {
           const present = view;

@@ -12,36 +12,37 @@ export interface ThreadSetup extends PoolSettings {
   readonly kernel?: WebAssembly.Module;
 }
 
-/** The report on a refresh in the form that crosses threads. */
-export type SentReport = Omit<RefreshReport, 'snapshot'> & {
-  readonly snapshot: SentSnapshot | undefined;
-};
+/** A report in the form that crosses threads. */
+export type SentReport =
+  | Exclude<Report, RefreshReport>
+  | (Omit<RefreshReport, 'snapshot'> & { readonly snapshot: SentSnapshot | undefined });
 
-/** A request about the target that the request with the id `target` hosts. */
-export type TargetRequest =
-  | { readonly kind: 'refresh'; readonly target: number; readonly refresh: Refresh }
-  | { readonly kind: 'query'; readonly target: number; readonly query: TreeQuery };
-
-/** A request to a thread. */
-export type ThreadRequest = { readonly id: number } & (
+/** A request to a thread. `target` is the id of the request that hosts the target. */
+export type ThreadRequest =
   | {
       readonly kind: 'host';
+      readonly id: number;
       readonly definition: TargetDefinition;
       readonly formerRoot: FoundRoot | undefined;
     }
-  | TargetRequest
-);
+  | {
+      readonly kind: 'query';
+      readonly id: number;
+      readonly target: number;
+      readonly query: TreeQuery;
+    };
 
-export type ToThread = ThreadRequest | { readonly kind: 'cancel'; readonly id: number } | FileReply;
+export type ToThread =
+  | ThreadRequest
+  /** A report of the target answers it. */
+  | { readonly kind: 'refresh'; readonly target: number; readonly refresh: Refresh }
+  | { readonly kind: 'cancel'; readonly id: number }
+  | FileReply;
 
 export type FromThread =
   /** A report of the target with this id. */
-  | { readonly kind: 'report'; readonly id: number; readonly report: Report }
-  /** The answer to a refresh or query; undefined if the target does not run in the thread. */
-  | {
-      readonly kind: 'answer';
-      readonly id: number;
-      readonly answer: SentReport | TreeAnswer | undefined;
-    }
+  | { readonly kind: 'report'; readonly id: number; readonly report: SentReport }
+  /** The answer to a query; undefined if the target does not run in the thread. */
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: TreeAnswer | undefined }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string }
   | FileMessage;

@@ -15,20 +15,13 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import type { TreeAnswer } from '../../model.js';
 import { pollerPools } from '../../streams/poller-pool.js';
+import type { Report } from '../../streams/report.js';
 import { formatPollers } from '../formats.js';
 import { CatalogueCache } from '../../catalogue/builtin.js';
 import { LogicalPartition } from '../partitions/logical-partition.js';
 import type { HostedTarget, PartitionParts } from '../partitions/logical-partition.js';
-import type {
-  FromThread,
-  SentReport,
-  TargetRequest,
-  ThreadRequest,
-  ThreadSetup,
-  ToThread,
-} from './messages.js';
+import type { FromThread, SentReport, ThreadRequest, ThreadSetup, ToThread } from './messages.js';
 import { RemoteMemory } from './remote-memory.js';
 import type { FileMessage, OpenFile } from './remote-memory.js';
 import { SnapshotSender } from './snapshots.js';
@@ -71,7 +64,6 @@ export class PartitionThread {
   #handle(message: ToThread): Observable<FromThread> {
     switch (message.kind) {
       case 'host':
-      case 'refresh':
       case 'query':
         return this.#answers(message).pipe(
           tap(() => {
@@ -82,6 +74,11 @@ export class PartitionThread {
           ),
           takeUntil(this.#cancelled$.pipe(filter((id) => id === message.id))),
         );
+      case 'refresh':
+        // Release unheld snapshots before the render, so that the render can reuse their memory.
+        this.#sender.releaseUnheld();
+        this.#running.get(message.target)?.refresh(message.refresh);
+        return EMPTY;
       case 'cancel':
         this.#cancelled$.next(message.id);
         return EMPTY;
@@ -97,31 +94,23 @@ export class PartitionThread {
       const hosted = this.#partition.host(request.definition, request.formerRoot);
       this.#running.set(id, hosted);
       return hosted.report$.pipe(
-        map((report): FromThread => ({ kind: 'report', id, report })),
+        map((report): FromThread => ({ kind: 'report', id, report: this.#sent(id, report) })),
         finalize(() => {
           this.#running.delete(id);
           this.#sender.forget(id);
         }),
       );
     }
-    return this.#answer(request).pipe(
+    const answer$ = this.#running.get(request.target)?.queryTree(request.query) ?? EMPTY;
+    return answer$.pipe(
       defaultIfEmpty(undefined),
       map((answer): FromThread => ({ kind: 'answer', id, answer })),
     );
   }
 
-  #answer(request: TargetRequest): Observable<SentReport | TreeAnswer> {
-    const { target } = request;
-    const hosted = this.#running.get(target);
-    if (hosted === undefined) return EMPTY;
-    if (request.kind === 'query') return hosted.queryTree(request.query);
-    // Release unheld snapshots before the render, so that the render can reuse their memory.
-    this.#sender.releaseUnheld();
-    return hosted.refresh(request.refresh).pipe(
-      map((report) => {
-        const { snapshot } = report;
-        return { ...report, snapshot: snapshot && this.#sender.send(target, snapshot) };
-      }),
-    );
+  #sent(target: number, report: Report): SentReport {
+    if (report.kind !== 'refreshed') return report;
+    const { snapshot } = report;
+    return { ...report, snapshot: snapshot && this.#sender.send(target, snapshot) };
   }
 }

@@ -21,18 +21,12 @@ import type { MonoTypeOperatorFunction, SchedulerLike, Subscriber } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { FoundRoot, TreeAnswer } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
-import type { RefreshReport, Report } from '../../streams/report.js';
+import type { Report } from '../../streams/report.js';
 import { threadOf } from '../../thread-code.js';
 import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from '../partitions/logical-partition.js';
 import { FileProxy } from './remote-memory.js';
-import type {
-  FromThread,
-  TargetRequest,
-  ThreadRequest,
-  ThreadSetup,
-  ToThread,
-} from './messages.js';
+import type { FromThread, ThreadRequest, ThreadSetup, ToThread } from './messages.js';
 import { SnapshotReceiver } from './snapshots.js';
 
 /** The longest time between two reports of a target. A ready target without changes reports every four seconds. */
@@ -116,18 +110,23 @@ export class ThreadedPartition implements Partition {
     });
     return {
       report$,
-      refresh: (refresh) => this.#ask<RefreshReport>({ kind: 'refresh', target, refresh }),
-      queryTree: (query) => this.#ask<TreeAnswer>({ kind: 'query', target, query }),
+      refresh: (refresh) => {
+        const thread = this.#threadOf(target);
+        thread?.worker.postMessage({ kind: 'refresh', target, refresh });
+        return thread !== undefined;
+      },
+      queryTree: (query) =>
+        defer(() => {
+          const thread = this.#threadOf(target);
+          if (thread === undefined) return EMPTY;
+          return request<TreeAnswer>(thread, { kind: 'query', id: ++this.#lastId, target, query });
+        }),
     };
   }
 
-  /** Emits an answer of a target. Completes without an answer if the target does not run in the thread. */
-  #ask<T>(about: TargetRequest): Observable<T> {
-    return defer(() =>
-      this.#thread?.requests.has(about.target) === true
-        ? request<T>(this.#thread, { ...about, id: ++this.#lastId })
-        : EMPTY,
-    );
+  /** The thread, if the target runs in it. */
+  #threadOf(target: number): Thread | undefined {
+    return this.#thread?.requests.has(target) === true ? this.#thread : undefined;
   }
 
   /** Ends the thread; its targets must have ended before. */
@@ -159,9 +158,13 @@ export class ThreadedPartition implements Partition {
       },
     };
     worker.on('message', (message: FromThread) => {
-      if (message.kind === 'report') requests.get(message.id)?.next(message.report);
-      else if (message.kind === 'answer') answer(thread, message);
-      else if (message.kind === 'failed')
+      if (message.kind === 'report') receive(thread, message);
+      else if (message.kind === 'answer') {
+        const subscriber = requests.get(message.id);
+        requests.delete(message.id);
+        if (message.answer !== undefined) subscriber?.next(message.answer);
+        subscriber?.complete();
+      } else if (message.kind === 'failed')
         requests.get(message.id)?.error(new Error(message.reason));
       else files.handle(message);
     });
@@ -191,19 +194,16 @@ const request = <T>({ worker, requests }: Thread, message: ThreadRequest): Obser
     };
   });
 
-function answer(
+function receive(
   { requests, snapshots }: Thread,
-  { id, answer }: Extract<FromThread, { kind: 'answer' }>,
+  { id, report }: Extract<FromThread, { kind: 'report' }>,
 ): void {
   const subscriber = requests.get(id);
-  requests.delete(id);
-  const sent = answer?.kind === 'refreshed' ? answer.snapshot : undefined;
-  if (sent === undefined) {
-    if (answer !== undefined) subscriber?.next(answer);
-  } else {
-    // Even if the request was cancelled, the next snapshot of the target may refer to this one.
-    snapshots.receive(sent, (snapshot) => subscriber?.next({ ...answer, snapshot }));
-    if (!requests.has(sent.target)) snapshots.forget(sent.target);
+  if (report.kind !== 'refreshed' || report.snapshot === undefined) {
+    subscriber?.next(report);
+    return;
   }
-  subscriber?.complete();
+  // Even if the target has stopped, the thread must get the memory back, and later snapshots may use the same memory.
+  snapshots.receive(report.snapshot, (snapshot) => subscriber?.next({ ...report, snapshot }));
+  if (!requests.has(id)) snapshots.forget(id);
 }

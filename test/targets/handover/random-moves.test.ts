@@ -111,6 +111,11 @@ class WatchedPartition extends FailingPartition {
         const ended = this.#started(definition);
         isRunning = true;
         const report$ = hosted.report$.pipe(
+          tap(({ kind }) => {
+            if (kind !== 'refreshed') return;
+            if (!isOpen) this.#report('a report answers no refresh');
+            isOpen = false;
+          }),
           finalize(() => {
             isRunning = isOpen = false;
             ended();
@@ -121,12 +126,7 @@ class WatchedPartition extends FailingPartition {
       refresh: (refresh) => {
         if (isOpen) this.#report('two refreshes are open');
         isOpen = isRunning;
-        return hosted.refresh(refresh).pipe(
-          tap(() => {
-            if (!isOpen) this.#report('a report answers no refresh');
-            isOpen = false;
-          }),
-        );
+        return hosted.refresh(refresh);
       },
     };
   }

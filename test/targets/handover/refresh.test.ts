@@ -1,124 +1,131 @@
 // Tests calls of `refresh()` of a target: the report, the failure, and what happens if the hosting changes
 // meanwhile.
-import { EMPTY, merge, mergeMap, tap, timer } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { expect } from 'chai';
+import { EMPTY, Subject } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
+import type { Refresh } from '#app/model.js';
 import { unknownState } from '#app/streams/report.js';
-import type { RefreshReport, Report } from '#app/streams/report.js';
+import type { Report } from '#app/streams/report.js';
 import { Handover } from '#app/targets/handover.js';
-import type { HostedTarget } from '#app/targets/partitions/logical-partition.js';
+import type { HostedTarget, Partition } from '#app/targets/partitions/logical-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
-import { marbles } from '../../support/marbles.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
 
 const counted = { tasks: [], counts: newCounters() };
 const stateOf = (isReady: boolean) => ({ ...unknownState('82'), isReady });
-const state = (isReady: boolean): Report => ({
+const reportOf = (isReady: boolean): Report => ({
   kind: 'state',
   state: stateOf(isReady),
   ...counted,
 });
-const shown = { hasRendered: true, isDirty: false, snapshot: undefined };
-const refreshed: RefreshReport = { kind: 'refreshed', state: stateOf(true), ...counted, ...shown };
-
-/** In the diagrams, a hosting reports `r` (ready) or `n` (not ready), and answers a refresh with `a`. */
-const reports = { r: state(true), n: state(false) };
-const answers = { a: refreshed };
+const REFRESHED: Report = {
+  kind: 'refreshed',
+  state: stateOf(true),
+  ...counted,
+  ...{ hasRendered: true, isDirty: false, snapshot: undefined },
+};
 const REFRESH = { kind: 'refresh', mayRender: true, forms: [] } as const;
-const definition = definitionOf();
 
-/** A partition whose only target has these reports and answers. */
-const partitionOf = (
-  number: number,
-  report$: Observable<Report>,
-  answer$: Observable<RefreshReport>,
-) => ({
-  number,
-  host: (): HostedTarget => ({ report$, refresh: () => answer$, queryTree: () => EMPTY }),
-  close: () => undefined,
-});
+/** A partition that reports what the test emits, and records the refreshes. */
+class AskedPartition implements Partition {
+  readonly #report$ = new Subject<Report>();
+  readonly asked: Refresh[] = [];
+  constructor(readonly number: number) {}
 
-interface Picture {
-  readonly title: string;
-  /** The reports of the serving hosting and of the standby, and the answer of both to a refresh. */
-  readonly first: string;
-  readonly standby: string;
-  readonly answered: string;
-  /** When the target moves. */
-  readonly moves: string;
-  /** The result of the refresh. */
-  readonly report: string;
-  /** When the subscriber of the refresh unsubscribes. */
-  readonly leaves?: string;
-  /** The subscriptions to the answers of the serving hosting and of the standby. */
-  readonly asked: string;
-  readonly askedNext: string;
+  host(): HostedTarget {
+    return {
+      report$: this.#report$,
+      refresh: (refresh) => this.asked.push(refresh) > 0,
+      queryTree: () => EMPTY,
+    };
+  }
+
+  report(report: Report): void {
+    this.#report$.next(report);
+  }
+
+  fail(): void {
+    this.#report$.error(new Error('gone'));
+  }
+
+  close(): void {
+    this.#report$.complete();
+  }
+}
+
+/** A running target in the first partition, which is ready. */
+function setUp() {
+  const [first, second] = [new AskedPartition(1), new AskedPartition(2)];
+  const handover = new Handover(
+    { definition: definitionOf(), partition: first },
+    new VirtualClock(),
+  );
+  const { seen, subscription } = follow(handover.run());
+  first.report(reportOf(true));
+  const before = seen.length;
+  const move = () => follow(handover.change({ partition: second }));
+  const kinds = () => seen.slice(before).map(({ kind }) => kind);
+  return { first, second, handover, move, kinds, subscription };
 }
 
 describe('a refresh of a target', () => {
-  const pictures: readonly Picture[] = [
-    {
-      title: 'emits the report of the serving hosting, and completes',
-      ...{ first: 'r--------', answered: '   ---a', report: ' ---(a|)' },
-      ...{ standby: ' -', moves: '-', asked: '^--!', askedNext: '' },
-    },
-    {
-      title: 'fails if the partition fails before the report, for example because its thread ends',
-      ...{ first: 'r-#', answered: '---a', report: '--#' },
-      ...{ standby: '-', moves: '-', asked: '^-!', askedNext: '' },
-    },
-    {
-      title: 'fails at once while the partition has failed',
-      ...{ first: '#', answered: '---a', report: '#' },
-      ...{ standby: '-', moves: '-', asked: '', askedNext: '' },
-    },
-    {
-      title: 'cancels its call to the partition when its subscriber unsubscribes',
-      ...{ first: 'r-------', answered: '-----a', report: '-', leaves: '^--!' },
-      ...{ standby: '-', moves: '-', asked: '^--!', askedNext: '' },
-    },
-    {
-      title: 'calls the standby if the standby takes over before the report',
-      ...{ first: 'r-------', answered: '-----a', report: '-------(a|)' },
-      ...{ standby: '-r', moves: '-m', asked: '^-!', askedNext: '--^----!' },
-    },
-  ];
-  for (const {
-    title,
-    first,
-    answered,
-    report,
-    leaves,
-    standby,
-    moves,
-    asked,
-    askedNext,
-  } of pictures)
-    it(
-      title,
-      marbles(({ cold, expectObservable, expectSubscriptions }) => {
-        const [own$, next$] = [cold(answered, answers), cold(answered, answers)];
-        const partition = partitionOf(1, cold(first, reports), own$);
-        const other = partitionOf(2, cold(standby, reports), next$);
-        const handover = new Handover({ definition, partition });
-        const change$ = moves.includes('m')
-          ? timer(moves.indexOf('m')).pipe(mergeMap(() => handover.change({ partition: other })))
-          : EMPTY;
-        const { subscription } = follow(merge(handover.run(), change$));
-        expectObservable(handover.refresh(REFRESH), leaves).toBe(
-          report,
-          answers,
-          new Error('partition 1 failed: error'),
-        );
-        expectSubscriptions(own$.subscriptions).toBe(asked === '' ? [] : asked);
-        expectSubscriptions(next$.subscriptions).toBe(askedNext === '' ? [] : askedNext);
-        follow(
-          timer(50).pipe(
-            tap(() => {
-              subscription.unsubscribe();
-            }),
-          ),
-        );
-      }),
-    );
+  it('is answered by a report of the serving hosting', () => {
+    const { first, handover, kinds, subscription } = setUp();
+    expect(handover.refresh(REFRESH)).to.equal(true);
+    expect(first.asked).to.deep.equal([REFRESH]);
+    first.report(REFRESHED);
+    expect(kinds()).to.deep.equal(['refreshed']);
+    subscription.unsubscribe();
+  });
+
+  it('ends with the failure of the partition, for example because its thread ends', () => {
+    const { first, handover, kinds, subscription } = setUp();
+    handover.refresh(REFRESH);
+    first.fail();
+    expect(kinds()).to.deep.equal(['event', 'failed']);
+    subscription.unsubscribe();
+  });
+
+  it('cannot start while the partition has failed', () => {
+    const { first, handover, subscription } = setUp();
+    first.fail();
+    expect(handover.refresh(REFRESH)).to.equal(false);
+    expect(first.asked).to.deep.equal([]);
+    subscription.unsubscribe();
+  });
+
+  it('goes to the standby if the standby takes over before the report', () => {
+    const { first, second, handover, move, kinds, subscription } = setUp();
+    handover.refresh(REFRESH);
+    move();
+    expect(second.asked).to.deep.equal([]);
+    second.report(reportOf(true));
+    expect(second.asked).to.deep.equal([REFRESH]);
+    first.report(REFRESHED);
+    expect(kinds(), 'no late report').to.deep.equal(['standby', 'switched', 'event']);
+    second.report(REFRESHED);
+    expect(kinds().at(-1)).to.equal('refreshed');
+    subscription.unsubscribe();
+  });
+
+  it('does not go to a standby that takes over after the report', () => {
+    const { first, second, handover, move, subscription } = setUp();
+    handover.refresh(REFRESH);
+    move();
+    first.report(REFRESHED);
+    second.report(reportOf(true));
+    expect([first.asked.length, second.asked.length]).to.deep.equal([1, 0]);
+    subscription.unsubscribe();
+  });
+
+  it('ends with a failure if it goes to a standby whose partition has failed', () => {
+    const { first, second, handover, kinds, subscription } = setUp();
+    handover.refresh(REFRESH);
+    follow(handover.change({ definition: definitionOf(), partition: second }));
+    second.fail();
+    first.report(reportOf(false));
+    expect(kinds()).to.deep.equal(['event', 'state', 'switched', 'event', 'failed']);
+    subscription.unsubscribe();
+  });
 });

@@ -109,11 +109,11 @@ describe('the next thread of a partition', () => {
       worker(0).emit('error', new Error('late'));
       worker(0).emit('exit', 1);
 
-      follow(next.hosted.refresh(REFRESH));
+      expect(next.hosted.refresh(REFRESH)).to.equal(true);
       const target = 3;
       expect(worker(1).received.slice(1)).to.deep.equal([
         { kind: 'query', target, id: 4, query: treeQuery() },
-        { kind: 'refresh', target, id: 5, refresh: REFRESH },
+        { kind: 'refresh', target, refresh: REFRESH },
       ]);
       report(1, target);
       worker(1).send({ kind: 'answer', id: 4, answer: { kind: 'no-object' } });

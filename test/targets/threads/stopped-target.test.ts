@@ -1,6 +1,6 @@
 // Tests reports from a worker thread that arrive after their target has stopped.
 import { expect } from 'chai';
-import { map } from 'rxjs';
+import { filter, map } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { unknownState } from '#app/streams/report.js';
@@ -10,12 +10,12 @@ import { definitionOf } from '../../support/definition-of.js';
 import { FakeWorker } from '../../support/fake-thread.js';
 import { follow } from '../../support/follow.js';
 
-/** Sends the answer to a refresh. */
+/** Sends the report that answers a refresh. */
 function answer(worker: FakeWorker, id: number, snapshot: SentSnapshot): void {
   const counted = { tasks: [], counts: newCounters() };
   const shown = { state: unknownState('82'), hasRendered: true, isDirty: false };
   const report = { kind: 'refreshed', snapshot, ...shown, ...counted } as const;
-  worker.send({ kind: 'answer', id, answer: report });
+  worker.send({ kind: 'report', id, report });
 }
 
 const METADATA = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
@@ -47,11 +47,12 @@ describe('a text that a thread sends to a stopped target', () => {
     );
     const host = () => {
       const hosted = partition.host(definitionOf());
-      const running = follow(hosted.report$);
-      const texts$ = hosted
-        .refresh({ kind: 'refresh', mayRender: true, forms: [] })
-        .pipe(map(({ snapshot }) => snapshot?.lines('text')?.map(({ data }) => data.toString())));
-      return { ...running, texts: follow(texts$).seen };
+      const texts$ = hosted.report$.pipe(
+        filter((report) => report.kind === 'refreshed'),
+        map(({ snapshot }) => snapshot?.lines('text')?.map(({ data }) => data.toString())),
+      );
+      const { seen: texts, subscription } = follow(texts$);
+      return { texts, subscription };
     };
     return { worker, host };
   };
@@ -60,7 +61,7 @@ describe('a text that a thread sends to a stopped target', () => {
     const { worker, host } = setUp();
     host().subscription.unsubscribe();
     const snapshot = sent(1, 0, 5, new SharedArrayBuffer(64));
-    answer(worker, 2, snapshot);
+    answer(worker, 1, snapshot);
     expect([...snapshot.holders]).to.deep.equal([0]);
   });
 
@@ -71,8 +72,8 @@ describe('a text that a thread sends to a stopped target', () => {
     ended.subscription.unsubscribe();
     const memory = new SharedArrayBuffer(128);
     Buffer.from(memory).write('hello', 50);
-    answer(worker, 2, sent(1, 0, 5, memory));
-    answer(worker, 4, sent(3, 50, 5));
+    answer(worker, 1, sent(1, 0, 5, memory));
+    answer(worker, 2, sent(2, 50, 5));
     expect(texts).to.deep.equal([['hello']]);
     subscription.unsubscribe();
   });

@@ -68,6 +68,7 @@ export class RefreshLog {
           return hosted.report$.pipe(
             tap((report) => {
               this.#onReport(running, report);
+              if (report.kind === 'refreshed') this.#onRefreshed(running, report);
             }),
             finalize(() => {
               this.#running.delete(running);
@@ -79,12 +80,7 @@ export class RefreshLog {
           report$,
           refresh: (refresh) => {
             this.#onRefresh(running, definition, refresh);
-            return hosted.refresh(refresh).pipe(
-              tap((report) => {
-                this.#onReport(running, report);
-                this.#onRefreshed(running, report);
-              }),
-            );
+            return hosted.refresh(refresh);
           },
           queryTree: (query) => hosted.queryTree(query),
         };
@@ -103,7 +99,7 @@ export class RefreshLog {
     running.open = { definition, mayRender, sent, reported: undefined, hasRendered: false };
   }
 
-  #onReport(running: Running, report: Report | RefreshReport): void {
+  #onReport(running: Running, report: Report): void {
     if ('state' in report) running.isReady = report.state.isReady;
     if (running.isReady) running.operations.get('start')?.();
   }
