@@ -1,5 +1,19 @@
 // The interface of a sink, and the identity labels of targets.
-import { asyncScheduler, defer, filter, finalize, forkJoin, map, of, take, tap, timer } from 'rxjs';
+import {
+  NEVER,
+  asyncScheduler,
+  concat,
+  defer,
+  filter,
+  finalize,
+  ignoreElements,
+  map,
+  merge,
+  of,
+  take,
+  takeUntil,
+  timer,
+} from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { DemandAnswer, LabelledAnswer, Target } from '../model.js';
 
@@ -77,30 +91,41 @@ interface HeldAnswers {
   readonly release: () => void;
 }
 
-/** Makes a demand on all targets at once. Emits their answers once, and completes. */
+/**
+ * Makes a demand on all targets at once. Emits their answers once, and completes.
+ * @param late$ ends the wait: targets without an answer count as waiting
+ */
 export const demandAll = (
   targets: readonly Target[],
   demand: (target: Target) => Observable<DemandAnswer>,
+  late$: Observable<unknown> = NEVER,
 ): Observable<HeldAnswers> =>
   defer(() => {
+    const answers: DemandAnswer[] = [];
     const holds: (() => void)[] = [];
     const release = (): void => {
       for (const releaseOne of holds.splice(0)) releaseOne();
     };
     let isTaken = false;
-    const held = (target: Target): Observable<DemandAnswer> =>
+    const held = (target: Target, index: number): Observable<void> =>
       demand(target).pipe(
-        tap((answer) => {
+        map((answer) => {
           // Hold it at once: a later demand of another client may render the target again.
           if (answer.kind === 'ready') holds.push(answer.snapshot.hold());
+          answers[index] = answer;
         }),
       );
-    const answers$ = targets.length === 0 ? of([]) : forkJoin(targets.map(held));
-    return answers$.pipe(
-      map((answers) => {
-        isTaken = true;
-        return { answers, release };
-      }),
+    const waiting = (target: Target): DemandAnswer => ({
+      kind: 'waiting',
+      status: target.status(),
+    });
+    const wait$ = merge(...targets.map(held)).pipe(ignoreElements(), takeUntil(late$));
+    const result$ = defer(() => {
+      isTaken = true;
+      const all = targets.map((target, index) => answers[index] ?? waiting(target));
+      return of({ answers: all, release });
+    });
+    return concat(wait$, result$).pipe(
       finalize(() => {
         if (!isTaken) release();
       }),

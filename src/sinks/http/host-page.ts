@@ -1,11 +1,10 @@
 // The host page: the metrics of all targets in one page.
-import { map, merge, share, take, timer } from 'rxjs';
+import { map, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { joinSnapshots } from '../../exposition/page/joined-snapshot.js';
 import { labelsText, seriesText } from '../../exposition/text/text-syntax.js';
 import type { Labels } from '../../exposition/text/text-syntax.js';
 import type {
-  DemandAnswer,
   FamilyLines,
   FamilyMetadata,
   LineForm,
@@ -75,14 +74,8 @@ export function hostPage(
   const selected = identities.map(([target]) => target);
   const isWhole = apps.length === 0 && serverKeys.length === 0 && scope === undefined;
   const waitMs = timeoutSeconds > 0 ? Math.min(MAX_WAIT_MS, timeoutSeconds * 500) : MAX_WAIT_MS;
-  const tooLate$ = timer(waitMs, scheduler).pipe(share());
-  const demand = (target: Target): Observable<DemandAnswer> => {
-    const late$ = tooLate$.pipe(
-      map((): DemandAnswer => ({ kind: 'waiting', status: target.status() })),
-    );
-    return merge(target.demand(scope, form), late$).pipe(take(1));
-  };
-  return demandAll(selected, demand).pipe(
+  const late$ = timer(waitMs, scheduler);
+  return demandAll(selected, (target) => target.demand(scope, form), late$).pipe(
     map(({ answers, release }) => {
       const { snapshot, leftOut } = joinSnapshots(answers.filter(isLabelled), [UP, INFO]);
       if (isWhole) onLeftOut(leftOut);
