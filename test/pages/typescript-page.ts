@@ -22,7 +22,7 @@ export function readsTypeScriptPage(install: string, npx: 'real' | 'links'): voi
         link('node_modules/@types', 'node_modules'),
         link('node_modules/typescript/bin/tsc', 'node_modules/.bin'),
       ].join(' && '),
-      ...otherKeys('shop-1', 'kinds-1'),
+      ...otherKeys('shop-1', 'kinds-1', 'web-1'),
       ...(await otherPorts('9464')),
     }),
     stays: {

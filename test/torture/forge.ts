@@ -70,7 +70,8 @@ export class Forge {
     if (!this.#file.reserve(PAGE, fileSize - PAGE, fileSize - PAGE))
       throw new Error(`/dev/shm has no room for ${fileSize} bytes`);
     const facts = { generation: BigInt(process.pid) + 1n, realtimeNs: 0n, monotonicNs: 0n };
-    headerBytes(this.layout, { ...facts, pid: process.pid, heartbeatPeriodNs: 0n }).copy(
+    const { pid } = process;
+    headerBytes(this.layout, { ...facts, pid, heartbeatPeriodNs: 0n, hasSeries: false }).copy(
       this.bytes,
     );
     this.#mutable('state', SEGMENT_STATE.live);

@@ -12,6 +12,7 @@ export interface LiveRecord {
   readonly recordKind: 1 | 2;
   readonly type: number;
   readonly kind: number;
+  readonly flags: number;
   readonly slot: number;
   readonly incarnation: number;
   readonly name: string;
@@ -110,6 +111,7 @@ export class DirectoryWriter {
     bytes[RECORD.recordKind] = record.recordKind;
     bytes[RECORD.type] = record.type;
     bytes[RECORD.kind] = record.kind;
+    bytes[RECORD.flags] = record.flags;
     bytes.writeUInt32LE(record.slot, RECORD.slot);
     bytes.writeUIntLE(record.id, RECORD.id, ID_BYTES);
     bytes.writeUIntLE(record.owner, RECORD.owner, ID_BYTES);

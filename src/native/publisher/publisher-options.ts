@@ -8,6 +8,7 @@ import type {
   VariableKind,
 } from '../../published.js';
 import { LIMITS, VARIABLE_KINDS } from '../segment/layout.js';
+import { parseSeriesName } from '../segment/series-name.js';
 import { name } from '../../rules/formats.js';
 import {
   anyOptions,
@@ -36,6 +37,8 @@ export interface PublisherOptions {
   readonly capacity?: Partial<Capacity>;
   /** Milliseconds between heartbeats; 0 for none. Default 1000. */
   readonly heartbeatMs?: number;
+  /** Whether variables may have the option `series`. Readers before version 1.1 then refuse the segment. Default false. */
+  readonly series?: boolean;
   /** Permission bits of the file. Default 0644. */
   readonly mode?: number;
   /**
@@ -73,6 +76,11 @@ export interface VariableOptions {
   /** The maximum number of bytes of a string value. Default 64. */
   readonly textBytes?: number;
   /**
+   * Whether the name states the series, such as `http_requests_total{code="200"}`. The exporter then shows this name and
+   * these labels, without a label `object`. Needs the option `series` of the publisher. Default false.
+   */
+  readonly series?: boolean;
+  /**
    * Whether the variable starts with a value: 0, false, an empty text, or no observations. Default: true for
    * histograms and summaries, false for other types.
    */
@@ -95,6 +103,7 @@ const PUBLISHER_OPTIONS: OptionRules = {
   serverKey: name,
   capacity: anyOptions,
   heartbeatMs: integer(0, MAX_U32),
+  series: flag,
   mode: integer(0, 0o7777),
   failIfBusy: flag,
   warn: callback,
@@ -108,6 +117,7 @@ const CAPACITY: OptionRules = {
   frameBytes: integer(1, LIMITS.frameRegionBytes),
 };
 const nameText = utf8(LIMITS.nameBytes);
+const seriesText = utf8(LIMITS.seriesBytes);
 const OBJECT_OPTIONS: OptionRules = {
   state: oneOf(...OBJECT_STATES),
   synced: flag,
@@ -121,6 +131,7 @@ const VARIABLE_OPTIONS: OptionRules = {
   help: utf8(LIMITS.helpBytes),
   schema: list(anyNumber, { max: LIMITS.schemaEntries }),
   textBytes: integer(0, LIMITS.textBytes),
+  series: flag,
   synced: flag,
 };
 const valueType = oneOf(...(Object.keys(VALUE_TYPES) as ValueType[]));
@@ -190,10 +201,12 @@ export function checkVariable(
   options: VariableOptions,
 ): void {
   checkParent('addVariable: object', object);
-  checkValue('addVariable: name', name, nameText);
+  const { schema = [], series = false } = options;
+  checkValue('addVariable: name', name, series ? seriesText : nameText);
   checkValue('addVariable: type', type, valueType);
   checkOptions('addVariable', options, VARIABLE_OPTIONS);
-  const { schema = [] } = options;
+  const problem = series ? parseSeriesName(name, type) : undefined;
+  if (typeof problem === 'string') throw new RangeError(`addVariable: name: the series ${problem}`);
   if (schema.length > 0) checkSchema(type, schema);
 }
 

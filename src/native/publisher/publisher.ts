@@ -14,6 +14,7 @@ import {
   NO_SLOT,
   RECORD_KIND,
   SEGMENT_STATE,
+  VARIABLE_FLAG,
   VARIABLE_KINDS,
   frameWords,
   segmentName,
@@ -76,6 +77,7 @@ export class Publisher {
   readonly #variableIds: number[] = [];
   readonly heartbeatMs: number;
   readonly #failIfBusy: boolean;
+  readonly #hasSeries: boolean;
   readonly #wait: NameWait;
   #lastId = 0;
   /** When to check the segment's name next, by `hrtime`; undefined before `place()` and after `close()`. */
@@ -100,6 +102,7 @@ export class Publisher {
       monotonicNs: hrtime.bigint(),
       pid,
       heartbeatPeriodNs: BigInt(this.heartbeatMs) * 1_000_000n,
+      hasSeries: options.series ?? false,
     });
     const name = segmentName(contextId, poolName, serverKey);
     this.#file = new PublisherFile(name, layout.fileSize, options.mode ?? 0o644, unique);
@@ -109,6 +112,7 @@ export class Publisher {
     this.#directory = new DirectoryWriter(this.#file, layout);
     this.#values = new ValueMemory(this.#file, layout);
     this.#failIfBusy = options.failIfBusy ?? false;
+    this.#hasSeries = options.series ?? false;
     const retry = () => {
       this.#checkAtNs = 0n;
       this.beat();
@@ -178,6 +182,11 @@ export class Publisher {
   ): PublishedValues[T] {
     checkVariable(object, name, type, options);
     const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
+    const { series = false } = options;
+    if (series && !this.#hasSeries)
+      throw new RangeError(
+        'addVariable: series: found true, allowed: false, unless the publisher has the option series',
+      );
     const hasSchema = schemaOf(type) !== undefined;
     const { synced = hasSchema } = options;
     const words = isFramed(type) ? frameWords(type, hasSchema ? schema.length : textBytes) : 0;
@@ -194,6 +203,7 @@ export class Publisher {
       recordKind: RECORD_KIND.variable,
       type: VALUE_TYPES[type].number,
       kind: VARIABLE_KINDS.indexOf(isFramed(type) ? 'unknown' : kind),
+      flags: series ? VARIABLE_FLAG.series : 0,
       ...ref,
       name,
       text1: unit,
@@ -344,6 +354,7 @@ export class Publisher {
       recordKind: RECORD_KIND.object,
       type: 0,
       kind: 0,
+      flags: 0,
       ...ref,
       name,
       text1: className,

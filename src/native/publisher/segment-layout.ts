@@ -1,6 +1,15 @@
 // Computes the regions of a new segment, and the bytes of its header.
 import { crc32 } from 'node:zlib';
-import { BYTE_ORDER, HEADER, MAGIC, MAJOR, MINOR, PAGE, RECORD_SIZE } from '../segment/layout.js';
+import {
+  BYTE_ORDER,
+  FEATURE,
+  HEADER,
+  MAGIC,
+  MAJOR,
+  MINOR,
+  PAGE,
+  RECORD_SIZE,
+} from '../segment/layout.js';
 import { DEFAULT_CAPACITY } from './allocators.js';
 import type { Capacity } from './allocators.js';
 
@@ -57,6 +66,7 @@ export interface HeaderFields {
   readonly monotonicNs: bigint;
   readonly pid: number;
   readonly heartbeatPeriodNs: bigint;
+  readonly hasSeries: boolean;
 }
 
 /** The 256 immutable bytes of the header. */
@@ -69,6 +79,7 @@ export function headerBytes(layout: SegmentLayout, fields: HeaderFields): Buffer
   bytes.writeUInt16LE(MINOR, HEADER.minor);
   bytes.writeUInt32LE(PAGE, HEADER.headerSize);
   bytes.writeUInt32LE(RECORD_SIZE, HEADER.recordSize);
+  u64(HEADER.requiredFeatures, fields.hasSeries ? FEATURE.series : 0n);
   u64(HEADER.generation, fields.generation);
   u64(HEADER.startedRealtimeNs, fields.realtimeNs);
   u64(HEADER.startedMonotonicNs, fields.monotonicNs);

@@ -6,6 +6,7 @@ import type { SegmentFile } from '../os/shared-memory.js';
 import { LIMITS, RECORD_SIZE, RECORD_WORDS } from './layout.js';
 import { corrupt, readStringBytes, readMutableFields } from './segment-header.js';
 import type { MutableFields, SegmentHeader } from './segment-header.js';
+import { parseSeriesName } from './series-name.js';
 
 /** The fields of a record that declare a variable. Each string is given by its offset. */
 export interface DeclarationFields extends Pick<Declaration, 'type' | 'kind'> {
@@ -13,6 +14,8 @@ export interface DeclarationFields extends Pick<Declaration, 'type' | 'kind'> {
   readonly unit: number;
   readonly help: number;
   readonly schema: number;
+  /** Whether the name is the name and labels of a series. */
+  readonly isSeries: boolean;
 }
 
 /** A declaration with the offsets of its strings; declarations with the same name form a linked list. */
@@ -34,7 +37,8 @@ const isSame = (known: CachedDeclaration, fields: DeclarationFields): boolean =>
   known.help === fields.help &&
   known.schema === fields.schema &&
   known.declaration.type === fields.type &&
-  known.declaration.kind === fields.kind;
+  known.declaration.kind === fields.kind &&
+  (known.declaration.metric !== undefined) === fields.isSeries;
 
 /** Maximum number of records in a batch: a few milliseconds of work. */
 export const MAX_BATCH_RECORDS = 1024;
@@ -128,7 +132,7 @@ export class DirectoryReader {
   /**
    * The declaration of a record, which records with equal fields share; undefined if its schema is not a list of
    * ascending, finite numbers.
-   * @throws Fault SEGMENT_CORRUPT for a string outside the string region
+   * @throws Fault SEGMENT_CORRUPT for a string outside the string region, or a series that the format does not allow
    */
   declaration(fields: DeclarationFields): Declaration | undefined {
     const { name, unit, help, schema } = fields;
@@ -145,15 +149,20 @@ export class DirectoryReader {
   #readDeclaration(at: DeclarationFields, name: string | undefined): Declaration | undefined {
     const schema = this.#schema(at.schema);
     if (schema === undefined) return undefined;
-    const { type, kind } = at;
-    return {
-      name: name ?? this.text(at.name, LIMITS.nameBytes, false),
+    const { type, kind, isSeries } = at;
+    const most = isSeries ? LIMITS.seriesBytes : LIMITS.nameBytes;
+    const declaration = {
+      name: name ?? this.text(at.name, most, false),
       type,
       kind,
       unit: this.text(at.unit, LIMITS.unitBytes, true),
       help: this.text(at.help, LIMITS.helpBytes, true),
       schema,
     };
+    if (!isSeries) return declaration;
+    const series = parseSeriesName(declaration.name, type);
+    if (typeof series === 'string') throw corrupt(`a series ${series}`);
+    return { ...declaration, metric: { ...series, help: declaration.help } };
   }
 
   /** The text at an offset. @param keep whether to cache the text, for texts that many records share */

@@ -25,12 +25,14 @@ export const PAGE = 4096;
 export const MAGIC = Buffer.from('SHMEXP\r\n', 'latin1');
 export const BYTE_ORDER = 0x01020304;
 export const MAJOR = 1;
-export const MINOR = 0;
+export const MINOR = 1;
 export const RECORD_SIZE = 64;
 /** Number of 4-byte words in a record. */
 export const RECORD_WORDS = RECORD_SIZE / 4;
+/** The bits of the required features. With `series`, variables may have `VARIABLE_FLAG.series`. */
+export const FEATURE = { series: 1n } as const;
 /** Required feature bits that this reader knows; any other set bit makes a segment incompatible. */
-export const KNOWN_FEATURES = 0n;
+export const KNOWN_FEATURES = FEATURE.series;
 
 /** The immutable part of the header page, at offset 0; `crc` covers all bytes before it. */
 export const HEADER = record(256, {
@@ -89,7 +91,8 @@ export const RECORD = record(RECORD_SIZE, {
   recordKind: 1,
   type: 1,
   kind: 1,
-  reserved: 1,
+  /** `VARIABLE_FLAG` bits of a variable. */
+  flags: 1,
   slot: 4,
   id: 8,
   /** Parent of an object (0 for a root), object of a variable, or item that a tombstone removes. */
@@ -113,6 +116,9 @@ export const RECORD = record(RECORD_SIZE, {
 
 export const RECORD_KIND = { object: 1, variable: 2, tombstone: 3 } as const;
 export const NO_SLOT = 0xffffffff;
+
+/** Flags of a variable. `series`: its name is the name and labels of its series (`series-name.ts`). */
+export const VARIABLE_FLAG = { series: 1 } as const;
 
 /** Variable kinds by their number in a record. */
 export const VARIABLE_KINDS = ['unknown', 'counter', 'gauge'] as const;
@@ -142,6 +148,8 @@ export const LIMITS = {
   stringRegionBytes: 1 << 27,
   frameRegionBytes: 2 ** 31,
   nameBytes: 1024,
+  /** Of a variable name with the flag `series`. */
+  seriesBytes: 4096,
   unitBytes: 64,
   helpBytes: 4096,
   textBytes: 65_528,

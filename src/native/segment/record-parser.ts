@@ -10,6 +10,7 @@ import {
   RECORD,
   RECORD_KIND,
   RECORD_SIZE,
+  VARIABLE_FLAG,
   VARIABLE_KINDS,
   frameWords,
 } from './layout.js';
@@ -77,7 +78,7 @@ export class RecordParser {
   readonly #header: SegmentHeader;
   readonly #strings: DirectoryReader;
   readonly #fields: Mutable<DeclarationFields> = {
-    ...{ name: 0, unit: 0, help: 0, schema: 0 },
+    ...{ name: 0, unit: 0, help: 0, schema: 0, isSeries: false },
     ...{ type: 'u64', kind: 'unknown' },
   };
   readonly #variableRecord: Mutable<VariableRecord> = {
@@ -188,6 +189,7 @@ export class RecordParser {
     fields.unit = words[at + UNIT] ?? 0;
     fields.help = words[at + HELP] ?? 0;
     fields.schema = words[at + SCHEMA] ?? 0;
+    fields.isSeries = this.#header.hasSeries && ((word >>> 24) & VARIABLE_FLAG.series) !== 0;
     const declaration = this.#strings.declaration(fields);
     if (declaration === undefined)
       throw this.#fail('its schema is not a list of ascending, finite numbers');

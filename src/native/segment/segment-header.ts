@@ -6,6 +6,7 @@ import { SHM_FOLDER } from '../os/shared-memory.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import {
   BYTE_ORDER,
+  FEATURE,
   HEADER,
   KNOWN_FEATURES,
   LIMITS,
@@ -24,6 +25,8 @@ export interface SegmentHeader {
   readonly pid: bigint;
   readonly startedRealtimeNs: bigint;
   readonly heartbeatPeriodNs: bigint;
+  /** Whether variables may have the flag `series`. */
+  readonly hasSeries: boolean;
   readonly directories: readonly [number, number];
   readonly recordCapacity: number;
   readonly strings: readonly [number, number];
@@ -102,6 +105,7 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
     pid: bytes.readBigUInt64LE(HEADER.pid),
     startedRealtimeNs: bytes.readBigUInt64LE(HEADER.startedRealtimeNs),
     heartbeatPeriodNs: bytes.readBigUInt64LE(HEADER.heartbeatPeriodNs),
+    hasSeries: (bytes.readBigUInt64LE(HEADER.requiredFeatures) & FEATURE.series) !== 0n,
     directories: [
       region(HEADER.directoryA, directoryBytes, 'directory A'),
       region(HEADER.directoryB, directoryBytes, 'directory B'),

@@ -175,7 +175,7 @@ describe('The methods of a publisher', () => {
       ],
       [
         () => publisher.addVariable(root, 'w', 'u64', wrong({ type: 'counter' })),
-        'addVariable: unknown option "type", allowed: kind, unit, help, schema, textBytes, synced',
+        'addVariable: unknown option "type", allowed: kind, unit, help, schema, textBytes, series, synced',
       ],
       [
         () => publisher.addVariable(root, 'w', 'u64', wrong({ units: 'bytes' })),

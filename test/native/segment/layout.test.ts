@@ -6,6 +6,7 @@ import { OBJECT_STATES } from '#app/model.js';
 import { VALUE_TYPES } from '#app/published.js';
 import {
   BYTE_ORDER,
+  FEATURE,
   HEADER,
   LIMITS,
   MAGIC,
@@ -16,10 +17,12 @@ import {
   RECORD,
   RECORD_KIND,
   SEGMENT_STATE,
+  VARIABLE_FLAG,
   VARIABLE_KINDS,
   frameWords,
   record,
 } from '#app/native/segment/layout.js';
+import { MAX_LABELS } from '#app/native/segment/series-name.js';
 
 const page = readFileSync('docs/segment-format.md', 'utf8');
 
@@ -61,7 +64,7 @@ const WORDS: Readonly<Record<string, keyof typeof MUTABLE>> = {
 };
 
 const RECORD_FIELDS = [
-  ...['crc', 'index', 'recordKind', 'type', 'kind', 'reserved', 'slot', 'id', 'owner'],
+  ...['crc', 'index', 'recordKind', 'type', 'kind', 'flags', 'slot', 'id', 'owner'],
   ...['incarnation', 'name', 'text1', 'text2', 'text3', 'text4', 'extra1', 'extra2'],
 ] as const;
 
@@ -123,6 +126,7 @@ describe('docs/segment-format.md (segment format, section 11)', () => {
     expect(stated(/number of slots, at most ([\d,]+)/)).to.equal(LIMITS.slots);
     expect(stated(/a multiple of 8, at most ([\d,]+)/)).to.equal(LIMITS.frameRegionBytes);
     expect(stated(/variable names: at most ([\d,]+) bytes/)).to.equal(LIMITS.nameBytes);
+    expect(stated(/name with the flag `series`: at most ([\d,]+)/)).to.equal(LIMITS.seriesBytes);
     expect(stated(/Help: at most ([\d,]+)/)).to.equal(LIMITS.helpBytes);
     expect(stated(/never more than ([\d,]+)/)).to.equal(LIMITS.textBytes);
     expect(stated(/At most (\d+) entries/)).to.equal(LIMITS.schemaEntries);
@@ -135,6 +139,9 @@ describe('docs/segment-format.md (segment format, section 11)', () => {
     expect(types.replaceAll(/ \([^)]*\)/g, '')).to.equal(rows.join(', '));
     const kinds = VARIABLE_KINDS.map((kind, number) => `${number} ${kind}`).join(', ');
     expect(page).to.include(`**Kinds**: ${kinds};`);
+    expect(page).to.include(`**Flags**: ${VARIABLE_FLAG.series} series`);
+    expect(page).to.include(`| required features | ${FEATURE.series} series`);
+    expect(stated(/at most (\d+) labels/)).to.equal(MAX_LABELS);
     const states = OBJECT_STATES.map((state, number) => `${number} ${state}`).join(', ');
     expect(page).to.include(`its state: ${states} |`);
     expect(page).to.include('| state | 0 building, 1 live, 2 closed cleanly, 3 superseded');
