@@ -1,10 +1,10 @@
 // Damages files of real libraries before and while a poller reads them.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '#app/errors.js';
 import type { Random } from '#app/simulator/course.js';
 import { DamagedDirectory, damaged } from './file-damage.js';
+import { makeMemoryFolder } from './memory-folder.js';
 import { RECORDED_DIRECTORIES, extractRecorded } from './recorded-directories.js';
 import { applicationFamilies, multiprocessPoller, pageOf, shownFamilies } from './shown-page.js';
 
@@ -24,7 +24,7 @@ export function tryDamage(
   count: number,
   log: (line: string) => void = () => undefined,
 ): DamageOutcome {
-  const folder = mkdtempSync(join(tmpdir(), 'shm-damage-'));
+  const folder = makeMemoryFolder();
   const wrong: string[] = [];
   let right = 0;
   try {

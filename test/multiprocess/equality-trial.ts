@@ -1,12 +1,12 @@
 // Writes generated directories, and compares the exporter's page of each with those of the libraries.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '#app/errors.js';
 import { Random } from '#app/simulator/course.js';
 import { anyDirectory } from './any-directory.js';
 import { differences } from './compared-pages.js';
 import { Libraries } from './expected-page.js';
+import { makeMemoryFolder } from './memory-folder.js';
 import { writeMetricFile } from './metric-directory.js';
 import { shownFamilies } from './shown-page.js';
 
@@ -27,7 +27,7 @@ export async function tryDirectories(
   log: (line: string) => void = () => undefined,
 ): Promise<EqualityOutcome> {
   const libraries = new Libraries();
-  const folder = mkdtempSync(join(tmpdir(), 'shm-directories-'));
+  const folder = makeMemoryFolder();
   const wrong: string[] = [];
   let series = 0;
   try {

@@ -1,11 +1,11 @@
 // The page that the exporter must show for a directory: that of the libraries, which read each file that is theirs.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { seriesKey } from '../end-to-end/page.js';
 import { PYTHON_0_16, PYTHON_0_21, RUBY } from '../support/metric-libraries.js';
 import { familiesOf } from './compared-pages.js';
 import type { Family } from './compared-pages.js';
+import { makeMemoryFolder } from './memory-folder.js';
 import { fileNameOf, usedBytesOf, writeMetricFile } from './metric-directory.js';
 import type { MetricFile } from './metric-directory.js';
 import { Oracle } from './oracles.js';
@@ -19,7 +19,7 @@ export class Libraries {
   readonly #python16 = new Oracle(PYTHON_0_16);
   readonly #python21 = new Oracle(PYTHON_0_21);
   readonly #ruby = new Oracle(RUBY);
-  readonly #folder = mkdtempSync(join(tmpdir(), 'shm-libraries-'));
+  readonly #folder = makeMemoryFolder();
 
   /** The families that the exporter must show for each directory. */
   async familiesOf(

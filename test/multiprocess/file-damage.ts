@@ -250,7 +250,10 @@ export class DamagedDirectory {
         ? ownValues(this.#dialect, family, series)
         : series;
       for (const [key, value] of values) {
-        const candidates = all.flatMap((each) => sumsOf(each.get(key) ?? []));
+        const keys = [key, ...sameCount(this.#dialect, family, key)];
+        const candidates = all.flatMap((each) =>
+          keys.flatMap((name) => sumsOf(each.get(name) ?? [])),
+        );
         // A bucket or sum that the file does not have is 0.
         const isMissing = name.startsWith('histogram') && value === 0 && candidates.length === 0;
         if (!isMissing && !isAmong(value, candidates)) wrong.push(`${key} is ${value}`);
@@ -264,6 +267,17 @@ export class DamagedDirectory {
 function idsIn(name: string): readonly string[] {
   const [, id = ''] = /^gauge_(?:live)?all_(.+)\.db$/.exec(name) ?? [];
   return id === '' ? [] : [id, id.replace(/-\d+$/, '')];
+}
+
+/** In Ruby, a histogram has its count in two entries: the exporter shows the bucket of +Inf, or the count without it. */
+function sameCount(dialect: Dialect, family: string, key: string): readonly string[] {
+  if (dialect === 'python') return [];
+  const brace = key.indexOf('{');
+  const [name, labels] = [key.slice(0, brace), key.slice(brace)];
+  const { le, ...others } = JSON.parse(labels) as Record<string, string>;
+  if (name === `${family}_count`)
+    return [seriesKey(`${family}_bucket`, { ...others, le: 'Infinity' })];
+  return le === 'Infinity' ? [seriesKey(`${family}_count`, others)] : [];
 }
 
 /** The values of a histogram as they are in a file of Python: each bucket with its own observations, and no count. */

@@ -1,4 +1,5 @@
 // Renders the page of a directory in this process, without an exporter.
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FORMATS } from '#app/targets/formats.js';
 import type { PollResult, Poller } from '#app/streams/poller.js';
 import { testView } from '../exposition/test-view.js';
@@ -23,13 +24,17 @@ export function multiprocessPoller(settings: Readonly<Record<string, unknown>>):
   return format.pollers(parts, checked)('shop');
 }
 
+/** Views of all pages share it, since each kernel has a memory of its own. */
+let kernel: Kernel | undefined;
+
 /** The text page of the directories of a poller. */
 export function pageOf(poller: Poller): { readonly polled: PollResult; readonly page: string } {
   const polled = pollAll(poller);
   const { source, publisher } = polled;
   const [root] = source?.roots ?? [];
   if (source === undefined || root === undefined) throw new Error(publisher.reason);
-  const { view, text } = testView(source, root, { showUncatalogued: true });
+  kernel ??= new Kernel();
+  const { view, text } = testView(source, root, { kernel, showUncatalogued: true });
   const page = text();
   runToEnd(view.closing());
   return { polled, page };
