@@ -45,9 +45,9 @@ class Seg:
         if own:
             os.close(fd)
         ok(d[:8] == bytes.fromhex("53484d455850 0d0a"), "magic")
-        ok(d[8:16] == bytes.fromhex("0403020101000000"), "byte order, version")
+        ok(d[8:16] == bytes.fromhex("0403020101000100"), "byte order, version")
         ok(d[16:24] == bytes.fromhex("0010000040000000"), "header and record size")
-        ok(u(d, 24) == u(d, 32) == 0 and u(d, 40) != 0, "features, generation")
+        ok(u(d, 24) in (0, 1) and u(d, 32) == 0 and u(d, 40) != 0, "features, generation")
         ok(zlib.crc32(d[:252]) == u(d, 252, 4), "header crc")
         ok(not any(d[176:252]), "reserved")
         ok(u(d, 80) == len(d), "file size")
@@ -84,7 +84,8 @@ class Seg:
         self.objects, self.vars, self.tombs = {}, {}, 0
         for i in range(self.n):
             r = d[base + 64 * i:base + 64 * i + 64]
-            ok(zlib.crc32(r[4:]) == u(r, 0, 4) and u(r, 4, 4) == i and r[11] == 0, "record crc and index")
+            ok(zlib.crc32(r[4:]) == u(r, 0, 4) and u(r, 4, 4) == i, "record crc and index")
+            ok(r[11] == 0 or r[11] == 1 == u(d, 24) and r[8] == 2, "flags")
             if r[8] == 3:
                 gone = {u(r, 24)}
                 ok(not any(r[9:24]) and not any(r[32:]), "tombstone's zeros")
@@ -114,7 +115,7 @@ class Seg:
                 ok(r[8] == 2 and 1 <= r[9] <= 7 and r[10] <= 2 and u(r, 60, 4) == 0, "variable")
                 ok(x["parent"] in self.objects, "object exists")
                 schema = self.raw(u(r, 48, 4))
-                x.update(type=r[9], kind=r[10], name=self.raw(u(r, 36, 4)).decode(),
+                x.update(type=r[9], kind=r[10], flags=r[11], name=self.raw(u(r, 36, 4)).decode(),
                          unit=self.raw(u(r, 40, 4)).decode(), help=self.raw(u(r, 44, 4)).decode(),
                          schema=list(struct.unpack(f"<{len(schema) // 8}d", schema)),
                          foff=u(r, 52, 4) * 8, flen=u(r, 56, 4) * 8)
@@ -291,6 +292,39 @@ def refusals(p, root, variables):
         ok(raises(TypeError, wrong, "has no"), "a method of another type")
 
 
+def labels():
+    with shm.Publisher("lb", CTX, series=True, heartbeat_period=0) as p:
+        root = p.add_root("h.1.lb", "R")
+        for name, given, text in (
+                ("up", {}, "up"), ("a:b_total", {"code": "200", "method": "get"}, 'a:b_total{code="200",method="get"}'),
+                ("c", {"d": 'e"f\\g\nh', "i": ""}, 'c{d="e\\"f\\\\g\\nh",i=""}'), ("j", {"k": "ü"}, 'j{k="ü"}')):
+            node = p.add_variable(root, name, shm.U64, value=1, labels=given)
+            ok(node.name == text, "name as text")
+        p.add_variable(root, "plain", shm.U64, value=1)
+        p.publish()
+        g = Seg(path("lb"))
+        ok(u(g.d, 24) == 1, "the segment requires the feature")
+        ok([v["flags"] for v in g.vars.values()] == [1, 1, 1, 1, 0], "flags")
+        for args, words in (
+                (("a b", shm.U64, {}), "allowed with labels: letters, digits, _ and :"),
+                (("1a", shm.U64, {}), "allowed with labels"), (("shm_exporter_a", shm.U64, {}), "allowed with labels"),
+                (("a\n", shm.U64, {}), "allowed with labels"), (("ä", shm.U64, {}), "allowed with labels"),
+                (("a", shm.STRING, {}), "allowed only for numbers"), (("a", shm.U64, ["b"]), "allowed: a dict"),
+                (("a", shm.U64, {f"b{i}": "" for i in range(65)}), "allowed: a dict with at most 64 labels"),
+                (("a", shm.U64, {"b-c": ""}), "found 'b-c'"), (("a", shm.U64, {"__b": ""}), "found '__b'"),
+                (("a", shm.U64, {1: ""}), "found 1"), (("a", shm.U64, {"b": 1}), "label b of variable 'a': found 1"),
+                (("a", shm.HISTOGRAM, {"le": "1"}), "and not le"), (("a", shm.SUMMARY, {"quantile": "1"}), "and not quantile"),
+                (("a", shm.U64, {"b": "x" * 4090}), "allowed: at most 4096 bytes")):
+            ok(raises(ValueError, lambda: p.add_variable(root, args[0], args[1], labels=args[2]), words), words)
+        ok(len(Seg(path("lb")).vars) == 5, "nothing refused is published")
+    with shm.Publisher("lc", CTX, heartbeat_period=0) as p:
+        root = p.add_root("h.1.lc", "R")
+        ok(raises(ValueError, lambda: p.add_variable(root, "a", shm.U64, labels={}),
+                  "only if the publisher has series=True"), "labels without the option")
+        p.publish()
+        ok(u(Seg(path("lc")).d, 24) == 0, "no feature")
+
+
 def removal_and_reuse():
     with shm.Publisher("rm", CTX, slots=8, frames=64) as p:
         root = p.add_root("r")
@@ -381,7 +415,7 @@ def example_runs():
     child.send_signal(signal.SIGTERM)
     ok(child.wait(5) == 0 and not os.path.exists(path("ex")), "closed cleanly"); child.stderr.close()
     out = subprocess.run(cmd + ["--hexdump"], capture_output=True, text=True).stdout.splitlines()
-    ok(out[0].startswith("00000000  53 48 4d 45 58 50 0d 0a  04 03 02 01 01 00 00 00") and len(out) == 8, "hexdump")
+    ok(out[0].startswith("00000000  53 48 4d 45 58 50 0d 0a  04 03 02 01 01 00 01 00") and len(out) == 8, "hexdump")
 
 
 def frames_under_load():
@@ -1211,7 +1245,7 @@ def futex_wakes():
 if __name__ == "__main__":
     ok(zlib.crc32(b"123456789") == 0xCBF43926, "crc32")
     try:
-        for test in (scalars_and_frames, additions, removal_and_reuse, directory_change, names_and_locks, example_runs,
+        for test in (scalars_and_frames, additions, labels, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
                      collected_objects, forked_children, children_that_stay, no_memory,
                      waiting_publishers, waiting_for_a_killed_publisher, interrupted_publish, other_stderr, keys_of_other_users,

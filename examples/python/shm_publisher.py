@@ -1,4 +1,4 @@
-"""A publisher of shared-memory segments, format 1.0 (docs/segment-format.md).
+"""A publisher of shared-memory segments, format 1.1 (docs/segment-format.md).
 
     with Publisher("server1") as pub:
         root = pub.add_root("host.1.app", "Application")
@@ -47,7 +47,8 @@ OBJECTS_DROPPED, VARIABLES_DROPPED = 1408, 1472
 OBJECT_RECORD, VARIABLE_RECORD, TOMBSTONE = 1, 2, 3
 NO_SLOT = 0xFFFFFFFF
 MAX_INCARNATION = 2**31 - 1
-MAX_DEPTH, MAX_TEXT, MAX_SCHEMA = 64, 65528, 512
+MAX_DEPTH, MAX_TEXT, MAX_SCHEMA, MAX_LABELS = 64, 65528, 512, 64
+FEATURE_SERIES = FLAG_SERIES = 1                                                # of the header, of a variable
 NAME_CHECK_SECONDS = 1                                                          # between checks of the name
 HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        # bytes 0 to 251
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
@@ -307,6 +308,28 @@ def _schema(type_, values, what):
     return schema
 
 
+def _series(type_, name, labels, what):
+    """Returns the name of a variable that states its metric and labels, as the text formats write it."""
+    if not re.fullmatch(r"(?!shm_exporter_)[a-zA-Z_:][a-zA-Z0-9_:]*", name, re.ASCII):
+        raise ValueError(f"name of {what}: found {_shown(name)}, allowed with labels: letters, digits, _ and :, "
+                         "without a digit or shm_exporter_ at the start")
+    if type_ == STRING:
+        raise ValueError(f"labels of {what}: allowed only for numbers, histograms and summaries")
+    if not isinstance(labels, dict) or len(labels) > MAX_LABELS:
+        raise ValueError(f"labels of {what}: found {_shown(labels)}, allowed: a dict with at most {MAX_LABELS} labels")
+    own = {HISTOGRAM: "le", SUMMARY: "quantile"}.get(type_)
+    for label in labels:
+        if not isinstance(label, str) or not re.fullmatch(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*", label) or label == own:
+            raise ValueError(f"labels of {what}: found {_shown(label)}, allowed: letters, digits and _, without a "
+                             f"digit or __ at the start{f', and not {own}' if own else ''}")
+    pairs = []
+    for label, value in labels.items():
+        _utf8(value, f"label {label} of {what}")
+        value = value.replace("\\", r"\\").replace('"', r'\"').replace("\n", r"\n")
+        pairs.append(f'{label}="{value}"')
+    return f"{name}{{{','.join(pairs)}}}" if pairs else name
+
+
 def _ask_lock(fd, command):
     """Takes or queries a write lock on the whole file, and returns the type of the lock.  The lock belongs to the open
     file description, not to the process."""
@@ -409,8 +432,9 @@ class Object(_Node):
 
 
 class Variable(_Node):
-    def __init__(self, publisher, parent, strings, type_, kind, schema, capacity):
+    def __init__(self, publisher, parent, strings, type_, kind, schema, capacity, flags):
         super().__init__(publisher, parent, strings)
+        self._flags = flags
         self.type, self.kind, self._schema, self._capacity = type_, kind, schema, capacity
         self.frame_length = {STRING: 3 + capacity // 8, HISTOGRAM: 4 + len(schema),
                              SUMMARY: 4 + len(schema)}.get(type_, 0)
@@ -534,8 +558,8 @@ class Variable(_Node):
             self._pub._u32[self._pub._words // 4 + self.slot] = word
 
     def _record(self, index, offsets):
-        return RECORD.pack(index, VARIABLE_RECORD, self.type, self.kind, 0, self.slot, self.id, self._parent.id,
-                           self.incarnation, *offsets, self.frame, self.frame_length, 0)
+        return RECORD.pack(index, VARIABLE_RECORD, self.type, self.kind, self._flags, self.slot, self.id,
+                           self._parent.id, self.incarnation, *offsets, self.frame, self.frame_length, 0)
 
 
 class Publisher:
@@ -546,7 +570,8 @@ class Publisher:
     effect with one assignment, and the next call cleans up after an interrupted change."""
 
     def __init__(self, server_key, context_id="shmApp", pool_name="pool", *, records=4096, strings=1 << 18,
-                 slots=4096, frames=1 << 18, heartbeat_period=1.0, mode=0o644, fail_if_busy=False):
+                 slots=4096, frames=1 << 18, heartbeat_period=1.0, mode=0o644, fail_if_busy=False,
+                 series=False):
         for what, key in ("context_id", context_id), ("pool_name", pool_name), ("server_key", server_key):
             # The exporter checks keys in its configuration by this rule, too.
             if not isinstance(key, str) or not re.fullmatch(r"(?!\.)[A-Za-z0-9_.-]{1,64}", key):
@@ -564,6 +589,7 @@ class Publisher:
         self.path = f"{SHM}/{context_id}.{pool_name}.{server_key}"
         self._closed = self._published = self._has_name = self._told_child = False
         self._next_name_check, self._told, self._fail_if_busy = 0, set(), fail_if_busy
+        self._has_series = bool(series)         # readers before format 1.1 then refuse the segment
         self._pub, self._pid, self._lock, self._deferred = self, os.getpid(), threading.RLock(), deque()
         self._update_in_progress = None         # a variable, the number of its update, and what it stores
         self._is_disordered = False             # whether records, free slots and free frames may disagree with _live
@@ -596,7 +622,8 @@ class Publisher:
             self._u64, self._i64 = self._bytes.cast("Q"), self._bytes.cast("q")
             self._f64, self._u32 = self._bytes.cast("d"), self._bytes.cast("I")
             head = HEADER.pack(                                         # step 4: the header,
-                b"SHMEXP\r\n", 0x01020304, 1, 0, PAGE, RECORD_SIZE, 0, 0, secrets.randbelow(2**64 - 1) + 1,
+                b"SHMEXP\r\n", 0x01020304, 1, 1, PAGE, RECORD_SIZE,
+                FEATURE_SERIES if series else 0, 0, secrets.randbelow(2**64 - 1) + 1,
                 time.clock_gettime_ns(time.CLOCK_REALTIME), time.clock_gettime_ns(time.CLOCK_MONOTONIC), os.getpid(),
                 int(heartbeat_period * 1e9), self.file_size, dir_a, dir_b, records, str_a, str_b, strings,
                 self._words, self._slots, slots, self._frames, frames)
@@ -870,11 +897,13 @@ class Publisher:
             raise ValueError(f"parent of {what}: found {_shown(parent)}, allowed: objects of this publisher")
 
     def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=NOT_GIVEN, schema=(),
-                     capacity=256):
+                     capacity=256, labels=None):
         """Adds a variable to an object.  `value` is its first value: for a histogram an iterable of observations, for
         a summary (count, sum, values).  Without `value`, histograms and summaries start without observations (count
         and sum 0, quantiles NaN), and other variables without a value (unsynced).  With `value=None`, every variable
-        starts without a value.  `capacity` is the maximum number of bytes of a string."""
+        starts without a value.  `capacity` is the maximum number of bytes of a string.  With `labels`, a dict that
+        may be empty, the exporter shows `name` as the name of the metric, with these labels and no label `object`; the
+        publisher needs `series=True`."""
         what = f"variable {_shown(name)}"
         self._check_parent(parent, what)
         if not isinstance(type_, int) or not U64 <= type_ <= SUMMARY:
@@ -885,10 +914,15 @@ class Publisher:
                              "GAUGE")
         schema = _schema(type_, schema, f"schema of {what}")
         _within(capacity, 0, MAX_TEXT, f"capacity of {what}")
+        name_bytes = _string(name, 1024, f"name of {what}")
+        if labels is not None:
+            if not self._has_series:
+                raise ValueError(f"labels of {what}: allowed only if the publisher has series=True")
+            name_bytes = _string(_series(type_, name, labels, what), 4096, f"name and labels of {what}")
         node = Variable(self, parent, [
-            _string(name, 1024, f"name of {what}"), _string(unit, 64, f"unit of {what}"),
+            name_bytes, _string(unit, 64, f"unit of {what}"),
             _string(help, 4096, f"help of {what}"), struct.pack(f"<{len(schema)}d", *schema)],
-            type_, kind, schema, -(-capacity // 8) * 8)
+            type_, kind, schema, -(-capacity // 8) * 8, FLAG_SERIES if labels is not None else 0)
         if value is NOT_GIVEN:
             value = {HISTOGRAM: (), SUMMARY: (0, 0.0, [nan] * len(schema))}.get(type_)
         if value is not None:

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import type { Publisher } from '#app/native/publisher/publisher.js';
 import type { PublisherOptions } from '#app/native/publisher/publisher-options.js';
+import type { ValueType } from '#app/published.js';
 import { freshServed } from '../support/served.js';
 import type { Served } from '../support/served.js';
 
@@ -17,7 +17,7 @@ describe('A variable that states its series', () => {
     const root = publisher.addRoot('h.1.demo', 'Shop');
     return { publisher, root };
   };
-  const shown = (served: Served, format: typeof TEXT | typeof OPEN_METRICS = TEXT): string =>
+  const shown = (served: Served, format = TEXT): string =>
     served.answer((answer) => {
       if (answer.kind === 'waiting') return answer.status.progress.reason;
       const page = format.page({ snapshot: answer.snapshot, internal: [] });
@@ -26,22 +26,21 @@ describe('A variable that states its series', () => {
       return text;
     });
   const counting = ({ publisher, root }: ReturnType<typeof publishing>) => {
-    const options = { kind: 'counter', help: HELP, series: true } as const;
-    const get = 'http_requests_total{code="200",method="get"}';
-    const post = 'http_requests_total{code="500",method="p\\"\\\\"}';
-    publisher.addVariable(root, get, 'u64', options).set(7n);
-    publisher.addVariable(root, post, 'u64', options).set(2n);
+    const requests = (code: string, method: string) =>
+      publisher.addVariable(root, 'http_requests_total', 'u64', {
+        ...{ kind: 'counter', help: HELP, labels: { code, method } },
+      });
+    requests('200', 'get').set(7n);
+    requests('500', 'p"\\').set(2n);
   };
 
   it('is shown with exactly its name, its labels and its help text', () => {
     const own = publishing();
     const { publisher, root } = own;
     counting(own);
-    const seconds = { unit: 'seconds', help: 'Latency.', schema: [0.5], series: true };
-    publisher
-      .addVariable(root, 'latency_seconds{path="/"}', 'histogram', seconds)
-      .set([1n, 2n], 3.5);
-    publisher.addVariable(root, 'queue', 'i64', { kind: 'gauge', series: true }).set(-3n);
+    const seconds = { unit: 'seconds', help: 'Latency.', schema: [0.5], labels: { path: '/' } };
+    publisher.addVariable(root, 'latency_seconds', 'histogram', seconds).set([1n, 2n], 3.5);
+    publisher.addVariable(root, 'queue', 'i64', { kind: 'gauge', labels: {} }).set(-3n);
     publisher.addVariable(root, 'plain', 'i64', { kind: 'gauge', help: 'Plain.' }).set(4n);
     publisher.place();
     expect(shown(serve())).to.equal(
@@ -80,23 +79,33 @@ describe('A variable that states its series', () => {
 
   it('needs the option series of its publisher', () => {
     const { publisher, root } = publishing({ series: false });
-    expect(() => publisher.addVariable(root, 'up', 'u64', { series: true })).to.throw(
+    expect(() => publisher.addVariable(root, 'up', 'u64', { labels: {} })).to.throw(
       RangeError,
-      'addVariable: series: found true, allowed: false, unless the publisher has the option series',
+      'addVariable: labels: allowed only if the publisher has the option series',
     );
   });
 
-  const refused: readonly [string, string, Parameters<Publisher['addVariable']>[2]][] = [
-    ['a label that is quoted wrongly', 'a{b=c}', 'u64'],
-    ['the label of the buckets', 'a{le="1"}', 'histogram'],
-    ['a string', 'a', 'string'],
+  const refused: readonly [string, string, ValueType, Record<string, string>][] = [
+    ['a name that is no name of a metric', 'a-b', 'u64', {}],
+    ['a label that is no name of a label', 'a', 'u64', { 'b-c': '1' }],
+    ['the label of the buckets', 'a', 'histogram', { le: '1' }],
+    ['a string', 'a', 'string', {}],
   ];
-  for (const [title, name, type] of refused)
+  for (const [title, name, type, labels] of refused)
     it(`refuses ${title}`, () => {
       const { publisher, root } = publishing();
-      expect(() => publisher.addVariable(root, name, type, { series: true })).to.throw(
+      expect(() => publisher.addVariable(root, name, type, { labels })).to.throw(
         RangeError,
-        /^addVariable: name: the series (is|has) /,
+        /^addVariable: the series has /,
       );
     });
+
+  it('refuses values of labels that are no text or too long', () => {
+    const { publisher, root } = publishing();
+    const adding = (value: unknown) => () =>
+      publisher.addVariable(root, 'a', 'u64', { labels: { b: value as string } });
+    expect(adding(1)).to.throw(RangeError, 'addVariable: labels: b: found 1, allowed: ');
+    expect(adding('x'.repeat(4090))).to.throw(RangeError, 'addVariable: name and labels: found ');
+    expect(adding('x'.repeat(4089))).not.to.throw();
+  });
 });

@@ -8,7 +8,7 @@ readsPage('examples/python/README.md', {
   folder: 'empty',
   words: async () => ({
     '/opt/shm_exporter/examples/python': join(PROJECT, 'examples/python'),
-    ...otherKeys('shop-1', 'kinds-1'),
+    ...otherKeys('shop-1', 'kinds-1', 'web-1'),
     ...(await otherPorts('9464')),
   }),
   stays: {

@@ -8,7 +8,7 @@ import type {
   VariableKind,
 } from '../../published.js';
 import { LIMITS, VARIABLE_KINDS } from '../segment/layout.js';
-import { parseSeriesName } from '../segment/series-name.js';
+import { parseSeriesName, seriesName } from '../segment/series-name.js';
 import { name } from '../../rules/formats.js';
 import {
   anyOptions,
@@ -37,7 +37,7 @@ export interface PublisherOptions {
   readonly capacity?: Partial<Capacity>;
   /** Milliseconds between heartbeats; 0 for none. Default 1000. */
   readonly heartbeatMs?: number;
-  /** Whether variables may have the option `series`. Readers before version 1.1 then refuse the segment. Default false. */
+  /** Whether variables may have the option `labels`. Readers before version 1.1 then refuse the segment. Default false. */
   readonly series?: boolean;
   /** Permission bits of the file. Default 0644. */
   readonly mode?: number;
@@ -76,10 +76,11 @@ export interface VariableOptions {
   /** The maximum number of bytes of a string value. Default 64. */
   readonly textBytes?: number;
   /**
-   * Whether the name states the series, such as `http_requests_total{code="200"}`. The exporter then shows this name and
-   * these labels, without a label `object`. Needs the option `series` of the publisher. Default false.
+   * The labels of the metric. If they are present, even without a label, the exporter shows the name of the variable and
+   * these labels, without a label `object`. Needs the option `series` of the publisher. Default: the exporter makes the
+   * name.
    */
-  readonly series?: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
   /**
    * Whether the variable starts with a value: 0, false, an empty text, or no observations. Default: true for
    * histograms and summaries, false for other types.
@@ -131,7 +132,7 @@ const VARIABLE_OPTIONS: OptionRules = {
   help: utf8(LIMITS.helpBytes),
   schema: list(anyNumber, { max: LIMITS.schemaEntries }),
   textBytes: integer(0, LIMITS.textBytes),
-  series: flag,
+  labels: anyOptions,
   synced: flag,
 };
 const valueType = oneOf(...(Object.keys(VALUE_TYPES) as ValueType[]));
@@ -193,23 +194,35 @@ export function stateNumber(state: ObjectState): bigint {
   return BigInt(OBJECT_STATES.indexOf(state));
 }
 
-/** @throws RangeError for a variable that the format does not allow, and for unknown options */
+/**
+ * Returns the name of the variable in its record.
+ * @throws RangeError for a variable that the format does not allow, and for unknown options
+ */
 export function checkVariable(
   object: PublishedObject,
   name: string,
   type: ValueType,
   options: VariableOptions,
-): void {
+): string {
   checkParent('addVariable: object', object);
-  const { schema = [], series = false } = options;
-  checkValue('addVariable: name', name, series ? seriesText : nameText);
+  checkValue('addVariable: name', name, nameText);
   checkValue('addVariable: type', type, valueType);
   checkOptions('addVariable', options, VARIABLE_OPTIONS);
-  const problem = series ? parseSeriesName(name, type) : undefined;
-  if (typeof problem === 'string') throw new RangeError(`addVariable: name: the series ${problem}`);
+  const { schema = [], labels } = options;
   if (schema.length > 0) checkSchema(type, schema);
+  return labels === undefined ? name : checkedSeries(name, type, labels);
 }
 
+/** The name of a variable that states its series. @throws RangeError for a series that the format does not allow */
+function checkedSeries(name: string, type: ValueType, labels: Readonly<Record<string, string>>) {
+  for (const [label, value] of Object.entries(labels))
+    checkValue(`addVariable: labels: ${label}`, value, seriesText);
+  const series = seriesName(name, labels);
+  const read = parseSeriesName(series, type);
+  if (typeof read === 'string') throw new RangeError(`addVariable: the series ${read}`);
+  checkValue('addVariable: name and labels', series, seriesText);
+  return series;
+}
 function checkSchema(type: ValueType, schema: readonly number[]): void {
   const refusal = (allowed: string) =>
     new RangeError(`addVariable: schema: found ${schema.join(', ')}, allowed: ${allowed}`);

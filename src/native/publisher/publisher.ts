@@ -180,12 +180,12 @@ export class Publisher {
     type: T,
     options: VariableOptions = {},
   ): PublishedValues[T] {
-    checkVariable(object, name, type, options);
+    const stated = checkVariable(object, name, type, options);
     const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
-    const { series = false } = options;
-    if (series && !this.#hasSeries)
+    const isSeries = options.labels !== undefined;
+    if (isSeries && !this.#hasSeries)
       throw new RangeError(
-        'addVariable: series: found true, allowed: false, unless the publisher has the option series',
+        'addVariable: labels: allowed only if the publisher has the option series',
       );
     const hasSchema = schemaOf(type) !== undefined;
     const { synced = hasSchema } = options;
@@ -203,9 +203,9 @@ export class Publisher {
       recordKind: RECORD_KIND.variable,
       type: VALUE_TYPES[type].number,
       kind: VARIABLE_KINDS.indexOf(isFramed(type) ? 'unknown' : kind),
-      flags: series ? VARIABLE_FLAG.series : 0,
+      flags: isSeries ? VARIABLE_FLAG.series : 0,
       ...ref,
-      name,
+      name: stated,
       text1: unit,
       text2: help,
       text3: Buffer.from(Float64Array.from(schema).buffer),

@@ -175,7 +175,7 @@ describe('The methods of a publisher', () => {
       ],
       [
         () => publisher.addVariable(root, 'w', 'u64', wrong({ type: 'counter' })),
-        'addVariable: unknown option "type", allowed: kind, unit, help, schema, textBytes, series, synced',
+        'addVariable: unknown option "type", allowed: kind, unit, help, schema, textBytes, labels, synced',
       ],
       [
         () => publisher.addVariable(root, 'w', 'u64', wrong({ units: 'bytes' })),
