@@ -78,7 +78,7 @@ function planned(config: Config, problems: ConfigProblems): Plan {
     const catalogue = catalogues.get(target.app);
     const formatSettings = {
       ...formatSettingsOf(target, report),
-      ...(catalogue && FORMATS.get(target.format)?.ofCatalogue(catalogue)),
+      ...FORMATS.get(target.format)?.ofTarget(target.app, catalogue),
     };
     const apps = [...catalogues.keys(), ...FORMAT_BY_APP.keys()];
     const guess = apps.includes(target.app) ? '' : hint(target.app, apps);
@@ -159,7 +159,11 @@ export function discoveryPlanner(config: Config): (found: DiscoveredTarget) => P
   return ({ format, app, serverKey, instance }) => {
     const catalogue = catalogues?.get(app);
     const own = { ...targetSettings(settings), ...defaultsOf(OF_TARGET), app, format, instance };
-    const formatSettings = defaultsOf(FORMATS.get(format)?.settings ?? {});
+    const known = FORMATS.get(format);
+    const formatSettings = {
+      ...defaultsOf(known?.settings ?? {}),
+      ...known?.ofTarget(app, catalogue),
+    };
     const serverKeys = Object.freeze([serverKey]);
     const isDebug = settings.debug;
     const keyLabels = labelsOf(serverKey);

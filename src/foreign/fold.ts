@@ -19,7 +19,8 @@ function bitsOf(value: number): bigint {
   return cell.getBigUint64(0);
 }
 
-const FOLDS: Readonly<Record<FoldRule, (one: number, other: number) => number>> = {
+/** Folds two doubles. */
+export const FOLDS: Readonly<Record<FoldRule, (one: number, other: number) => number>> = {
   sum: (one, other) => one + other,
   // A NaN is no value, unless all inputs are NaN.
   min: (one, other) => (one <= other || Number.isNaN(other) ? one : other),
@@ -68,6 +69,15 @@ export function sumOf(type: ValueType, value: InputValue): number | undefined {
   if (typeof value === 'bigint') return type === 'f64' ? doubleOf(value) : undefined;
   return value.type === 'string' ? undefined : value.sum;
 }
+
+/** The relative error of a sum of doubles whose terms are added in another order. */
+const ROUNDING = 1e-9;
+
+/**
+ * The last sum of doubles if the new one is lower by a rounding error: a scraper would see a reset. Otherwise the new sum.
+ */
+export const withoutRounding = (sum: number, last: number): number =>
+  sum < last && last - sum <= Math.abs(sum) * ROUNDING ? last : sum;
 
 /** The value with another sum of doubles. */
 export const withSum = (value: InputValue, sum: number): InputValue =>

@@ -7,6 +7,7 @@ const { getuid } = process;
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** Mode bits of write permission for the group and for others. */
 const GROUP_OR_OTHERS_WRITE = 0o022;
+const OTHERS_WRITE = 0o002;
 /**
  * The statfs(2) types of Btrfs and overlayfs. For their files, stat(2) and /proc/PID/maps report different devices.
  */
@@ -15,11 +16,25 @@ const TYPES_WITHOUT_DEVICE = new Set([0x9123_683e, 0x794c_7630]);
 interface FileIdentity {
   /** The identity as a text: `device:inode`. */
   readonly key: string;
-  /** The device as in /proc/PID/maps; undefined on file systems where stat(2) may report a different device. */
-  readonly device: string | undefined;
   readonly inode: bigint;
   readonly uid: number;
 }
+
+/** Which users may have written a file. */
+export interface FileTrust {
+  /** The fault of a file of this user, as text that follows the path; undefined if the file is trusted. */
+  readonly faultOf: (uid: number) => string | undefined;
+  /** Whether the group of the file may write to it. */
+  readonly allowsGroup: boolean;
+}
+
+const trustingOnly = (directoryUid: number): FileTrust => ({
+  faultOf: (uid) =>
+    uid === directoryUid
+      ? undefined
+      : `belongs to user ${uid}, but its directory to user ${directoryUid}`,
+  allowsGroup: false,
+});
 
 /**
  * A file of another program, open for reading. The exporter never writes, maps or locks the file: a program may stop
@@ -30,14 +45,17 @@ export class VerifiedFile {
   readonly #fd: number;
 
   /**
-   * Opens a regular file that has one hard link, belongs to the owner of its directory, and is writable only by this
-   * owner.
+   * Opens a regular file that has one hard link.
+   * @param trust the owner of its directory, if the file must belong to this user and be writable only by this user
    * @throws Fault NATIVE_FAILED if the file fails a check, or has more than `maxBytes`; an Error if open(2) fails
    */
-  constructor(path: string, directoryUid: number, maxBytes: number) {
+  constructor(path: string, trust: number | FileTrust, maxBytes: number) {
     this.#fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
-      this.identity = this.#checked(directoryUid, maxBytes);
+      this.identity = this.#checked(
+        typeof trust === 'number' ? trustingOnly(trust) : trust,
+        maxBytes,
+      );
     } catch (error) {
       this.close();
       throw error;
@@ -59,6 +77,13 @@ export class VerifiedFile {
     return fstatSync(this.#fd).size;
   }
 
+  /** The device as in /proc/PID/maps; undefined on file systems where stat(2) may report a different device. */
+  get device(): string | undefined {
+    const { type } = statfsSync(`/proc/self/fd/${this.#fd}`);
+    if (TYPES_WITHOUT_DEVICE.has(type)) return undefined;
+    return deviceText(fstatSync(this.#fd, { bigint: true }).dev);
+  }
+
   /** Copies bytes, starting at `position`. Returns the number of copied bytes. */
   read(into: Uint8Array, position: number): number {
     return readSync(this.#fd, into, 0, into.length, position);
@@ -68,19 +93,17 @@ export class VerifiedFile {
     closeSync(this.#fd);
   }
 
-  #checked(directoryUid: number, maxBytes: number): FileIdentity {
+  #checked({ faultOf, allowsGroup }: FileTrust, maxBytes: number): FileIdentity {
     const stat = fstatSync(this.#fd, { bigint: true });
     const uid = Number(stat.uid);
     if (!stat.isFile()) throw refused('is not a regular file');
     if (stat.nlink !== 1n) throw refused(`has ${stat.nlink} hard links, allowed: 1`);
-    if (uid !== directoryUid)
-      throw refused(`belongs to user ${uid}, but its directory to user ${directoryUid}`);
-    if ((Number(stat.mode) & GROUP_OR_OTHERS_WRITE) !== 0)
-      throw refused('is writable by other users');
+    const fault = faultOf(uid);
+    if (fault !== undefined) throw refused(fault);
+    const refusedMode = allowsGroup ? OTHERS_WRITE : GROUP_OR_OTHERS_WRITE;
+    if ((Number(stat.mode) & refusedMode) !== 0) throw refused('is writable by other users');
     if (stat.size > maxBytes) throw refused(`has ${stat.size} bytes, allowed: at most ${maxBytes}`);
-    const { type } = statfsSync(`/proc/self/fd/${this.#fd}`);
-    const device = TYPES_WITHOUT_DEVICE.has(type) ? undefined : deviceText(stat.dev);
-    return { key: `${stat.dev}:${stat.ino}`, device, inode: stat.ino, uid };
+    return { key: `${stat.dev}:${stat.ino}`, inode: stat.ino, uid };
   }
 }
 
@@ -99,10 +122,33 @@ export interface DirectoryPath {
   readonly below: readonly string[];
 }
 
-interface OpenDirectory {
+interface VerifiedDirectory {
   /** A path in /proc/self/fd, which stays valid if the directory is renamed. */
   readonly path: string;
   readonly uid: number;
+}
+
+/** An open directory of other programs. */
+export interface OpenDirectory extends VerifiedDirectory {
+  readonly mode: number;
+  /** The identity as a text: `device:inode`. */
+  readonly key: string;
+  close(): void;
+}
+
+/** Opens a directory. @throws an Error if open(2) fails */
+export function openDirectory(place: DirectoryPath): OpenDirectory {
+  const fd = opened(place);
+  const { uid, mode, dev, ino } = fstatSync(fd, { bigint: true });
+  return {
+    path: `/proc/self/fd/${fd}`,
+    uid: Number(uid),
+    mode: Number(mode),
+    key: `${dev}:${ino}`,
+    close: () => {
+      closeSync(fd);
+    },
+  };
 }
 
 export const pathOf = ({ base, below }: DirectoryPath): string =>
@@ -115,17 +161,16 @@ export const pathOf = ({ base, below }: DirectoryPath): string =>
  */
 export function withDirectory<T>(
   place: DirectoryPath,
-  use: (directory: OpenDirectory) => T,
+  use: (directory: VerifiedDirectory) => T,
   isShared = false,
 ): T {
-  const fd = opened(place);
+  const directory = openDirectory(place);
   try {
-    const { uid, mode } = fstatSync(fd);
-    if (!isShared && (mode & GROUP_OR_OTHERS_WRITE) !== 0)
+    if (!isShared && (directory.mode & GROUP_OR_OTHERS_WRITE) !== 0)
       throw new Fault('NATIVE_FAILED', `directory ${pathOf(place)} is writable by other users`);
-    return use({ path: `/proc/self/fd/${fd}`, uid });
+    return use(directory);
   } finally {
-    closeSync(fd);
+    directory.close();
   }
 }
 

@@ -255,7 +255,7 @@ export class JvmTracker {
     );
     let isKept = false;
     try {
-      const { identity } = file;
+      const { identity, device } = file;
       if (!isTrusted(identity.uid))
         throw refused(`belongs to user ${identity.uid}, who is not in trusted_owners`);
       if (this.#isOpen(identity.key)) return undefined;
@@ -266,7 +266,7 @@ export class JvmTracker {
       const its: JvmIdentity = { startTicks, inode: identity.inode, jvmStartUnixMs };
       if (isLeftBy(this.#endedJvms.get(key), its)) return undefined;
       const isShown = isWanted(data.mainClass ?? '');
-      const isIts = isJvmOf({ pid, name, startTicks, jvmStartUnixMs, ...identity }, proc);
+      const isIts = isJvmOf({ pid, name, startTicks, jvmStartUnixMs, device, ...identity }, proc);
       if (isIts !== 'yes') {
         const unowned = this.#unowned(key, file);
         // A file that a killed JVM left behind never changes.

@@ -20,7 +20,7 @@ export const HEADER_BYTES = 8;
  * The bytes of an entry after its key. Ruby, and Python's library before 0.18, write only the value. No field of the file
  * states the stride.
  */
-type Stride = 8 | 16;
+export type Stride = 8 | 16;
 
 /** The position of an entry in its file. */
 export interface EntryPosition {

@@ -4,9 +4,12 @@ import type { TargetSettings } from '../config/settings.js';
 import { hsperfdataFinder, hsperfdataPollers } from '../hsperfdata/hsperfdata-poller.js';
 import { HSPERFDATA_APP, HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
 import type { FoundRoot } from '../model.js';
+import { multiprocessPollers } from '../multiprocess/multiprocess-poller.js';
+import { MULTIPROCESS_SETTINGS, checkMultiprocess } from '../multiprocess/settings.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
 import { SegmentFinder } from '../native/segment/segment-finder.js';
 import { segmentPollers } from '../native/segment/segment-poller.js';
+import { refined } from '../rules/rule.js';
 import type { Rule } from '../rules/rule.js';
 import { defaultsOf, table } from '../rules/table.js';
 import type { TableFields, ValuesOf } from '../rules/table.js';
@@ -90,8 +93,8 @@ interface TargetFormat {
   /** The keys that `format_settings` of a target may have. */
   readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
-  /** Settings that the format takes from the catalogue of the target, beside those of the user. */
-  readonly ofCatalogue: (catalogue: Catalogue) => FormatSettings;
+  /** Settings that the format takes from the application of the target and its catalogue, beside those of the user. */
+  readonly ofTarget: (app: string, catalogue: Catalogue | undefined) => FormatSettings;
   readonly pollers: (parts: FormatParts, settings: FormatSettings) => PollerFactory;
   /** Makes the finder for `[discover]`. It uses the default settings of the format. */
   readonly finder: (parts: FormatParts, options: FinderOptions) => Finder;
@@ -105,27 +108,32 @@ interface FinderOptions {
 }
 
 /**
- * @param pollers is called with an object of the values of `settings`
+ * @param pollers is called with an object of the values of `settings`, and of those that `ofTarget` returns
  * @param finder is called with the defaults of `settings`
  */
-const targetFormat = <F extends TableFields>(
+const targetFormat = <F extends TableFields, O extends FormatSettings = FormatSettings>(
   {
     isStateful = false,
-    ofCatalogue = () => ({}),
+    ofTarget,
+    check = () => undefined,
     ...row
   }: Pick<TargetFormat, 'certainty' | 'app' | 'notifies'> &
-    Partial<Pick<TargetFormat, 'isStateful' | 'ofCatalogue'>>,
+    Partial<Pick<TargetFormat, 'isStateful'>> & {
+      readonly ofTarget?: (...target: Parameters<TargetFormat['ofTarget']>) => O;
+      /** Checks values that are valid each. */
+      readonly check?: Parameters<typeof refined<ValuesOf<F>>>[1];
+    },
   settings: F,
-  pollers: (parts: FormatParts, settings: ValuesOf<F>) => PollerFactory,
+  pollers: (parts: FormatParts, settings: ValuesOf<F> & O) => PollerFactory,
   finder: (parts: FormatParts, options: FinderOptions, defaults: ValuesOf<F>) => Finder,
 ): TargetFormat => ({
   ...row,
   isStateful,
-  ofCatalogue,
+  ofTarget: (...target) => ofTarget?.(...target) ?? {},
   settings,
-  rule: table('a table', settings),
-  // `planTargets` has checked the values with `rule`.
-  pollers: (parts, values) => pollers(parts, values as ValuesOf<F>),
+  rule: refined(table('a table', settings), check),
+  // `planTargets` has checked the values with `rule`, and added those of `ofTarget`.
+  pollers: (parts, values) => pollers(parts, values as ValuesOf<F> & O),
   finder: (parts, options) => finder(parts, options, defaultsOf(settings)),
 });
 
@@ -145,10 +153,26 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
         app: undefined,
         notifies: true,
         isStateful: true,
-        ofCatalogue: (catalogue) => ({ rows: rowRulesOf(catalogue) }),
+        ofTarget: (_app, catalogue) => ({
+          rows: catalogue === undefined ? undefined : rowRulesOf(catalogue),
+        }),
       },
       WORKERS_SETTINGS,
       ({ memory, ...pool }, own) => workersPollers(memory, own, pool),
+      () => immediateFinder(() => []),
+    ),
+    multiprocess: targetFormat(
+      {
+        certainty:
+          'every value is proven exact, except which of two gauges of the mode mostrecent is newer',
+        app: undefined,
+        notifies: false,
+        isStateful: true,
+        ofTarget: (app) => ({ app }),
+        check: checkMultiprocess,
+      },
+      MULTIPROCESS_SETTINGS,
+      (parts, own) => multiprocessPollers(own, parts),
       () => immediateFinder(() => []),
     ),
     hsperfdata: targetFormat(

@@ -1,5 +1,5 @@
 // The values of a folded tree: reads the values of workers, and folds those of equal variables.
-import { fold, sumOf, withSum, withoutQuantiles } from '../foreign/fold.js';
+import { fold, sumOf, withSum, withoutQuantiles, withoutRounding } from '../foreign/fold.js';
 import type { FoldRule, InputValue } from '../foreign/fold.js';
 import type { SlotWriter } from '../foreign/polled-source.js';
 import type { Source, Variable } from '../model.js';
@@ -39,9 +39,6 @@ export interface WorkerInputs {
   /** The number of slots to read. */
   readonly slots: number;
 }
-
-/** The relative error of a sum of doubles whose terms are added in another order. */
-const ROUNDING = 1e-9;
 
 /** Copies of the slots of a worker. */
 interface SlotBuffers {
@@ -136,16 +133,15 @@ export function foldedValue(folded: FoldedVariable): InputValue | undefined {
   for (const { value } of inputs)
     if (value !== undefined)
       result = result === undefined ? value : fold(variable.type, rule, result, value);
-  return isCounter && result !== undefined ? withoutRounding(folded, result) : result;
+  return isCounter && result !== undefined ? withLastSum(folded, result) : result;
 }
 
-/** Keeps the last sum of doubles if the new one is lower by a rounding error: a scraper would see a reset. */
-function withoutRounding(folded: FoldedVariable, value: InputValue): InputValue {
+/** Keeps the last sum of doubles if the new one is lower by a rounding error. */
+function withLastSum(folded: FoldedVariable, value: InputValue): InputValue {
   const sum = sumOf(folded.variable.type, value);
   if (sum === undefined) return value;
-  const isError = sum < folded.shown && folded.shown - sum <= Math.abs(sum) * ROUNDING;
-  if (!isError) folded.shown = sum;
-  return isError ? withSum(value, folded.shown) : value;
+  folded.shown = withoutRounding(sum, folded.shown);
+  return folded.shown === sum ? value : withSum(value, folded.shown);
 }
 
 const isNaNDouble = (type: ValueType, value: InputValue): boolean =>

@@ -35,6 +35,7 @@ describe(EXAMPLE, () => {
       'adh',
       'ats',
       'jvm',
+      'web',
       'varnish',
       'shop',
       'ads',

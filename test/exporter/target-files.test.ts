@@ -104,7 +104,7 @@ describe('the folder targets.d', () => {
     [
       'has an unknown format',
       target('b', '1', 'format = "x"\n'),
-      'targets.d/b.toml:4:10: targets[0].format: found "x", allowed: native or workers or hsperfdata or varnish',
+      'targets.d/b.toml:4:10: targets[0].format: found "x", allowed: native or workers or multiprocess or hsperfdata or varnish',
     ],
     [
       'repeats a target of its own',

@@ -36,6 +36,8 @@ const MAX_DECLARATIONS = 4096;
 
 /** The maximum number of characters of a publisher's help text that are shown. */
 const MAX_HELP = 512;
+/** The same for a help text that the format states, which pages must show as the format's own library does. */
+const MAX_STATED_HELP = 8192;
 /** The maximum number of characters of a unit in a help text. */
 const MAX_UNIT = 64;
 
@@ -144,7 +146,7 @@ function helpOf(
   { name, help, object, unit }: Variable,
   declared: DeclaredMetric | undefined,
 ): string {
-  if (declared !== undefined) return declared.help.slice(0, MAX_HELP);
+  if (declared !== undefined) return declared.help.slice(0, MAX_STATED_HELP);
   const text =
     help === ''
       ? `Variable ${name} of objects of class ${object.className}.`

@@ -1,0 +1,270 @@
+// The metrics of a directory: finds the numbers to which the entries of its files belong, as the libraries merge them.
+import type { Dialect, EntryKey } from './entry-key.js';
+import { rubyIdOf } from './file-name.js';
+import type { FileKind, FileName } from './file-name.js';
+import type { NumberRule } from './folded-number.js';
+import { labelsTextOf } from './key-table.js';
+import type { SharedKey } from './key-table.js';
+import { HistogramSeries, NumberSeries, SummarySeries } from './merged-series.js';
+import type {
+  MergedSeries,
+  SeriesFacts,
+  SeriesNumber,
+  SeriesPart,
+  SeriesPlace,
+} from './merged-series.js';
+
+/** How a gauge is merged, by its mode. */
+const GAUGE_RULES: Readonly<Record<string, NumberRule>> = {
+  all: 'last',
+  min: 'min',
+  max: 'max',
+  sum: 'sum',
+  mostrecent: 'latest',
+};
+
+const PID = 'pid';
+
+/** Whether only live processes have the gauges of a file. */
+export const isLive = (kind: FileKind): boolean => kind.startsWith('gauge_live');
+
+/** Whether the values of a file only grow, so that those of a removed file stay in the sums. */
+export const isCounted = (kind: FileKind): boolean => !kind.startsWith('gauge_');
+
+/** The maximum number of series, and of metrics, whose reason of being left out is kept. */
+const MAX_REASONS = 1024;
+
+/** The budget steps for showing a series. */
+const SHOW_STEPS = 4;
+
+/** The series of a family that all have one type, one rule and one dialect. */
+interface SeriesGroup {
+  readonly kind: FileKind;
+  readonly dialect: Dialect;
+  readonly help: string;
+  readonly family: Family;
+  /** The series by name. */
+  readonly series: Map<string, MergedSeries>;
+}
+
+/** The groups with the same name, oldest first. Only the first one is shown. */
+interface Family {
+  readonly name: string;
+  readonly groups: SeriesGroup[];
+}
+
+/** The numbers of series and entries that all directories of a target may still add. */
+export interface Limits {
+  series: number;
+  entries: number;
+}
+
+export class MergedMetrics {
+  readonly #place: SeriesPlace;
+  readonly #limits: Limits;
+  /** The label of the directory, whose name no label of a series may have; empty for none. */
+  readonly #label: string;
+  readonly #families = new Map<string, Family>();
+  readonly #groups = new Map<MergedSeries, SeriesGroup>();
+  /** The series to show again. */
+  readonly #changed = new Set<MergedSeries>();
+  /** The reasons why series with invalid values are left out. */
+  readonly #invalid = new Map<MergedSeries, string>();
+  /** The families with more than one group. */
+  readonly #clashing = new Set<Family>();
+
+  constructor(place: SeriesPlace, limits: Limits, label: string) {
+    this.#place = place;
+    this.#limits = limits;
+    this.#label = label;
+  }
+
+  /** The reasons why series are left out, one sentence each. */
+  *refusals(): Generator<string> {
+    for (const [{ facts }, reason] of this.#invalid) yield `${facts.name} ${reason}`;
+    for (const { name, groups } of this.#clashing) {
+      const [first, ...others] = groups;
+      if (first === undefined) continue;
+      for (const other of others)
+        yield `metric ${name} of ${named(other)} clashes with that of ${named(first)}`;
+    }
+  }
+
+  /** The number to which an entry belongs. Returns the reason if there is none. */
+  numberOf(file: FileName, key: SharedKey): SeriesNumber | string {
+    const { parsed } = key;
+    if (typeof parsed === 'string') return parsed;
+    const place = placeOf(file, key, parsed);
+    if (place === undefined) {
+      const type = file.kind.replace(/_.*/, '');
+      return `has the name ${parsed.sample}, which no ${type} named ${parsed.family} has`;
+    }
+    const name = place.metric + place.labelsText;
+    const known = this.#groupOf(file.kind, parsed);
+    let series = known?.series.get(name);
+    if (series === undefined) {
+      if (this.#limits.series <= 0) return 'would exceed segment_max_items';
+      this.#limits.series--;
+      const group = known ?? this.#addGroup(file.kind, parsed);
+      const { metric } = place;
+      const labels = this.#label in place.labels ? this.#renamed(place.labels) : place.labels;
+      series = newSeries(group, { name, metric, help: group.help, labels }, this.#place);
+      group.series.set(name, series);
+      this.#groups.set(series, group);
+    }
+    return series.number(place.part);
+  }
+
+  /** Shows a series again, after one of its numbers has changed. */
+  change(series: MergedSeries): void {
+    this.#changed.add(series);
+  }
+
+  /** The number of series. */
+  get size(): number {
+    return this.#groups.size;
+  }
+
+  /** Removes all series, one in each step. A step returns the work that it did. */
+  *closing(): Generator<number, void> {
+    for (const series of this.#groups.keys()) {
+      series.hide();
+      yield 1;
+    }
+    this.#limits.series += this.#groups.size;
+    this.#groups.clear();
+    this.#families.clear();
+    this.#changed.clear();
+  }
+
+  /** Shows the changed series, one in each step. A step returns the work that it did. */
+  *showing(): Generator<number, void> {
+    for (const series of this.#changed) {
+      this.#changed.delete(series);
+      this.#show(series);
+      yield SHOW_STEPS;
+    }
+  }
+
+  #show(series: MergedSeries): void {
+    const group = this.#groups.get(series);
+    if (group === undefined) return;
+    this.#invalid.delete(series);
+    if (series.isEmpty) {
+      series.hide();
+      this.#forget(group, series);
+      return;
+    }
+    const isShown = group.family.groups[0] === group;
+    const fault = isShown ? series.show() : undefined;
+    if (!isShown) series.hide();
+    if (fault !== undefined && this.#invalid.size < MAX_REASONS) this.#invalid.set(series, fault);
+  }
+
+  /** Removes a series without inputs. The group after the first one is shown once the first one has no series. */
+  #forget(group: SeriesGroup, series: MergedSeries): void {
+    const { family } = group;
+    this.#groups.delete(series);
+    group.series.delete(series.facts.name);
+    this.#limits.series++;
+    if (group.series.size > 0) return;
+    const wasShown = family.groups[0] === group;
+    family.groups.splice(family.groups.indexOf(group), 1);
+    if (family.groups.length < 2) this.#clashing.delete(family);
+    const [next] = family.groups;
+    if (next === undefined) this.#families.delete(family.name);
+    else if (wasShown) for (const each of next.series.values()) this.#changed.add(each);
+  }
+
+  #groupOf(kind: FileKind, { family, dialect }: EntryKey): SeriesGroup | undefined {
+    const groups = this.#families.get(family)?.groups ?? [];
+    return groups.find((each) => each.kind === kind && each.dialect === dialect);
+  }
+
+  #addGroup(kind: FileKind, { family: name, dialect, help }: EntryKey): SeriesGroup {
+    const family = this.#families.get(name) ?? { name, groups: [] };
+    this.#families.set(name, family);
+    const group = { kind, dialect, help, family, series: new Map<string, MergedSeries>() };
+    family.groups.push(group);
+    if (family.groups.length > 1 && this.#clashing.size < MAX_REASONS) this.#clashing.add(family);
+    return group;
+  }
+
+  /** Renames the label that the directory has, as Prometheus does. */
+  #renamed(labels: EntryKey['labels']): EntryKey['labels'] {
+    let free = `exported_${this.#label}`;
+    while (free in labels) free = `exported_${free}`;
+    const entries = Object.entries(labels);
+    return Object.fromEntries(
+      entries.map(([name, value]) => [name === this.#label ? free : name, value]),
+    );
+  }
+}
+
+/** The series of an entry, and the number of the series. */
+interface EntryPlace {
+  readonly metric: string;
+  readonly labels: EntryKey['labels'];
+  readonly labelsText: string;
+  readonly part: SeriesPart;
+}
+
+/** The place of an entry; undefined if the libraries write no such entry into this kind of file. */
+function placeOf(
+  { kind, id }: FileName,
+  { bucket, labelsText }: SharedKey,
+  { family, sample, labels, dialect }: EntryKey,
+): EntryPlace | undefined {
+  const suffix = sample.startsWith(family) ? sample.slice(family.length) : undefined;
+  const place = (part: SeriesPart, metric = family): EntryPlace => ({
+    ...{ metric, labels, labelsText, part },
+  });
+  switch (kind) {
+    case 'counter':
+      return suffix === '' || suffix === '_total' ? place('value', sample) : undefined;
+    case 'summary':
+      if (suffix === '_count') return place('count');
+      return suffix === '_sum' ? place('sum') : undefined;
+    case 'histogram':
+      if (suffix === '_bucket' && bucket !== undefined)
+        return { ...place(bucket.bound), labels: bucket.labels };
+      if (suffix === '_count' && dialect === 'ruby') return place('count');
+      return suffix === '_sum' ? place('sum') : undefined;
+    default:
+      return suffix === '' ? gaugePlace(kind, id, labels, dialect, sample) : undefined;
+  }
+}
+
+/** The place of a gauge. The library replaces or drops a label `pid` of its own. */
+function gaugePlace(
+  kind: FileKind,
+  id: string,
+  labels: EntryKey['labels'],
+  dialect: Dialect,
+  metric: string,
+): EntryPlace {
+  const own = Object.entries(labels).filter(([name]) => name !== PID);
+  const pid = dialect === 'ruby' ? rubyIdOf(id) : id;
+  const all = Object.fromEntries(
+    gaugeRule(kind) === 'last' ? [...own, [PID, pid]] : own,
+  ) as EntryKey['labels'];
+  return { metric, labels: all, labelsText: labelsTextOf(all), part: 'value' };
+}
+
+const gaugeRule = (kind: FileKind): NumberRule =>
+  GAUGE_RULES[kind.replace(/^gauge_(?:live)?/, '')] ?? 'last';
+
+function newSeries(
+  { kind, dialect }: SeriesGroup,
+  facts: SeriesFacts,
+  place: SeriesPlace,
+): MergedSeries {
+  if (kind === 'counter') return new NumberSeries(facts, place, 'counter', 'count');
+  if (kind === 'summary') return new SummarySeries(facts, place);
+  if (kind === 'histogram') return new HistogramSeries(facts, place, dialect === 'ruby');
+  return new NumberSeries(facts, place, 'gauge', gaugeRule(kind));
+}
+
+/** The kind of a group, for messages. */
+const named = ({ kind, dialect }: SeriesGroup): string =>
+  `${kind.replace('_', ' ')} files of ${dialect}`;

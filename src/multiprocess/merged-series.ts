@@ -1,0 +1,221 @@
+// Series whose values are merged from several files: numbers, histograms and summaries.
+import type { PolledObject, PolledSource, SlotWriter } from '../foreign/polled-source.js';
+import type { Declaration, Frame, Variable } from '../model.js';
+import { FoldedNumber } from './folded-number.js';
+import type { NumberRule } from './folded-number.js';
+
+/** A number of a series. */
+export type SeriesNumber = FoldedNumber<MergedSeries>;
+
+/** Which number of a series it is. A number is the upper bound of a bucket. */
+export type SeriesPart = 'value' | 'sum' | 'count' | number;
+
+export interface SeriesFacts {
+  /** The name of the series: the metric, and the labels as JSON. */
+  readonly name: string;
+  /** The name of the metric. */
+  readonly metric: string;
+  readonly help: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Where series become variables. */
+export interface SeriesPlace {
+  readonly source: PolledSource;
+  readonly object: PolledObject;
+}
+
+/** The greatest number of observations. Greater counts of a double are rounded, too. */
+const MAX_COUNT = 2 ** 64;
+
+/** A series, or the series of one histogram or summary. */
+export abstract class MergedSeries {
+  readonly facts: SeriesFacts;
+  readonly #place: SeriesPlace;
+  #variable: Variable | undefined;
+  readonly #writer: SlotWriter = { writeSlots: () => undefined };
+
+  constructor(facts: SeriesFacts, place: SeriesPlace) {
+    this.facts = facts;
+    this.#place = place;
+  }
+
+  /** Whether no entry belongs to the series, and no removed one stays counted. */
+  abstract get isEmpty(): boolean;
+
+  abstract number(part: SeriesPart): SeriesNumber;
+
+  /** Folds the numbers that have changed, and shows their values. Returns the reason if the values are invalid. */
+  abstract show(): string | undefined;
+
+  hide(): void {
+    if (this.#variable !== undefined)
+      this.#place.source.removeVariable(this.#writer, this.#variable);
+    this.#variable = undefined;
+  }
+
+  protected showNumber(kind: 'counter' | 'gauge', value: number | undefined): void {
+    if (value === undefined) {
+      this.hide();
+      return;
+    }
+    const { slots } = this.#place.source;
+    const { slot } = this.#shown('f64', kind);
+    slots.setDouble(slot, value);
+    slots.setSynced(slot, true);
+  }
+
+  protected showFrame(
+    frame: Exclude<Frame, { type: 'string' }>,
+    schema: readonly number[] = [],
+  ): void {
+    const variable = this.#shown(frame.type, 'unknown', schema);
+    this.#place.source.setFrame(variable, frame);
+    this.#place.source.slots.setSynced(variable.slot, true);
+  }
+
+  /** The variable. A variable with another schema is replaced. */
+  #shown(
+    type: Declaration['type'],
+    kind: Declaration['kind'],
+    schema: readonly number[] = [],
+  ): Variable {
+    if (this.#variable !== undefined && isSame(this.#variable.schema, schema))
+      return this.#variable;
+    this.hide();
+    const { source, object } = this.#place;
+    const { name, metric, help, labels } = this.facts;
+    return (this.#variable = source.addVariable(this.#writer, object, {
+      ...{ name, type, kind, unit: '', help, schema },
+      metric: { name: metric, help, labels },
+    }));
+  }
+}
+
+const isSame = (one: readonly number[], other: readonly number[]): boolean =>
+  one === other || (one.length === other.length && one.every((bound, at) => bound === other[at]));
+
+export class NumberSeries extends MergedSeries {
+  readonly #number: SeriesNumber;
+  readonly #kind: 'counter' | 'gauge';
+
+  constructor(facts: SeriesFacts, place: SeriesPlace, kind: 'counter' | 'gauge', rule: NumberRule) {
+    super(facts, place);
+    this.#kind = kind;
+    this.#number = new FoldedNumber<MergedSeries>(this, rule);
+  }
+
+  get isEmpty(): boolean {
+    return this.#number.isEmpty;
+  }
+
+  number(): SeriesNumber {
+    return this.#number;
+  }
+
+  show(): undefined {
+    this.showNumber(this.#kind, this.#number.fold());
+  }
+}
+
+export class SummarySeries extends MergedSeries {
+  readonly #count: SeriesNumber = new FoldedNumber<MergedSeries>(this, 'count');
+  readonly #sum: SeriesNumber = new FoldedNumber<MergedSeries>(this, 'count');
+
+  get isEmpty(): boolean {
+    return this.#count.isEmpty && this.#sum.isEmpty;
+  }
+
+  number(part: SeriesPart): SeriesNumber {
+    return part === 'count' ? this.#count : this.#sum;
+  }
+
+  show(): string | undefined {
+    const [count, sum] = [foldChanged(this.#count), foldChanged(this.#sum)];
+    // A process adds the count of a summary before its sum.
+    if (count === undefined || sum === undefined) {
+      this.hide();
+      return undefined;
+    }
+    if (!isCount(count)) {
+      this.hide();
+      return `has the count ${count}, allowed: integers from 0 on`;
+    }
+    this.showFrame({ type: 'summary', count: BigInt(count), sum, values: new Float64Array() });
+    return undefined;
+  }
+}
+
+export class HistogramSeries extends MergedSeries {
+  readonly #sum: SeriesNumber = new FoldedNumber<MergedSeries>(this, 'count');
+  /** Only the Ruby dialect has it. The bucket of +Inf, which has the same count, is shown instead. */
+  readonly #count: SeriesNumber = new FoldedNumber<MergedSeries>(this, 'count');
+  /** The counts by upper bound. */
+  readonly #buckets = new Map<number, SeriesNumber>();
+  /** Whether each count includes those of the buckets before. */
+  readonly #isCumulative: boolean;
+  /** The bounds in order, without +Inf; undefined after a bucket was added or removed. */
+  #bounds: readonly number[] | undefined;
+
+  constructor(facts: SeriesFacts, place: SeriesPlace, isCumulative: boolean) {
+    super(facts, place);
+    this.#isCumulative = isCumulative;
+  }
+
+  get isEmpty(): boolean {
+    for (const bucket of this.#buckets.values()) if (!bucket.isEmpty) return false;
+    return this.#sum.isEmpty && this.#count.isEmpty;
+  }
+
+  number(part: SeriesPart): SeriesNumber {
+    if (typeof part === 'number') return this.#bucket(part);
+    return part === 'count' ? this.#count : this.#sum;
+  }
+
+  #bucket(bound: number): SeriesNumber {
+    let bucket = this.#buckets.get(bound);
+    if (bucket === undefined) {
+      bucket = new FoldedNumber<MergedSeries>(this, 'count');
+      this.#buckets.set(bound, bucket);
+      this.#bounds = undefined;
+    }
+    return bucket;
+  }
+
+  show(): string | undefined {
+    for (const [bound, bucket] of this.#buckets) {
+      foldChanged(bucket);
+      if (bucket.isEmpty && this.#buckets.delete(bound)) this.#bounds = undefined;
+    }
+    const sum = foldChanged(this.#sum);
+    const total = this.#buckets.get(Infinity)?.value;
+    // A process adds the sum of a histogram first, and the bucket of +Inf last.
+    if (sum === undefined || total === undefined) {
+      this.hide();
+      return undefined;
+    }
+    this.#bounds ??= [...this.#buckets.keys()].filter(Number.isFinite).sort((a, b) => a - b);
+    const counts = new BigUint64Array(this.#bounds.length + 1);
+    let last = 0;
+    for (const [at, bound] of [...this.#bounds, Infinity].entries()) {
+      const count = this.#buckets.get(bound)?.value ?? total;
+      if (!isCount(count)) {
+        this.hide();
+        return `has the count ${count} in the bucket of ${bound}, allowed: integers from 0 on`;
+      }
+      // While a process counts an observation, the buckets that it has not reached yet may be lower.
+      const own = this.#isCumulative ? Math.max(0, count - last) : count;
+      counts[at] = BigInt(own);
+      last = this.#isCumulative ? Math.max(count, last) : count;
+    }
+    this.showFrame({ type: 'histogram', counts, sum }, this.#bounds);
+    return undefined;
+  }
+}
+
+/** Folds a number if it has changed. */
+const foldChanged = (number: SeriesNumber): number | undefined =>
+  number.isChanged ? number.fold() : number.value;
+
+const isCount = (value: number): boolean =>
+  Number.isInteger(value) && value >= 0 && value < MAX_COUNT;

@@ -1,0 +1,311 @@
+// One directory with the metric files of an application: opens and reads its files, and shows their metrics.
+import { lstatSync } from 'node:fs';
+import { Fault } from '../errors.js';
+import { CachedRead, readNames, truncationWarning } from '../foreign/directory-listing.js';
+import type { Clocks, DirectoryNames } from '../foreign/directory-listing.js';
+import { gauge } from '../foreign/polled-source.js';
+import type { PolledObject, PolledSource, SlotWriter } from '../foreign/polled-source.js';
+import {
+  VerifiedFile,
+  isGone,
+  openDirectory,
+  pathOf,
+  trusting,
+  unreadableReason,
+} from '../foreign/verified-file.js';
+import type { FileTrust, OpenDirectory } from '../foreign/verified-file.js';
+import type { Variable } from '../model.js';
+import type { FoundDirectory } from './directory-finder.js';
+import { parseFileName } from './file-name.js';
+import { MetricValues } from './file-values.js';
+import type { FileContext } from './file-values.js';
+import { MergedMetrics } from './merged-metrics.js';
+
+/** The maximum number of bytes of a file. */
+const MAX_BYTES = 2 ** 26;
+/** The time after which a file without a header was not just made. */
+const EMPTY_MS = 5000;
+const OTHERS_WRITE = 0o002;
+const STICKY = 0o1000;
+
+/** What the directories of a target share. */
+export interface DirectoryContext extends Pick<
+  FileContext,
+  'keys' | 'buffer' | 'limits' | 'keepsRemoved'
+> {
+  readonly source: PolledSource;
+  readonly root: PolledObject;
+  /** The name of the label that names the directory; empty for none. */
+  readonly label: string;
+  readonly trustedOwners: readonly number[];
+  readonly clocks: Clocks;
+  /** The number of files that may still be kept open. */
+  readonly descriptors: { free: number };
+}
+
+interface TrackedFile {
+  values: MetricValues;
+  /** Undefined for a file that is opened at each read. */
+  open: VerifiedFile | undefined;
+  /** The identity of the file at the first read. */
+  identity: string;
+  /** Why the file cannot be read; empty if it can. */
+  fault: string;
+  /** When the file was found. */
+  readonly sinceMs: number;
+}
+
+const OWN = {
+  files: gauge('files', 'i64', '', {
+    name: 'multiprocess_files',
+    help: 'Metric files in the directory.',
+    labels: {},
+  }),
+  bytes: gauge('bytes', 'i64', 'bytes', {
+    name: 'multiprocess_bytes',
+    help: 'Used bytes of the metric files in the directory.',
+    labels: {},
+  }),
+  leftOutFiles: gauge('leftOutFiles', 'i64', '', {
+    name: 'multiprocess_left_out_files',
+    help: 'Metric files that cannot be read. The status page states the first reason.',
+    labels: {},
+  }),
+  leftOutEntries: gauge('leftOutEntries', 'i64', '', {
+    name: 'multiprocess_left_out_entries',
+    help: 'Entries of metric files that are no valid series, and metrics that clash with another one.',
+    labels: {},
+  }),
+};
+
+export class MetricDirectory {
+  readonly #metrics: MergedMetrics;
+  readonly #path: string;
+  readonly #directory: OpenDirectory;
+  readonly #context: DirectoryContext;
+  readonly #trust: FileTrust;
+  readonly #names: CachedRead<DirectoryNames>;
+  readonly #writer: SlotWriter = { writeSlots: () => undefined };
+  readonly #object: PolledObject;
+  readonly #own: Readonly<Record<keyof typeof OWN, Variable>>;
+  readonly #files = new Map<string, TrackedFile>();
+  /** The names that end in `.db` and that no library gives, with the faults. */
+  #foreign = new Map<string, string>();
+  #listed: DirectoryNames | undefined;
+  /** Whether names were added or removed since the last round. */
+  #isNewList = false;
+
+  /** @throws Fault NATIVE_FAILED if the directory is not trusted; an Error if it cannot be opened */
+  constructor(
+    { place, label }: FoundDirectory,
+    context: DirectoryContext,
+    startedUnixMs: number | undefined,
+  ) {
+    const { source, root, clocks, trustedOwners } = context;
+    this.#path = pathOf(place);
+    this.#context = context;
+    this.#directory = openDirectory(place);
+    try {
+      this.#trust = trustIn(this.#directory, trustedOwners);
+    } catch (error) {
+      this.#directory.close();
+      throw error;
+    }
+    const read = (): DirectoryNames => readNames(this.#directory.path);
+    this.#names = new CachedRead(this.#path, read, clocks);
+    const writer = this.#writer;
+    const labels = context.label === '' ? {} : { [context.label]: label };
+    const name = `${root.name}.${label.replace(/[^\w-]+/g, '_')}`;
+    const object = source.addObject(
+      writer,
+      { name, className: 'Directory', labels, startedUnixMs },
+      root,
+    );
+    this.#object = object;
+    this.#own = {
+      files: source.addVariable(writer, object, OWN.files),
+      bytes: source.addVariable(writer, object, OWN.bytes),
+      leftOutFiles: source.addVariable(writer, object, OWN.leftOutFiles),
+      leftOutEntries: source.addVariable(writer, object, OWN.leftOutEntries),
+    };
+    this.#metrics = new MergedMetrics({ source, object }, context.limits, context.label);
+    this.#setOwn(0, 0);
+  }
+
+  /** Whether the path leads to the open directory. */
+  get isThere(): boolean {
+    const stat = lstatSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    return stat !== undefined && `${stat.dev}:${stat.ino}` === this.#directory.key;
+  }
+
+  /** The number of files. */
+  get size(): number {
+    return this.#files.size;
+  }
+
+  /** Reads all files once, one in each step, and then shows the changed series. A step returns the work that it did. */
+  *reading(): Generator<number, void> {
+    yield* this.#following();
+    for (const [name, file] of this.#files) {
+      this.#read(name, file);
+      yield READ_STEPS;
+    }
+    this.#isNewList = false;
+    yield* this.#metrics.showing();
+  }
+
+  /** Updates the metrics of the directory. Returns the reasons why files and entries are left out, one sentence each. */
+  report(): readonly string[] {
+    const refusals: string[] = [];
+    let [bytes, entries] = [0, 0];
+    for (const [name, { fault, values }] of this.#files) {
+      bytes += values.bytes;
+      entries += values.leftOut;
+      if (fault !== '') refusals.push(`${this.#path}/${name} ${fault}`);
+    }
+    for (const [name, fault] of this.#foreign) refusals.push(`${this.#path}/${name} ${fault}`);
+    const leftOutFiles = refusals.length;
+    if (this.#listed?.isTruncated === true) refusals.push(truncationWarning(this.#path));
+    for (const [name, { values }] of this.#files)
+      if (values.leftOut > 0) refusals.push(`${this.#path}/${name}: ${values.refusal}`);
+    for (const reason of this.#metrics.refusals()) {
+      refusals.push(`${this.#path}: ${reason}`);
+      entries++;
+    }
+    this.#setOwn(bytes, leftOutFiles, entries);
+    return refusals;
+  }
+
+  /** Removes the directory from the tree, in steps. */
+  *closing(): Generator<number, void> {
+    this.close();
+    yield* this.#metrics.closing();
+    for (const { values } of this.#files.values()) {
+      values.remove(false);
+      yield READ_STEPS;
+    }
+    this.#context.source.remove(this.#writer, this.#object);
+  }
+
+  /** Closes all files. */
+  close(): void {
+    for (const file of this.#files.values()) this.#closeFile(file);
+    this.#directory.close();
+  }
+
+  #setOwn(bytes: number, leftOutFiles: number, leftOutEntries = 0): void {
+    const { slots } = this.#context.source;
+    const { files, ...others } = this.#own;
+    slots.setFirst(files.slot, BigInt(this.#files.size));
+    slots.setFirst(others.bytes.slot, BigInt(bytes));
+    slots.setFirst(others.leftOutFiles.slot, BigInt(leftOutFiles));
+    slots.setFirst(others.leftOutEntries.slot, BigInt(leftOutEntries));
+  }
+
+  /** Follows the names in the directory. The counts of a removed file stay, as its last read has left them. */
+  *#following(): Generator<number, void> {
+    const last = this.#listed;
+    try {
+      this.#listed = this.#names.now() ?? last;
+    } catch {
+      // The names of the last list stay.
+    }
+    if (this.#listed === undefined || this.#listed === last) return;
+    this.#isNewList = true;
+    const names = new Set(this.#listed.names);
+    for (const [name, file] of this.#files) {
+      if (names.has(name)) continue;
+      this.#remove(name, file);
+      yield READ_STEPS;
+    }
+    this.#foreign = new Map();
+    // The order decides which of two clashing metrics is shown.
+    for (const name of [...names].sort()) {
+      const parsed = parseFileName(name);
+      if (typeof parsed === 'string') this.#foreign.set(name, parsed);
+      else if (parsed !== undefined && !this.#files.has(name))
+        this.#files.set(name, {
+          values: new MetricValues(parsed, { ...this.#context, metrics: this.#metrics }),
+          ...{ open: undefined, identity: '', fault: '' },
+          sinceMs: this.#context.clocks.nowMs(),
+        });
+    }
+  }
+
+  #remove(name: string, file: TrackedFile): void {
+    // The process may have written after the last read.
+    if (file.open !== undefined) this.#attempt(file, file.open);
+    this.#closeFile(file);
+    file.values.remove();
+    this.#files.delete(name);
+  }
+
+  #read(name: string, file: TrackedFile): void {
+    if (this.#isNewList && file.open?.isUnlinked === true) this.#beginAnew(file);
+    if (file.open !== undefined) {
+      this.#attempt(file, file.open);
+      return;
+    }
+    try {
+      const open = new VerifiedFile(`${this.#directory.path}/${name}`, this.#trust, MAX_BYTES);
+      const { key } = open.identity;
+      if (file.identity !== '' && file.identity !== key) this.#beginAnew(file);
+      file.identity = key;
+      this.#attempt(file, open);
+      if (this.#context.descriptors.free > 0) {
+        this.#context.descriptors.free--;
+        file.open = open;
+      } else open.close();
+    } catch (error) {
+      // The next list of names lacks the file. Until then, its last values stay.
+      if (!isGone(error)) file.fault = unreadableReason(error);
+    }
+  }
+
+  /** Another file has the name now. The counts of the last one stay. */
+  #beginAnew(file: TrackedFile): void {
+    if (file.open !== undefined) this.#attempt(file, file.open);
+    this.#closeFile(file);
+    file.values.remove();
+    file.identity = '';
+    file.values = new MetricValues(file.values.name, { ...this.#context, metrics: this.#metrics });
+  }
+
+  /** Reads a file. If its content is invalid, its last values stay. */
+  #attempt(file: TrackedFile, open: VerifiedFile): void {
+    try {
+      file.values.read(open);
+      const isOld = this.#context.clocks.nowMs() - file.sinceMs > EMPTY_MS;
+      file.fault = file.values.hasHeader || !isOld ? '' : 'is empty';
+    } catch (error) {
+      file.fault = unreadableReason(error);
+    }
+  }
+
+  #closeFile(file: TrackedFile): void {
+    if (file.open === undefined) return;
+    file.open.close();
+    file.open = undefined;
+    this.#context.descriptors.free++;
+  }
+}
+
+/** The budget steps for reading a file. */
+const READ_STEPS = 4;
+
+/**
+ * Which files of a directory are trusted. Every file of a directory to which only its owner and group may write, if the
+ * owners are in `trusted_owners`. In a directory that all users share, such as /tmp, only files of root, of the
+ * exporter's user and of the users in `trusted_owners`.
+ */
+function trustIn({ uid, mode }: OpenDirectory, trustedOwners: readonly number[]): FileTrust {
+  const isShared = (mode & OTHERS_WRITE) !== 0;
+  if (isShared && (mode & STICKY) === 0)
+    throw new Fault('NATIVE_FAILED', 'is writable by other users, and has no sticky bit');
+  const isTrusted = trusting(isShared ? [...trustedOwners, 0] : trustedOwners);
+  const faultOf = (each: number): string | undefined =>
+    isTrusted(each) ? undefined : `belongs to user ${each}, who is not in trusted_owners`;
+  const fault = faultOf(uid);
+  if (fault !== undefined) throw new Fault('NATIVE_FAILED', fault);
+  return { faultOf, allowsGroup: true };
+}

@@ -1,0 +1,444 @@
+// Tests the page of directories of metric files while files come, change and go.
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { expect } from 'chai';
+import { multiprocessPollers } from '#app/multiprocess/multiprocess-poller.js';
+import type { MultiprocessPollerOptions } from '#app/multiprocess/multiprocess-poller.js';
+import { MULTIPROCESS_SETTINGS } from '#app/multiprocess/settings.js';
+import type { MultiprocessSettings } from '#app/multiprocess/settings.js';
+import { defaultsOf } from '#app/rules/table.js';
+import type { PollResult, Poller } from '#app/streams/poller.js';
+import { needsRoot } from '../support/needs.js';
+import { SetClocks, pollAll } from '../support/polled-values.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { fileBytes, pythonKey, rubyKey } from './metric-bytes.js';
+import type { Entry } from './metric-bytes.js';
+import { pageOf } from './shown-page.js';
+
+const OTHER_USER = 1234;
+
+const count = (value: number, labels: Readonly<Record<string, string>> = {}): Entry => ({
+  key: pythonKey('req', 'req_total', labels),
+  value,
+});
+const level = (value: number, time = 0): Entry => ({ key: pythonKey('level'), value, time });
+/** The entries of a histogram with the counts of its buckets. */
+const histogram = (sum: number, buckets: Readonly<Record<string, number>>): readonly Entry[] => [
+  { key: pythonKey('lat', 'lat_sum'), value: sum },
+  ...Object.entries(buckets).map(([le, value]) => ({
+    key: pythonKey('lat', 'lat_bucket', { le }),
+    value,
+  })),
+];
+
+describe('A poller of directories of metric files', () => {
+  const folder = temporaryFolder();
+  let pollers: Poller[] = [];
+  let clocks = new SetClocks();
+  beforeEach(() => {
+    clocks = new SetClocks();
+    mkdirSync(folder.path('shop'), { mode: 0o755 });
+  });
+  afterEach(() => {
+    for (const poller of pollers) poller.close();
+    pollers = [];
+  });
+
+  const polling = (
+    own: Partial<MultiprocessSettings> = {},
+    options: MultiprocessPollerOptions = {},
+  ): Poller => {
+    const directories = [folder.path('shop')];
+    const settings = { ...defaultsOf(MULTIPROCESS_SETTINGS), directories, ...own, app: 'shop' };
+    const poller = multiprocessPollers(settings, { clocks, ...options })('web.1');
+    pollers.push(poller);
+    return poller;
+  };
+  const write = (name: string, entries: readonly Entry[], stride: 8 | 16 = 16): string => {
+    const path = folder.path(name.includes('/') ? name : `shop/${name}`);
+    writeFileSync(path, fileBytes(entries, stride, 4096), { mode: 0o644 });
+    return path;
+  };
+  /** The lines of the page that begin with a text. */
+  const lines = (poller: Poller, start: string): readonly string[] =>
+    pageOf(poller)
+      .page.split('\n')
+      .filter((line) => line.startsWith(start));
+  const reasonOf = (poller: Poller): string => folder.bare(pollAll(poller).publisher.reason);
+
+  describe('of one application', () => {
+    it('sums counters over all files, and shows their names, help and labels', () => {
+      write('counter_1.db', [count(3, { path: '/' }), count(1, { path: '/a' })]);
+      write('counter_2.db', [count(4, { path: '/' })]);
+      expect(pageOf(polling()).page.split('\n').slice(-5)).to.deep.equal([
+        '# HELP req_total Help of req',
+        '# TYPE req_total counter',
+        'req_total{path="/"} 7',
+        'req_total{path="/a"} 1',
+        '',
+      ]);
+    });
+
+    it('has a root named after the host, the server key and the application', () => {
+      const [root] = pollAll(polling()).source?.roots ?? [];
+      expect(root?.name).to.match(/\.web_1\.shop$/);
+    });
+
+    it('reads changed values, new series and new files', () => {
+      write('counter_1.db', [count(3)]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      write('counter_1.db', [count(4), count(1, { path: '/' })]);
+      expect(lines(poller, 'req_total')).to.have.members(['req_total 4', 'req_total{path="/"} 1']);
+      write('counter_2.db', [count(10)]);
+      expect(lines(poller, 'req_total')).to.include('req_total 14');
+    });
+
+    it('adds up the buckets of the Python dialect, also if the bounds of two processes differ', () => {
+      write('histogram_1.db', histogram(2, { '1.0': 1, '+Inf': 1 }));
+      write('histogram_2.db', histogram(3.5, { '2.0': 1, '+Inf': 1 }));
+      expect(lines(polling(), 'lat')).to.have.members([
+        'lat_bucket{le="1"} 1',
+        'lat_bucket{le="2"} 2',
+        'lat_bucket{le="+Inf"} 4',
+        'lat_sum 5.5',
+        'lat_count 4',
+      ]);
+    });
+
+    it('shows the new buckets if the bounds change', () => {
+      write('histogram_1.db', histogram(2, { '1.0': 1, '+Inf': 1 }));
+      const poller = polling();
+      expect(lines(poller, 'lat_bucket')).to.have.length(2);
+      write('histogram_2.db', histogram(3, { '5.0': 1, '+Inf': 0 }));
+      expect(lines(poller, 'lat_bucket')).to.deep.equal([
+        'lat_bucket{le="1"} 1',
+        'lat_bucket{le="5"} 2',
+        'lat_bucket{le="+Inf"} 3',
+      ]);
+    });
+
+    it('takes the buckets of the Ruby dialect as they are', () => {
+      const entry = (sample: string, value: number, labels = {}): Entry => ({
+        key: rubyKey('lat', sample, labels),
+        value,
+      });
+      const entries = [
+        entry('lat_sum', 9),
+        entry('lat_count', 3),
+        ...[entry('lat_bucket', 1, { le: '1' }), entry('lat_bucket', 2, { le: '10' })],
+        entry('lat_bucket', 3, { le: '+Inf' }),
+      ];
+      write('histogram_puma_0-0.db', entries, 8);
+      expect(lines(polling(), 'lat')).to.have.members([
+        'lat_bucket{le="1"} 1',
+        'lat_bucket{le="10"} 2',
+        'lat_bucket{le="+Inf"} 3',
+        'lat_sum 9',
+        'lat_count 3',
+      ]);
+    });
+
+    it('does not show a histogram that its process is adding', () => {
+      write('histogram_1.db', histogram(2, { '1.0': 1 }));
+      expect(lines(polling(), 'lat')).to.deep.equal([]);
+    });
+
+    it('leaves out a histogram with fractions of observations, and says so', () => {
+      write('histogram_1.db', histogram(2, { '1.0': 1.5, '+Inf': 1 }));
+      const poller = polling();
+      expect(lines(poller, 'lat')).to.deep.equal([]);
+      expect(reasonOf(poller)).to.match(
+        /1 left out: shop: lat has the count 1\.5 in the bucket of 1, allowed: integers/,
+      );
+    });
+
+    const gauges: Readonly<Record<string, readonly string[]>> = {
+      gauge_all: ['level{pid="1"} 3', 'level{pid="w_2"} 5'],
+      gauge_liveall: ['level{pid="1"} 3', 'level{pid="w_2"} 5'],
+      gauge_min: ['level 3'],
+      gauge_livemin: ['level 3'],
+      gauge_max: ['level 5'],
+      gauge_livemax: ['level 5'],
+      gauge_sum: ['level 8'],
+      gauge_livesum: ['level 8'],
+      gauge_mostrecent: ['level 3'],
+      gauge_livemostrecent: ['level 3'],
+    };
+    for (const [kind, expected] of Object.entries(gauges))
+      it(`merges files of the kind ${kind}`, () => {
+        write(`${kind}_1.db`, [level(3, 20)]);
+        write(`${kind}_w_2.db`, [level(5, 10)]);
+        expect(lines(polling(), 'level')).to.have.members(expected);
+      });
+
+    it('does not show a value that was never set as the most recent one', () => {
+      const path = write('gauge_mostrecent_1.db', [level(3)]);
+      const poller = polling();
+      expect(lines(poller, 'level')).to.deep.equal([]);
+      writeFileSync(path, fileBytes([level(4, 1)], 16, 4096));
+      expect(lines(poller, 'level')).to.deep.equal(['level 4']);
+    });
+
+    it('shows the greater of two values of the same time', () => {
+      write('gauge_mostrecent_1.db', [level(3, 7)]);
+      write('gauge_mostrecent_2.db', [level(2, 7)]);
+      expect(lines(polling(), 'level')).to.deep.equal(['level 3']);
+    });
+
+    it('shows the first of two metrics with one name and different types, until its files are gone', () => {
+      const path = write('counter_1.db', [{ key: pythonKey('level', 'level'), value: 1 }]);
+      write('gauge_max_1.db', [level(5)]);
+      const poller = polling({ keepRemoved: false });
+      expect(lines(poller, 'level')).to.deep.equal(['level 1']);
+      expect(reasonOf(poller)).to.contain(
+        'metric level of gauge max files of python clashes with that of counter files of python',
+      );
+      rmSync(path);
+      expect(lines(poller, 'level')).to.deep.equal(['level 5']);
+      expect(reasonOf(poller)).to.equal('1 metric file is shown');
+    });
+
+    it('keeps a help text and a label with any characters', () => {
+      const labels = { path: 'a"b\\c\nd' };
+      write('counter_1.db', [
+        { key: pythonKey('vllm:x', 'vllm:x_total', labels, 'é\n'), value: 1 },
+      ]);
+      expect(lines(polling(), '')).to.include.members([
+        '# HELP vllm:x_total é\\n',
+        'vllm:x_total{path="a\\"b\\\\c\\nd"} 1',
+      ]);
+    });
+
+    it('shows counters of the Ruby dialect under their own names', () => {
+      write('counter_1-0.db', [{ key: rubyKey('hits', 'hits', { a: '1' }), value: 2 }], 8);
+      expect(lines(polling(), '')).to.include.members([
+        '# HELP hits Multiprocess metric',
+        '# TYPE hits counter',
+        'hits{a="1"} 2',
+      ]);
+    });
+  });
+
+  describe('with faulty files', () => {
+    it('leaves out each, names the first, and shows the others', () => {
+      write('counter_1.db', [count(3)]);
+      truncateSync(write('counter_2.db', [count(5), count(5, { a: 'b' })]), 64);
+      folder.write('shop/index.db', 'x');
+      folder.write('shop/notes.txt', 'x');
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      expect(lines(poller, 'multiprocess_')).to.include.members([
+        'multiprocess_files 2',
+        'multiprocess_left_out_files 2',
+      ]);
+      expect(reasonOf(poller)).to.match(
+        /2 metric files are shown, 2 left out: shop\/counter_2.db states \d+ used bytes, but has only 64/,
+      );
+    });
+
+    it('leaves out an entry with an invalid key, and shows the others of its file', () => {
+      write('counter_1.db', [{ key: '["a b","a b",{},""]', value: 1 }, count(3)]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      expect(lines(poller, 'multiprocess_left_out')).to.have.members([
+        'multiprocess_left_out_files 0',
+        'multiprocess_left_out_entries 1',
+      ]);
+      expect(reasonOf(poller)).to.match(/counter_1.db: key .* has the metric name "a b", allowed/);
+    });
+
+    it('leaves out an entry that its kind of file does not have', () => {
+      write('summary_1.db', [{ key: pythonKey('a', 'a', { quantile: '0.5' }), value: 1 }]);
+      expect(reasonOf(polling())).to.match(/has the name a, which no summary named a has/);
+    });
+
+    it('takes an empty file for a new one, until it has been empty for long', () => {
+      folder.write('shop/counter_1.db', '');
+      const poller = polling();
+      expect(reasonOf(poller)).to.equal('1 metric file is shown');
+      clocks.ms += 6000;
+      expect(reasonOf(poller)).to.match(/1 left out: shop\/counter_1.db is empty/);
+      write('counter_1.db', [count(3)]);
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      expect(reasonOf(poller)).to.equal('1 metric file is shown');
+    });
+
+    it('keeps the last values of a file that is damaged', () => {
+      const path = write('counter_1.db', [count(3)]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      truncateSync(path, 16);
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      expect(reasonOf(poller)).to.match(/1 left out/);
+    });
+
+    it('omits series beyond the limit, and says so', () => {
+      write('counter_1.db', [count(1), count(2, { a: '1' }), count(3, { a: '2' })]);
+      const poller = polling({}, { segmentMaxItems: 2 });
+      expect(lines(poller, 'req_total')).to.have.length(2);
+      expect(reasonOf(poller)).to.match(/would exceed segment_max_items/);
+    });
+
+    it('opens no link, and no file that others may write', () => {
+      symlinkSync(write('real.tmp', [count(3)]), folder.path('shop/counter_1.db'));
+      chmodSync(write('counter_2.db', [count(3)]), 0o666);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal([]);
+      expect(reasonOf(poller)).to.match(/2 left out: shop\/counter_1.db is a link/);
+      expect(lines(poller, 'multiprocess_left_out_files')).to.deep.equal([
+        'multiprocess_left_out_files 2',
+      ]);
+    });
+
+    it('reads files that the group may write', () => {
+      chmodSync(write('counter_1.db', [count(3)]), 0o664);
+      expect(lines(polling(), 'req_total')).to.deep.equal(['req_total 3']);
+    });
+
+    it('reads files of trusted users only, and in a shared directory not of all users', function () {
+      needsRoot(this);
+      chownSync(write('counter_1.db', [count(3)]), OTHER_USER, OTHER_USER);
+      expect(lines(polling(), 'req_total')).to.deep.equal(['req_total 3']);
+      expect(reasonOf(polling({}, { trustedOwners: [1] }))).to.match(
+        /belongs to user 1234, who is not in trusted_owners/,
+      );
+      chmodSync(folder.path('shop'), 0o1777);
+      expect(reasonOf(polling())).to.match(/belongs to user 1234/);
+      const trusting = polling({}, { trustedOwners: [OTHER_USER] });
+      expect(lines(trusting, 'req_total')).to.deep.equal(['req_total 3']);
+    });
+
+    it('refuses a directory that all users may change', () => {
+      chmodSync(folder.path('shop'), 0o777);
+      const { publisher } = pollAll(polling());
+      expect(publisher.state).to.equal('absent');
+      expect(publisher.reason).to.match(/shop is writable by other users, and has no sticky bit$/);
+    });
+  });
+
+  describe('with files that go', () => {
+    it('keeps the counts of removed files, and drops their gauges', () => {
+      const paths = [
+        write('counter_1.db', [count(3)]),
+        write('histogram_1.db', histogram(2, { '1.0': 1, '+Inf': 1 })),
+        write('gauge_max_1.db', [level(9)]),
+      ];
+      write('counter_2.db', [count(4)]);
+      const poller = polling();
+      expect(lines(poller, 'level')).to.deep.equal(['level 9']);
+      // Written after the last read.
+      writeFileSync(paths[0] ?? '', fileBytes([count(5)], 16, 4096));
+      for (const path of paths) rmSync(path);
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 9']);
+      expect(lines(poller, 'lat_count')).to.deep.equal(['lat_count 2']);
+      expect(lines(poller, 'level')).to.deep.equal([]);
+      write('counter_1.db', [count(1)]);
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 10']);
+    });
+
+    it('drops the counts of removed files with keep_removed = false', () => {
+      const path = write('counter_1.db', [count(3)]);
+      const poller = polling({ keepRemoved: false });
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      rmSync(path);
+      expect(lines(poller, 'req_total')).to.deep.equal([]);
+    });
+
+    it('adds the counts of a file that took the name of another one', () => {
+      const path = write('counter_1.db', [count(3)]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      renameSync(write('new', [count(10)]), path);
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 13']);
+    });
+
+    it('takes a file that is overwritten as it is now', () => {
+      const path = write('counter_1.db', [count(3), count(1, { a: 'b' })]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.have.length(2);
+      writeFileSync(path, fileBytes([count(10, { c: 'd' })], 16, 4096));
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total{c="d"} 10']);
+    });
+
+    it('begins anew if the directory is replaced, and says so', () => {
+      write('counter_1.db', [count(3)]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      renameSync(folder.path('shop'), folder.path('old'));
+      mkdirSync(folder.path('shop'), { mode: 0o755 });
+      write('counter_7.db', [count(1)]);
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 1']);
+      const { publisher, warnings } = pollAll(poller);
+      const sentence = 'shop was replaced (1 so far), so its sums begin again';
+      expect(folder.bare(publisher.reason)).to.equal(`1 metric file is shown; ${sentence}`);
+      expect(warnings?.map(folder.bare)).to.deep.equal([sentence]);
+    });
+
+    it('has no page without the directory, and says which one is missing', () => {
+      rmSync(folder.path('shop'), { recursive: true });
+      const poller = polling();
+      const { publisher, source } = pollAll(poller);
+      expect(source).to.equal(undefined);
+      expect(publisher).to.deep.equal({
+        state: 'absent',
+        reason: `there is no directory ${folder.path('shop')}`,
+      });
+      mkdirSync(folder.path('shop'), { mode: 0o755 });
+      expect(pollAll(poller).publisher.state).to.equal('live');
+    });
+  });
+
+  describe('with * in its path', () => {
+    const all = (): Poller =>
+      polling({ directories: [folder.path('*/metrics')], label: 'service' });
+    const make = (name: string): void => {
+      mkdirSync(folder.path(`${name}/metrics`), { recursive: true, mode: 0o755 });
+    };
+
+    it('shows each directory that matches, with its label', () => {
+      for (const name of ['a', 'b', '.hidden']) make(name);
+      folder.write('file', '');
+      write('a/metrics/counter_1.db', [count(3, { service: 'x' })]);
+      write('b/metrics/counter_1.db', [count(4)]);
+      const poller = all();
+      expect(lines(poller, 'req_total')).to.have.members([
+        'req_total{service="a",exported_service="x"} 3',
+        'req_total{service="b"} 4',
+      ]);
+      expect(lines(poller, 'multiprocess_files')).to.have.members([
+        'multiprocess_files{service="a"} 1',
+        'multiprocess_files{service="b"} 1',
+      ]);
+    });
+
+    it('follows directories that come and go', () => {
+      make('a');
+      write('a/metrics/counter_1.db', [count(3)]);
+      const poller = all();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total{service="a"} 3']);
+      make('b');
+      write('b/metrics/counter_1.db', [count(4)]);
+      expect(lines(poller, 'req_total')).to.have.length(2);
+      rmSync(folder.path('a'), { recursive: true });
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total{service="b"} 4']);
+    });
+  });
+
+  it('reads many files in several polls', () => {
+    for (let file = 0; file < 300; file++) write(`counter_${file}.db`, [count(1)]);
+    const poller = polling();
+    const polls: PollResult[] = [poller.poll()];
+    while (polls.at(-1)?.hasMore === true) polls.push(poller.poll());
+    expect(polls.at(-1)?.publisher.reason).to.equal('300 metric files are shown');
+    expect(lines(poller, 'req_total')).to.deep.equal(['req_total 300']);
+  });
+});
