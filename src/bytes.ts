@@ -11,7 +11,7 @@ export function bytesOf(buffers: readonly Uint8Array[]): number {
  * Smaller buffers are joined, since a small write costs more than a copy. Copies from shared memory are slow: Node.js 20
  * takes a nanosecond for a byte, unless source and result are equally aligned.
  */
-const SMALL = 512;
+export const SMALL_BYTES = 512;
 
 /** Joins neighbouring small buffers; keeps other buffers without a copy. */
 export function joinSmall(buffers: readonly Uint8Array[]): Uint8Array[] {
@@ -22,7 +22,7 @@ export function joinSmall(buffers: readonly Uint8Array[]): Uint8Array[] {
     run = [];
   };
   for (const buffer of buffers)
-    if (buffer.length < SMALL) run.push(buffer);
+    if (buffer.length < SMALL_BYTES) run.push(buffer);
     else {
       endRun();
       all.push(buffer);

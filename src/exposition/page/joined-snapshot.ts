@@ -1,7 +1,7 @@
 // Joins the snapshots of several targets into one, for documents that have the metrics of all targets.
+import { SMALL_BYTES } from '../../bytes.js';
 import { NameOwners } from '../../catalogue/names.js';
 import type { FamilyMetadata, LabelledAnswer, LineForm, Piece, Snapshot } from '../../model.js';
-import { memoize } from '../memoize.js';
 import { labelsText } from '../text/text-syntax.js';
 import { textLines } from './text-page.js';
 
@@ -11,132 +11,228 @@ export interface JoinedSnapshot {
   readonly leftOut: readonly string[];
 }
 
+type Joinable = readonly Pick<LabelledAnswer, 'snapshot' | 'labels'>[];
+
 /** A target's family under the name that the joined snapshot has it. */
 interface Member {
-  readonly snapshot: Snapshot;
-  readonly family: FamilyMetadata;
+  /** The numbers of the target, and of the family in the target's metadata. */
+  readonly target: number;
+  readonly index: number;
+}
+
+/** A family of the joined snapshot, with the targets that have it. */
+interface JoinedFamily {
+  readonly metadata: FamilyMetadata;
+  readonly members: Member[];
+}
+
+/** The result of comparing the families of all targets. It stays the same while only values change. */
+interface Plan {
+  readonly families: readonly JoinedFamily[];
+  readonly metadata: readonly FamilyMetadata[];
+  readonly leftOut: readonly string[];
+}
+
+/** The last join of some targets, and what it was made of. */
+interface LastJoin {
+  readonly plan: Plan;
+  readonly targets: readonly string[];
+  readonly metadata: readonly (readonly FamilyMetadata[])[];
+  readonly reserved: readonly FamilyMetadata[];
+  readonly joined: Joined;
 }
 
 /**
- * Joins snapshots. Each family has one header, from the first target that has it, above the lines of all targets.
- * Leaves out a family that has another type than the same family of an earlier target, or a name that is also the
- * name of another family's series. Leaves out a target that has the same labels as an earlier target, since its
- * series could not be told apart.
- * @param reserved the families that the document adds itself
+ * The last join for each first list of families. While no target has changed, all pages share its snapshot, and
+ * compress it once. While no target has gained or lost a family, all pages share its plan.
  */
-export function joinSnapshots(
-  answers: Joinable,
-  reserved: readonly FamilyMetadata[] = [],
-): JoinedSnapshot {
-  const [first] = answers;
-  const known = first && lastJoin.get(first.snapshot);
-  if (known?.answers.length === answers.length && answers.every(isSame(known.answers)))
-    return known.joined;
-  const joined = join(answers, reserved);
-  if (first !== undefined) lastJoin.set(first.snapshot, { answers, joined });
-  return joined;
+const lastJoins = new WeakMap<readonly FamilyMetadata[], LastJoin>();
+
+const NONE: readonly FamilyMetadata[] = [];
+
+/** This many families are compared, or pieces collected, in one step. A step takes less than a millisecond. */
+const ITEMS_A_STEP = 256;
+
+/** Joins snapshots at once; see `joining`. */
+export function joinSnapshots(answers: Joinable, reserved = NONE): JoinedSnapshot {
+  return finished(joining(answers, reserved));
 }
 
-type Joinable = readonly Pick<LabelledAnswer, 'snapshot' | 'labels'>[];
+/**
+ * Joins snapshots in small steps. Each family has one header, from the first target that has it, above the lines of all
+ * targets. Leaves out a family that has another type than the same family of an earlier target, or a name that is also
+ * the name of another family's series. Leaves out a target that has the same labels as an earlier target, since its
+ * series could not be told apart.
+ * @param reserved the families that the document adds itself
+ * @param form the form of the lines to join; other forms are joined when they are read
+ */
+export function* joining(
+  answers: Joinable,
+  reserved = NONE,
+  form?: LineForm,
+): Generator<void, JoinedSnapshot> {
+  const snapshots = answers.map(({ snapshot }) => snapshot);
+  const metadata = snapshots.map((each) => each.metadata);
+  const targets = answers.map(({ labels }) => labelsText(labels));
+  const [first = NONE] = metadata;
+  const last = lastJoins.get(first);
+  const hasPlan =
+    last?.reserved === reserved &&
+    areSame(last.targets, targets) &&
+    areSame(last.metadata, metadata);
+  const plan = hasPlan ? last.plan : yield* planning(targets, metadata, reserved);
+  const isSame = hasPlan && areSame(last.joined.snapshots, snapshots);
+  const joined = isSame ? last.joined : new Joined(plan, snapshots);
+  lastJoins.set(first, { plan, targets, metadata, reserved, joined });
+  if (form !== undefined) yield* joined.joining(form);
+  return { snapshot: joined, leftOut: plan.leftOut };
+}
 
-/** The last result for each first snapshot. While no target has changed, all pages share it, and compress it once. */
-const lastJoin = new WeakMap<
-  Snapshot,
-  { readonly answers: Joinable; readonly joined: JoinedSnapshot }
->();
+const areSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
+  a.length === b.length && a.every((each, index) => each === b[index]);
 
-const isSame =
-  (known: Joinable) =>
-  ({ snapshot, labels }: Joinable[number], index: number): boolean =>
-    known[index]?.snapshot === snapshot && labelsText(known[index].labels) === labelsText(labels);
+function finished<T>(steps: Iterator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
 
-function join(answers: Joinable, reserved: readonly FamilyMetadata[]): JoinedSnapshot {
-  const families = new Map<string, { readonly metadata: FamilyMetadata; members: Member[] }>();
+/** Compares the families of all targets. @param targets the labels of each target */
+function* planning(
+  targets: readonly string[],
+  metadata: readonly (readonly FamilyMetadata[])[],
+  reserved: readonly FamilyMetadata[],
+): Generator<void, Plan> {
+  const families = new Map<string, JoinedFamily>();
   const owners = new NameOwners();
   for (const family of reserved) owners.add(family);
   const ofDocument = new Set(reserved.map(({ name }) => name));
-  const targets = new Set<string>();
+  const known = new Set<string>();
   const leftOut: string[] = [];
-  for (const { labels, snapshot } of answers) {
-    const target = labelsText(labels);
-    if (targets.has(target)) {
+  let compared = 0;
+  for (const [target, labels] of targets.entries()) {
+    if (known.has(labels)) {
       leftOut.push(
-        `all metrics of {${target}} are left out: an earlier target has the same labels`,
+        `all metrics of {${labels}} are left out: an earlier target has the same labels`,
       );
       continue;
     }
-    targets.add(target);
-    for (const family of snapshot.metadata) {
+    known.add(labels);
+    for (const [index, family] of (metadata[target] ?? []).entries()) {
+      if (++compared % ITEMS_A_STEP === 0) yield;
+      const joined = families.get(family.name);
+      // Targets with the same catalogue share the metadata.
+      if (joined?.metadata === family) {
+        joined.members.push({ target, index });
+        continue;
+      }
       const refusal = ofDocument.has(family.name)
         ? 'the document itself adds a metric with this name'
         : owners.refusalOf(family);
       if (refusal !== '') {
-        leftOut.push(`${family.name}{${target}} is left out: ${refusal}`);
+        leftOut.push(`${family.name}{${labels}} is left out: ${refusal}`);
         continue;
       }
-      owners.add(family);
-      const joined = families.get(family.name) ?? { metadata: family, members: [] };
-      joined.members.push({ snapshot, family });
-      families.set(family.name, joined);
+      if (joined === undefined) {
+        owners.add(family);
+        families.set(family.name, { metadata: family, members: [{ target, index }] });
+      } else joined.members.push({ target, index });
     }
   }
-  const snapshots = answers.map(({ snapshot }) => snapshot);
-  return { snapshot: new Joined([...families.values()], snapshots), leftOut };
+  const all = [...families.values()];
+  return { families: all, metadata: all.map((each) => each.metadata), leftOut };
 }
-
-/** The pieces of a snapshot by family. */
-const byFamily = memoize((pieces: readonly Piece[]) => {
-  const families = new Map<FamilyMetadata, Piece[]>();
-  for (const piece of pieces) {
-    const known = families.get(piece.family);
-    if (known === undefined) families.set(piece.family, [piece]);
-    else known.push(piece);
-  }
-  return families;
-});
 
 class Joined implements Snapshot {
   readonly metadata: readonly FamilyMetadata[];
-  readonly #families: readonly { readonly metadata: FamilyMetadata; readonly members: Member[] }[];
-  readonly #snapshots: readonly Snapshot[];
-  readonly #lines = new Map<LineForm, readonly Piece[] | undefined>();
+  readonly snapshots: readonly Snapshot[];
+  readonly #families: readonly JoinedFamily[];
+  readonly #lines = new Map<LineForm, readonly Piece[]>();
 
-  constructor(
-    families: readonly { readonly metadata: FamilyMetadata; readonly members: Member[] }[],
-    snapshots: readonly Snapshot[],
-  ) {
-    this.metadata = families.map(({ metadata }) => metadata);
+  constructor({ families, metadata }: Plan, snapshots: readonly Snapshot[]) {
+    this.metadata = metadata;
+    this.snapshots = snapshots;
     this.#families = families;
-    this.#snapshots = snapshots;
   }
 
   get violatesOpenMetrics(): boolean {
-    return this.#snapshots.some((each) => each.violatesOpenMetrics);
+    return this.snapshots.some((each) => each.violatesOpenMetrics);
   }
 
   /** With the form `deflated`, the pieces of snapshots that have no deflated lines are text. */
   lines(form: LineForm): readonly Piece[] | undefined {
-    const has = (snapshot: Snapshot): boolean => snapshot.lines(form) !== undefined;
-    if (form === 'deflated' && !this.#snapshots.some(has)) return undefined;
-    if (form !== 'deflated' && !this.#snapshots.every(has)) return undefined;
-    const known = this.#lines.get(form) ?? this.#join(form);
-    this.#lines.set(form, known);
-    return known;
+    return finished(this.joining(form));
   }
 
   hold(): () => void {
-    const releases = this.#snapshots.map((each) => each.hold());
+    const releases = this.snapshots.map((each) => each.hold());
     return () => {
       for (const release of releases) release();
     };
   }
 
-  #join(form: LineForm): readonly Piece[] {
-    return this.#families.flatMap(({ members }) =>
-      members.flatMap(
-        ({ snapshot, family }) =>
-          byFamily(snapshot.lines(form) ?? textLines(snapshot)).get(family) ?? [],
-      ),
-    );
+  /** Makes the result of `lines` in small steps, once. */
+  *joining(form: LineForm): Generator<void, readonly Piece[] | undefined> {
+    const known = this.#lines.get(form);
+    if (known !== undefined) return known;
+    const lists = this.snapshots.map((each) => each.lines(form));
+    if (form === 'deflated' && lists.every((each) => each === undefined)) return undefined;
+    if (form !== 'deflated' && lists.some((each) => each === undefined)) return undefined;
+    const sources: Source[] = [];
+    for (const [target, snapshot] of this.snapshots.entries()) {
+      sources.push(new Source(snapshot.metadata, lists[target] ?? textLines(snapshot)));
+      yield;
+    }
+    const all: Piece[] = [];
+    let collected = 0;
+    for (const { members } of this.#families) {
+      const small: Piece[] = [];
+      for (const { target, index } of members) {
+        for (const piece of sources[target]?.piecesOf(index) ?? [])
+          if (isSmall(piece)) small.push(piece);
+          else all.push(...joinedPieces(small.splice(0)), piece);
+        if (++collected % ITEMS_A_STEP === 0) yield;
+      }
+      all.push(...joinedPieces(small));
+    }
+    this.#lines.set(form, all);
+    return all;
   }
+}
+
+/** The pieces of a target, which have the order of its families. */
+class Source {
+  readonly #pieces: readonly Piece[];
+  /** The index of the first piece of each family; then the number of pieces. */
+  readonly #starts: number[] = [];
+
+  constructor(metadata: readonly FamilyMetadata[], pieces: readonly Piece[]) {
+    this.#pieces = pieces;
+    let at = 0;
+    for (const family of metadata) {
+      this.#starts.push(at);
+      while (pieces[at]?.family === family) at++;
+    }
+    this.#starts.push(at);
+  }
+
+  /** The pieces of the family with this number. */
+  piecesOf(index: number): readonly Piece[] {
+    return this.#pieces.slice(this.#starts[index], this.#starts[index + 1]);
+  }
+}
+
+const isSmall = ({ crc, data }: Piece): boolean => crc === undefined && data.length < SMALL_BYTES;
+
+/** Joins pieces of one family, since a page of many small pieces takes longer. */
+function joinedPieces(pieces: readonly Piece[]): readonly Piece[] {
+  const [first] = pieces;
+  if (first === undefined || pieces.length === 1) return pieces;
+  let [lines, bytes] = [0, 0];
+  for (const piece of pieces) {
+    lines += piece.lines;
+    bytes += piece.bytes;
+  }
+  return [{ ...first, lines, bytes, data: Buffer.concat(pieces.map(({ data }) => data)) }];
 }

@@ -39,15 +39,19 @@ export function compileScope(scope: {
 
 const selectionsOf = memoize<Snapshot, WeakMap<Scope, Snapshot>>(() => new WeakMap());
 
-const piecesOf = memoize<readonly Piece[], WeakMap<Scope, readonly Piece[]>>(() => new WeakMap());
-
-/** The same list each time for one list of pieces and scope. */
-function selectedPieces(all: readonly Piece[], scope: Scope): readonly Piece[] {
-  const lists = piecesOf(all);
-  const pieces = lists.get(scope) ?? all.filter(({ family }) => scope.selects(family));
-  lists.set(scope, pieces);
-  return pieces;
+/** Makes a function that returns the same part each time for one list and scope. */
+function memoizePart<T>(familyOf: (item: T) => FamilyMetadata) {
+  const partsOf = memoize<readonly T[], WeakMap<Scope, readonly T[]>>(() => new WeakMap());
+  return (all: readonly T[], scope: Scope): readonly T[] => {
+    const parts = partsOf(all);
+    const part = parts.get(scope) ?? all.filter((item) => scope.selects(familyOf(item)));
+    parts.set(scope, part);
+    return part;
+  };
 }
+
+const selectedPieces = memoizePart<Piece>(({ family }) => family);
+const selectedMetadata = memoizePart<FamilyMetadata>((family) => family);
 
 /**
  * The part of a snapshot that a scope selects: the same object each time for one snapshot and scope. `isHit` tells
@@ -61,7 +65,7 @@ export function selected(
   const known = selections.get(scope);
   const selection = known ?? {
     violatesOpenMetrics: snapshot.violatesOpenMetrics,
-    metadata: snapshot.metadata.filter((family) => scope.selects(family)),
+    metadata: selectedMetadata(snapshot.metadata, scope),
     lines: (form) => {
       const all = snapshot.lines(form);
       return all && selectedPieces(all, scope);

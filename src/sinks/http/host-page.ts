@@ -1,7 +1,9 @@
 // The host page: the metrics of all targets in one page.
-import { map, timer } from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
-import { joinSnapshots } from '../../exposition/page/joined-snapshot.js';
+import { Observable, concatMap, finalize, map, timer } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
+import { SLICE_MS } from '../../budget.js';
+import { monotonicMs } from '../../clock.js';
+import { joining } from '../../exposition/page/joined-snapshot.js';
 import { labelsText, seriesText } from '../../exposition/text/text-syntax.js';
 import type { Labels } from '../../exposition/text/text-syntax.js';
 import type {
@@ -60,6 +62,8 @@ const INFO: FamilyMetadata = {
   help: 'The last root of the target and its format; always 1.',
 };
 
+const OWN = [UP, INFO];
+
 /** Demands the metrics of the selected targets, and joins them. */
 export function hostPage(
   targets: readonly Target[],
@@ -76,8 +80,19 @@ export function hostPage(
   const waitMs = timeoutSeconds > 0 ? Math.min(MAX_WAIT_MS, timeoutSeconds * 500) : MAX_WAIT_MS;
   const late$ = timer(waitMs, scheduler);
   return demandAll(selected, (target) => target.demand(scope, form), late$).pipe(
-    map(({ answers, release }) => {
-      const { snapshot, leftOut } = joinSnapshots(answers.filter(isLabelled), [UP, INFO]);
+    concatMap(({ answers, release }) => {
+      let isTaken = false;
+      return inSlices(joining(answers.filter(isLabelled), OWN, form)).pipe(
+        map((joined) => {
+          isTaken = true;
+          return { ...joined, answers, release };
+        }),
+        finalize(() => {
+          if (!isTaken) release();
+        }),
+      );
+    }),
+    map(({ snapshot, leftOut, answers, release }) => {
       if (isWhole) onLeftOut(leftOut);
       const up = identities.map(([, identity], index) => {
         const answer = answers[index];
@@ -92,6 +107,29 @@ export function hostPage(
     }),
   );
 }
+
+/** Runs steps, for `SLICE_MS` in each iteration of the event loop. Emits their result. */
+const inSlices = <T>(steps: Iterator<void, T>): Observable<T> =>
+  new Observable((subscriber) => {
+    let next: NodeJS.Immediate | undefined;
+    const run = (): void => {
+      const endMs = monotonicMs() + SLICE_MS;
+      try {
+        let step = steps.next();
+        while (step.done !== true && monotonicMs() < endMs) step = steps.next();
+        if (step.done === true) {
+          subscriber.next(step.value);
+          subscriber.complete();
+        } else next = setImmediate(run);
+      } catch (error) {
+        subscriber.error(error);
+      }
+    };
+    run();
+    return () => {
+      clearImmediate(next);
+    };
+  });
 
 const lineOf = ({ name }: FamilyMetadata, labels: Labels, value: number): string =>
   `${seriesText(name, labelsText(labels))} ${value}\n`;

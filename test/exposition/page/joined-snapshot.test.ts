@@ -3,14 +3,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { gunzipSync } from 'node:zlib';
 import { deflateBlockOf } from '#app/exposition/compress/gzip.js';
-import { joinSnapshots } from '#app/exposition/page/joined-snapshot.js';
+import { joinSnapshots, joining } from '#app/exposition/page/joined-snapshot.js';
 import { mergedDocument } from '#app/exposition/page/merged-document.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
-import { TEXT } from '#app/exposition/page/text-page.js';
-import type { LabelledAnswer, MetricType, Snapshot } from '#app/model.js';
+import { TEXT, sizeOf } from '#app/exposition/page/text-page.js';
+import type { FamilyMetadata, LabelledAnswer, MetricType, Snapshot } from '#app/model.js';
 import { isLabelled } from '#app/sinks/sink.js';
 import { FakeTarget } from '../../support/fake-target.js';
-import { piecesOf, snapshotOf } from '../../support/snapshot-of.js';
+import { linesOf, piecesOf, snapshotOf } from '../../support/snapshot-of.js';
 
 /** The answer of a target of this application, whose only family has these lines. */
 function answerOf(
@@ -101,6 +101,70 @@ describe('joined snapshots', () => {
     const good = answerOf('b', 'x 1\n');
     expect(joinSnapshots([good, { ...bad, snapshot }]).snapshot.violatesOpenMetrics).to.equal(true);
     expect(joinSnapshots([good]).snapshot.violatesOpenMetrics).to.equal(false);
+  });
+
+  describe('of many families', () => {
+    const FAMILIES = Array.from({ length: 2000 }, (_, index): FamilyMetadata => ({
+      ...{ name: `f${index}`, type: 'gauge', unit: '', help: 'F.' },
+    }));
+    const metadata = ['a', 'b', 'c'].map(() => [...FAMILIES]);
+    const answers = (value: number) =>
+      metadata.map((list, app) => {
+        const pieces = list.flatMap((each) => piecesOf(each, [`${each.name} ${value}\n`]));
+        return { snapshot: { ...snapshotOf(pieces), metadata: list }, labels: { app: `${app}` } };
+      });
+    const NO_FAMILY: readonly FamilyMetadata[] = [];
+    const stepsOf = (all: ReturnType<typeof answers>, form?: 'text') => {
+      const steps = joining(all, NO_FAMILY, form);
+      let count = 0;
+      while (steps.next().done !== true) count++;
+      return count;
+    };
+
+    it('are joined in small steps', () => {
+      const all = answers(1);
+      expect(stepsOf(all), 'compares families').to.equal(23);
+      expect(stepsOf(all, 'text'), 'collects pieces').to.equal(26);
+      expect(stepsOf(all, 'text'), 'without a change').to.equal(0);
+    });
+
+    it('share the list of families while only values change', () => {
+      const [first, second] = [answers(2), answers(3)].map((all) => joinSnapshots(all).snapshot);
+      expect(second?.metadata).to.equal(first?.metadata);
+      expect(linesOf(second ?? snapshotOf([]))).to.match(/^(f\d+ 3\n)+$/);
+      const fewer = answers(4).slice(0, 2);
+      expect(stepsOf(fewer), 'compares the families again').to.be.above(0);
+    });
+  });
+
+  it('have all lines of all targets, whatever the order of their families is', () => {
+    const text = fc.array(fc.nat(700), { minLength: 1, maxLength: 4 });
+    const part = fc.record({
+      order: fc.shuffledSubarray([0, 1, 2, 3, 4]),
+      texts: fc.array(text, { minLength: 5, maxLength: 5 }),
+    });
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
+        const expected = new Map<string, string>();
+        const snapshots = parts.map(({ order, texts }, app) =>
+          snapshotOf(
+            order.flatMap((number) => {
+              const name = `f${number}`;
+              const lines = (texts[number] ?? []).map(
+                (length) => `${name}{app="${app}",x="${'x'.repeat(length)}"} 1\n`,
+              );
+              expected.set(name, (expected.get(name) ?? '') + lines.join(''));
+              return piecesOf({ name, type: 'gauge', unit: '', help: 'F.' }, lines);
+            }),
+          ),
+        );
+        const { snapshot } = joinSnapshots(
+          snapshots.map((each, app) => ({ snapshot: each, labels: { app: String(app) } })),
+        );
+        expect(linesOf(snapshot)).to.equal([...expected.values()].join(''));
+        expect(sizeOf(snapshot).bytes).to.equal(linesOf(snapshot).length);
+      }),
+    );
   });
 
   it('hold all snapshots until they are released', () => {

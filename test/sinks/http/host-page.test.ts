@@ -1,11 +1,13 @@
 // Tests the host page over HTTP: all targets on one page, whatever the state of each.
 import { expect } from 'chai';
-import { NEVER } from 'rxjs';
+import { NEVER, of } from 'rxjs';
 import type { Scope } from '#app/model.js';
 import { hostPage } from '#app/sinks/http/host-page.js';
 import { FakeTarget } from '../../support/fake-target.js';
+import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
 import { freshServing } from '../../support/serving-http.js';
+import { piecesOf, snapshotOf } from '../../support/snapshot-of.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
 const WAITING = {
@@ -166,6 +168,29 @@ describe('the host page', () => {
     const headers = { 'X-Prometheus-Scrape-Timeout-Seconds': '0.1' };
     const { text } = await http.ask('/-/all', { headers });
     expect(text).to.contain('shm_target_up{app="b",server_key="2"} 0');
+  });
+
+  it('joins many families in slices, and releases the snapshots if the client leaves meanwhile', async () => {
+    const families = Array.from({ length: 100_000 }, (_, index) => `f${index}`);
+    const target = readyTarget('a', '1');
+    const answer = target.demandAnswer();
+    if (answer.kind !== 'ready') throw new Error('The target is not ready');
+    const metadata = families.map((name) => ({ ...target.metadata, name }));
+    const pieces = metadata.flatMap((family) => piecesOf(family, [`${family.name} 1\n`]));
+    const hold = () => answer.snapshot.hold();
+    const snapshot = { ...snapshotOf(pieces, { hold }), metadata };
+    target.demand = () => of({ ...answer, snapshot });
+    const request = { apps: [], serverKeys: [], scope: undefined, form: 'text' } as const;
+    const options = { isEnabled: () => true, onLeftOut: () => undefined };
+    const left = follow(hostPage([target], request, options));
+    expect([left.seen.length, target.held]).to.deep.equal([0, 1]);
+    left.subscription.unsubscribe();
+    expect(target.held).to.equal(0);
+    const { seen } = follow(hostPage([target], request, options));
+    await eventually('the page', () => seen.length === 1);
+    expect(seen[0]?.content.snapshot.lines('text')).to.have.lengthOf(families.length);
+    seen[0]?.release();
+    expect(target.held).to.equal(0);
   });
 
   it('releases the snapshots if the client leaves first', () => {
