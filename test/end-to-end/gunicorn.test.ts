@@ -1,9 +1,7 @@
 // Tests the metrics of real Gunicorn workers that end, are killed, and lose their files.
 import { expect } from 'chai';
 import { tryGunicorn } from '../multiprocess/gunicorn-trial.js';
-import { hasFormat } from '../multiprocess/shown-page.js';
 import { PYTHON_0_16, PYTHON_0_21, needsLibraries } from '../support/metric-libraries.js';
-import { needs } from '../support/needs.js';
 import { testPrograms } from '../support/processes.js';
 
 describe('an exporter of Gunicorn workers', function () {
@@ -15,7 +13,6 @@ describe('an exporter of Gunicorn workers', function () {
 
       it('has counters that never fall, and that count each request once', async function () {
         needsLibraries(this, library);
-        needs(this, hasFormat, 'the exporter has no format multiprocess');
         const trial = { seconds: 5, killEveryMs: 1000, removeEveryMs: 300 };
         const { wrong, workers, removedFiles } = await tryGunicorn(programs, library, trial);
         expect(wrong).to.deep.equal([]);

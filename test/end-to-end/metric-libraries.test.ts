@@ -7,11 +7,11 @@ import {
   extractRecorded,
   recordedFamilies,
 } from '../multiprocess/recorded-directories.js';
-import { applicationFamilies, hasFormat } from '../multiprocess/shown-page.js';
+import { applicationFamilies } from '../multiprocess/shown-page.js';
 import { freePort } from '../support/free-port.js';
 import { GunicornShop } from '../support/gunicorn-shop.js';
 import { PYTHON_0_21, needsLibraries } from '../support/metric-libraries.js';
-import { needs, needsPrograms } from '../support/needs.js';
+import { needsPrograms } from '../support/needs.js';
 import { needsNewer, newer } from '../support/newer-programs.js';
 import { delay, testPrograms, waitFor } from '../support/processes.js';
 import { applicationPart, promtoolLines, readyPage } from './page.js';
@@ -28,9 +28,6 @@ interface Matrix {
 describe('an exporter of metric files', function () {
   this.slow(30_000);
   const programs = testPrograms();
-  before(function () {
-    needs(this, hasFormat, 'the exporter has no format multiprocess');
-  });
 
   const serve = (directory: string): Promise<string> =>
     programs.start('exporter', ['--config', programs.config({}, targetOf(directory))]).url();

@@ -1,10 +1,9 @@
 // Tests which system calls the exporter makes on the metric files of Gunicorn's workers.
 import { expect } from 'chai';
 import { targetOf } from '../multiprocess/gunicorn-trial.js';
-import { hasFormat } from '../multiprocess/shown-page.js';
 import { GunicornShop } from '../support/gunicorn-shop.js';
 import { PYTHON_0_21, needsLibraries } from '../support/metric-libraries.js';
-import { needs, needsPrograms } from '../support/needs.js';
+import { needsPrograms } from '../support/needs.js';
 import { testPrograms } from '../support/processes.js';
 import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';
 import { pageWith } from './page.js';
@@ -17,7 +16,6 @@ describe('an exporter that reads the metric files of Gunicorn', function () {
   it('opens the files for reading, copies them, and neither writes nor locks them', async function () {
     needsLibraries(this, PYTHON_0_21);
     needsPrograms(this, 'strace');
-    needs(this, hasFormat, 'the exporter has no format multiprocess');
     const shop = await GunicornShop.start(programs, PYTHON_0_21, { workers: 2 });
     const exporter = new TracedExporter(programs, programs.config({}, targetOf(shop.directory)));
     const url = await exporter.url();

@@ -1,10 +1,11 @@
 // Damages files of real libraries before and while a poller reads them.
-import { readdirSync, rmSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '#app/errors.js';
 import type { Random } from '#app/simulator/course.js';
 import { DamagedDirectory, damaged } from './file-damage.js';
 import { makeMemoryFolder } from './memory-folder.js';
+import { writeBytes } from './metric-directory.js';
 import { RECORDED_DIRECTORIES, extractRecorded } from './recorded-directories.js';
 import { applicationFamilies, multiprocessPoller, pageOf, shownFamilies } from './shown-page.js';
 
@@ -18,6 +19,14 @@ export interface DamageOutcome {
   readonly wrong: readonly string[];
 }
 
+/** Removes a file of another process. Cuts a file behind its used bytes, to make the trial faster. */
+function shrink(path: string): void {
+  const bytes = readFileSync(path);
+  if (PROCESS.test(path)) writeBytes(path, bytes.subarray(0, bytes.readInt32LE(0) + SPARE_BYTES));
+  else rmSync(path);
+}
+const SPARE_BYTES = 256;
+
 /** Tries these many damages. */
 export function tryDamage(
   random: Random,
@@ -30,7 +39,7 @@ export function tryDamage(
   try {
     const directories = RECORDED_DIRECTORIES.map((recorded) => {
       const path = extractRecorded(recorded, join(folder, recorded.name));
-      for (const name of readdirSync(path)) if (!PROCESS.test(name)) rmSync(join(path, name));
+      for (const name of readdirSync(path)) shrink(join(path, name));
       return new DamagedDirectory(path, recorded.dialect, shownFamilies(path));
     });
     for (let tried = 0; tried < count; tried++) {

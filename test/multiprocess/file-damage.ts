@@ -250,9 +250,10 @@ export class DamagedDirectory {
         ? ownValues(this.#dialect, family, series)
         : series;
       for (const [key, value] of values) {
-        const keys = [key, ...sameCount(this.#dialect, family, key)];
         const candidates = all.flatMap((each) =>
-          keys.flatMap((name) => sumsOf(each.get(name) ?? [])),
+          [...each].flatMap(([entry, found]) =>
+            mayReplace(this.#dialect, family, entry, key) ? sumsOf(found) : [],
+          ),
         );
         // A bucket or sum that the file does not have is 0.
         const isMissing = name.startsWith('histogram') && value === 0 && candidates.length === 0;
@@ -269,15 +270,14 @@ function idsIn(name: string): readonly string[] {
   return id === '' ? [] : [id, id.replace(/-\d+$/, '')];
 }
 
-/** In Ruby, a histogram has its count in two entries: the exporter shows the bucket of +Inf, or the count without it. */
-function sameCount(dialect: Dialect, family: string, key: string): readonly string[] {
-  if (dialect === 'python') return [];
-  const brace = key.indexOf('{');
-  const [name, labels] = [key.slice(0, brace), key.slice(brace)];
-  const { le, ...others } = JSON.parse(labels) as Record<string, string>;
-  if (name === `${family}_count`)
-    return [seriesKey(`${family}_bucket`, { ...others, le: 'Infinity' })];
-  return le === 'Infinity' ? [seriesKey(`${family}_count`, others)] : [];
+/**
+ * Whether the exporter may show the value of an entry in place of another one. Ruby has the count of a histogram in two
+ * entries, and its buckets may not fall: a bucket that is lower than the one before shows the value of that one.
+ */
+function mayReplace(dialect: Dialect, family: string, entry: string, shown: string): boolean {
+  const isOfCounts = (key: string): boolean =>
+    key.startsWith(`${family}_bucket{`) || key.startsWith(`${family}_count{`);
+  return entry === shown || (dialect === 'ruby' && isOfCounts(entry) && isOfCounts(shown));
 }
 
 /** The values of a histogram as they are in a file of Python: each bucket with its own observations, and no count. */

@@ -1,9 +1,7 @@
 // Compares the pages of generated directories with those of the libraries.
 import { expect } from 'chai';
 import { METRIC_LIBRARIES, needsLibraries } from '../support/metric-libraries.js';
-import { needs } from '../support/needs.js';
 import { tryDirectories } from './equality-trial.js';
-import { hasFormat } from './shown-page.js';
 
 const DIRECTORIES = 150;
 
@@ -11,7 +9,6 @@ describe('a generated directory of metric files', function () {
   this.slow(20_000);
   before(function () {
     needsLibraries(this, ...METRIC_LIBRARIES);
-    needs(this, hasFormat, 'the exporter has no format multiprocess');
   });
 
   const seeds = { 'a known seed': 1, 'any seed': 1_000_000 + (Date.now() % 1_000_000_000) };

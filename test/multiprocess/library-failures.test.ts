@@ -4,13 +4,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PYTHON_0_21, RUBY, needsLibraries } from '../support/metric-libraries.js';
-import { needs } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { familiesOf } from './compared-pages.js';
 import { sizeOf, usedBytesOf, writeBytes } from './metric-directory.js';
 import type { Dialect, Entry, GaugeMode, LabelPairs, MetricType } from './metric-directory.js';
 import { Oracle } from './oracles.js';
-import { hasFormat, multiprocessPoller, pageOf } from './shown-page.js';
+import { multiprocessPoller, pageOf } from './shown-page.js';
 
 type Series = Readonly<Record<string, number>>;
 
@@ -213,7 +212,6 @@ describe('a directory with', function () {
   let ruby: Oracle | undefined;
   before(function () {
     needsLibraries(this, PYTHON_0_21, RUBY);
-    needs(this, hasFormat, 'the exporter has no format multiprocess');
     [python, ruby] = [new Oracle(PYTHON_0_21), new Oracle(RUBY)];
   });
   after(async () => {

@@ -10,7 +10,6 @@ import {
   runLibrary,
 } from '../support/metric-libraries.js';
 import type { MetricLibrary } from '../support/metric-libraries.js';
-import { needs } from '../support/needs.js';
 import { PROJECT } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { differences, familiesOf } from './compared-pages.js';
@@ -18,7 +17,7 @@ import { GAUGE_MODES, fileNameOf, readEntries, sizeOf, usedBytesOf } from './met
 import type { Dialect, GaugeMode, MetricFile, MetricType } from './metric-directory.js';
 import { Oracle } from './oracles.js';
 import { RECORDED_DIRECTORIES, extractRecorded, recordedFamilies } from './recorded-directories.js';
-import { hasFormat, shownFamilies } from './shown-page.js';
+import { shownFamilies } from './shown-page.js';
 
 /** Reads a file of a library, whose id may have underscores. */
 function readFile(path: string, dialect: Dialect, stride: 8 | 16): MetricFile {
@@ -58,8 +57,7 @@ describe('a directory of metric files', function () {
 
   for (const recorded of RECORDED_DIRECTORIES)
     describe(`that ${recorded.name} wrote`, () => {
-      it('has the page that the library makes of it', function () {
-        needs(this, hasFormat, 'the exporter has no format multiprocess');
+      it('has the page that the library makes of it', () => {
         const directory = extractRecorded(recorded, folder.path('recorded'));
         const found = differences(recordedFamilies(recorded), shownFamilies(directory));
         expect(found).to.deep.equal([]);
@@ -88,7 +86,6 @@ describe('a directory of metric files', function () {
   for (const library of METRIC_LIBRARIES)
     it(`has the same page if ${library.name} writes it now`, async function () {
       needsLibraries(this, library);
-      needs(this, hasFormat, 'the exporter has no format multiprocess');
       const directory = folder.path('now');
       const page = await writtenBy(library, directory);
       expect(differences(familiesOf(page), shownFamilies(directory))).to.deep.equal([]);

@@ -9,9 +9,6 @@ import { runToEnd } from '../support/run-to-end.js';
 import type { Family } from './compared-pages.js';
 import { familiesOf } from './compared-pages.js';
 
-/** Whether the exporter has the format yet. */
-export const hasFormat = FORMATS.has('multiprocess');
-
 /** Makes a poller of the format with these settings, as they are in a configuration file. */
 export function multiprocessPoller(settings: Readonly<Record<string, unknown>>): Poller {
   const format = FORMATS.get('multiprocess');

@@ -9,6 +9,7 @@ import { runAllHostile } from './hostile.js';
 import { runHttpAbuse } from './http-abuse.js';
 import { runJvmChurn } from './jvm-churn.js';
 import { runKills } from './kills.js';
+import { runGunicorn, runMetricFileDamage, runMetricFiles } from './metric-files.js';
 import { runModel } from './model-trial.js';
 import { runProcessFaults } from './process-faults.js';
 import { runStepFaults } from './step-faults.js';
@@ -26,6 +27,9 @@ const TRIALS: readonly Trial[] = [
   { name: 'simulations', run: runModel },
   { name: 'JVMs', run: runJvmChurn },
   { name: 'memory of Varnish', run: runVarnishDamage },
+  { name: 'directories of metric files', run: runMetricFiles },
+  { name: 'damaged metric files', run: runMetricFileDamage },
+  { name: 'workers of Gunicorn', run: runGunicorn },
 ];
 const MAX_SHOWN = 20;
 
