@@ -138,7 +138,7 @@ const ownFile = {
 
 const COMMONJS = '{"type":"commonjs"}\n';
 const LIBRARY = 'dist/library';
-const PUBLISHER = 'native/publisher/publisher';
+const PUBLISHER = 'native/publisher/library';
 
 /**
  * Bundles the publisher library, for `import` and `require`, with its types. The compiler must read the types as

@@ -11,7 +11,7 @@ const LANGUAGES = ['C, C++', 'TypeScript', 'Python'] as const;
 const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
 const SOURCES = [
   read('sdk/c/shm_publisher.h'),
-  ['publisher', 'published-values', 'publisher-options', 'allocators']
+  ['publisher', 'published-values', 'publisher-options', 'publish-registry', 'allocators']
     .map((file) => read(`src/native/publisher/${file}.ts`))
     .join('\n// End of a file.\n'),
   read('examples/python/shm_publisher.py'),
@@ -26,7 +26,7 @@ const PUBLIC = [
 const NOT_CALLS = [
   /^shm_(?:text_count|\w+_code|set_names|set_bits|add_bits|add_bits_shared|add_record|add_tombstone|remove)$|_shared$/,
   // The last four belong to allocators.
-  /^(?:constructor|setDropped|allocate|free|reserve|top)$/,
+  /^(?:constructor|setDropped|take|warnOnce|allocate|free|reserve|top)$/,
   /^(?:name|remap|leave_file)$/,
 ];
 

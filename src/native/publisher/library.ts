@@ -1,0 +1,3 @@
+// The publisher library of the npm package.
+export { Publisher } from './publisher.js';
+export * from './publish-registry.js';

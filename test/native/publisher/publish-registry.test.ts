@@ -1,0 +1,168 @@
+// Tests that a registry of prom-client is shown as the registry itself shows it.
+import { expect } from 'chai';
+import { Counter, Gauge, Histogram, Registry, Summary, collectDefaultMetrics } from 'prom-client';
+import { samplesIn } from '#app/exposition/text/text-syntax.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
+import { publishRegistry } from '#app/native/publisher/library.js';
+import type { PublishedRegistry } from '#app/native/publisher/library.js';
+import { freshServed } from '../../support/served.js';
+import type { Served } from '../../support/served.js';
+
+const CAPACITY = { records: 4096, stringBytes: 262_144, slots: 4096, frameBytes: 262_144 };
+
+describe('A published registry of prom-client', () => {
+  const { publishers, serve } = freshServed();
+  const published: PublishedRegistry[] = [];
+  afterEach(() => {
+    for (const each of published.splice(0)) each.close();
+  });
+
+  const publish = async (registry: Parameters<typeof publishRegistry>[0], warn = fail) => {
+    const { contextId } = publishers;
+    const options = { contextId, serverKey: '82', app: 'demo', capacity: CAPACITY };
+    const made = await publishRegistry(registry, { ...options, intervalMs: 60_000, warn });
+    published.push(made);
+    return made;
+  };
+  /**
+   * The samples of a page, sorted, with numbers as JavaScript writes them, and the headers of their metrics. A registry
+   * also shows headers of metrics without samples.
+   */
+  const contentOf = (page: string) => {
+    const samples = [...samplesIn(page.replace(/^#.*\n|^\n/gm, ''))];
+    const hasSamples = (header: string): boolean =>
+      samples.some(({ name }) => name.replace(/_(bucket|sum|count)$/, '') === header.split(' ')[2]);
+    return {
+      headers: (page.match(/^# .*$/gm) ?? []).filter(hasSamples).sort(),
+      samples: samples
+        .map(({ name, labels, value }) => [name, Object.entries(labels).sort(), Number(value)])
+        .map((sample) => JSON.stringify(sample))
+        .sort(),
+    };
+  };
+  const shown = (served: Served) =>
+    contentOf(
+      served.answer((answer) => {
+        if (answer.kind === 'waiting') return answer.status.progress.reason;
+        const page = TEXT.page({ snapshot: answer.snapshot, internal: [] });
+        const text = Buffer.concat([...page.buffers]).toString();
+        page.release();
+        return text;
+      }),
+    );
+  const everyMetric = () => {
+    const registers = [new Registry()] as [Registry];
+    const labelNames = ['code', 'path'] as const;
+    const own = { registers, labelNames };
+    const counter = new Counter({ name: 'http_requests_total', help: 'Requests.', ...own });
+    const gauge = new Gauge({ name: 'app:queue', help: 'Jobs.\nThat wait.', registers });
+    const buckets = [0.5, 1, 10];
+    const histogram = new Histogram({ name: 'delay', help: 'Delay.', buckets, ...own });
+    const summary = new Summary({ name: 'size', help: 'Size.', percentiles: [0.5, 0.9], ...own });
+    counter.inc({ code: 200, path: '/"a"\\' }, 3);
+    counter.inc({ code: 500 });
+    gauge.set(-1.5);
+    for (const value of [0.1, 0.7, 7, 70]) {
+      histogram.observe({ code: 200 }, value);
+      summary.observe({ path: '/' }, value);
+    }
+    return { registry: registers[0], counter, gauge, histogram, summary };
+  };
+
+  it('has the same series, types and help texts', async () => {
+    const { registry } = everyMetric();
+    await publish(registry);
+    expect(shown(serve())).to.deep.equal(contentOf(await registry.metrics()));
+  });
+
+  it('has the default labels of the registry', async () => {
+    const { registry } = everyMetric();
+    registry.setDefaultLabels({ shop: 'north' });
+    await publish(registry);
+    expect(shown(serve())).to.deep.equal(contentOf(await registry.metrics()));
+  });
+
+  it('follows values, series and metrics that come and go', async () => {
+    const { registry, counter, gauge, histogram, summary } = everyMetric();
+    const { update } = await publish(registry);
+    const served = serve();
+    const agrees = async () => {
+      await update();
+      served.clock.advance(2000);
+      expect(shown(served)).to.deep.equal(contentOf(await registry.metrics()));
+    };
+    counter.inc({ code: 500 }, 2);
+    histogram.observe({ code: 200 }, 0.2);
+    histogram.observe({ code: 404 }, 3);
+    summary.observe({ path: '/' }, 100);
+    await agrees();
+    counter.remove({ code: 500 });
+    histogram.reset();
+    gauge.set(Infinity);
+    await agrees();
+    registry.removeSingleMetric('http_requests_total');
+    new Gauge({ name: 'late', help: 'Late.', registers: [registry] }).set(1);
+    await agrees();
+  });
+
+  it('has the default metrics of the process', async () => {
+    const register = new Registry();
+    collectDefaultMetrics({ register });
+    await publish(register);
+    const { headers } = shown(serve());
+    expect(headers).to.deep.equal(contentOf(await register.metrics()).headers);
+    expect(headers.join()).to.contain('process_resident_memory_bytes');
+  });
+
+  it('keeps the last values if the registry fails, and says so once', async () => {
+    const { registry } = everyMetric();
+    const warnings: string[] = [];
+    let fails = false;
+    const failing = {
+      getMetricsAsJSON: async () => {
+        if (fails) throw new Error('no database');
+        return registry.getMetricsAsJSON();
+      },
+    };
+    const { update } = await publish(failing, (sentence) => void warnings.push(sentence));
+    fails = true;
+    await update();
+    await update();
+    expect(warnings).to.deep.equal([
+      'the metrics of the registry cannot be collected: Error: no database',
+    ]);
+    expect(shown(serve())).to.deep.equal(contentOf(await registry.metrics()));
+  });
+
+  it('leaves out a metric that the format does not allow, and names it once', async () => {
+    const { registry } = everyMetric();
+    const expected = contentOf(await registry.metrics());
+    const own = { registers: [registry], labelNames: ['__own'] };
+    const hidden = new Gauge({ name: 'hidden', help: 'Hidden.', ...own });
+    hidden.set({ __own: '1' }, 1);
+    hidden.set({ __own: '2' }, 1);
+    const warnings: string[] = [];
+    const { update } = await publish(registry, (sentence) => void warnings.push(sentence));
+    await update();
+    expect(warnings).to.have.lengthOf(1);
+    expect(warnings[0]).to.match(
+      /^metric hidden of the registry is left out: .*"__own", allowed: /,
+    );
+    expect(shown(serve())).to.deep.equal(expected);
+  });
+
+  it('refuses wrong options and names them', async () => {
+    const refused = async (options: Record<string, unknown>): Promise<string> =>
+      publishRegistry(new Registry(), { serverKey: '82', app: 'demo', ...options }).then(
+        () => 'accepted',
+        (error: unknown) => String(error),
+      );
+    expect(await refused({ app: '1' })).to.match(/^RangeError: publishRegistry: app: found "1"/);
+    expect(await refused({ intervalMs: 0 })).to.contain('publishRegistry: intervalMs: found 0');
+    expect(await refused({ interval: 5 })).to.contain('unknown option "interval"');
+  });
+});
+
+function fail(sentence: string): void {
+  expect.fail(sentence);
+}
