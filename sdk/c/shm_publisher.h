@@ -108,6 +108,9 @@ enum {
   /* Time between two checks of the segment's name. */
   SHM_CHECK_NS = 1000000000,
   SHM_NAME_BYTES = 1024,
+  /* Of the name and labels of a variable with the option `series`. */
+  SHM_SERIES_BYTES = 4096,
+  SHM_LABELS = 64,
   SHM_HELP_BYTES = 4096,
   SHM_UNIT_BYTES = 64,
   SHM_TEXT_BYTES = 65528,
@@ -132,6 +135,8 @@ enum {
 
 enum { SHM_BUILDING = 0, SHM_LIVE = 1, SHM_CLOSED = 2, SHM_SUPERSEDED = 3 };
 enum { SHM_RECORD_OBJECT = 1, SHM_RECORD_VARIABLE = 2, SHM_RECORD_TOMBSTONE = 3 };
+/* The required feature of a header, and the flag of a variable. */
+enum { SHM_FEATURE_SERIES = 1, SHM_FLAG_SERIES = 1 };
 #define SHM_NO_SLOT 0xffffffffu
 #define SHM_NAN_BITS 0x7ff8000000000000u
 
@@ -182,7 +187,7 @@ typedef struct shm_header {
 /* text[0] is the name. What the other texts mean depends on record_kind: see section 4 of the format. */
 typedef struct shm_record {
   uint32_t crc, index;
-  uint8_t record_kind, type, kind, reserved;
+  uint8_t record_kind, type, kind, flags;
   uint32_t slot;
   uint64_t id, owner;
   uint32_t incarnation;
@@ -231,6 +236,8 @@ typedef struct shm_options {
   mode_t mode;           /* the file's mode, regardless of the umask; default 0644 */
   /* Makes shm_publisher_place() return -EBUSY while another publisher holds the server key. */
   bool fail_if_busy;
+  /* Whether variables may have the option `series`. Exporters before format 1.1 then refuse the segment. */
+  bool series;
 } shm_options;
 
 typedef struct shm_object_options {
@@ -250,6 +257,12 @@ typedef struct shm_variable_options {
   /* Whether a histogram or summary has no value before its first update. Default false: it begins with no
    * observations. Variables of other types have no value until one is set. */
   bool unsynced;
+  /* Whether the exporter shows the name of the variable as the name of its metric, with the labels below, and
+   * without a label "object". The publisher needs the option `series`, too. */
+  bool series;
+  /* The labels of a series: `label_count` names, each followed by its value. The library copies them. */
+  const char *const *labels;
+  uint32_t label_count;
 } shm_variable_options;
 
 typedef struct shm_publisher shm_publisher;
@@ -342,6 +355,7 @@ struct shm_publisher {
   bool has_temporary; /* the file has its temporary name */
   bool is_named;
   bool fails_if_busy;
+  bool has_series;
   bool told_busy, told_failure; /* stderr has the report; false again once the segment has its name */
   uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0: no checks */
   uint8_t *map;
@@ -1249,6 +1263,8 @@ static inline int shm_write_header(shm_publisher *p, const shm_options *options)
   memcpy(header.magic, "SHMEXP\r\n", sizeof header.magic);
   header.byte_order = 0x01020304;
   header.major_version = 1;
+  header.minor_version = 1;
+  header.required_features = options->series ? SHM_FEATURE_SERIES : 0;
   header.header_size = SHM_PAGE;
   header.record_size = SHM_RECORD_SIZE;
   ssize_t got = getrandom(&header.generation, sizeof header.generation, 0);
@@ -1637,6 +1653,7 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   p->fd = -1;
   p->active.string_bytes = 2;
   p->fails_if_busy = options->fail_if_busy;
+  p->has_series = options->series;
   int code = shm_set_names(p, options);
   if (code == 0) code = shm_lay_out(p, options);
   if (code == 0) code = shm_make_file(p, options->mode);
@@ -1915,9 +1932,86 @@ static inline int shm_check_schema(const char *name, int type, const shm_variabl
   return 0;
 }
 
+/* A metric name and labels under construction, as the text format writes them. */
+typedef struct shm_series {
+  char text[SHM_SERIES_BYTES];
+  uint32_t length; /* more than SHM_SERIES_BYTES if the text does not fit */
+} shm_series;
+
+static inline void shm_series_add(shm_series *series, const char *bytes, size_t length) {
+  if (length > SHM_SERIES_BYTES - series->length) {
+    series->length = SHM_SERIES_BYTES + 1;
+    return;
+  }
+  memcpy(series->text + series->length, bytes, length);
+  series->length += (uint32_t)length;
+}
+
+/* Adds `="value"`, with escapes. */
+static inline void shm_series_value(shm_series *series, const char *value) {
+  shm_series_add(series, "=\"", 2);
+  for (; *value != '\0' && series->length <= SHM_SERIES_BYTES; value++) {
+    if (*value == '\n') {
+      shm_series_add(series, "\\n", 2);
+      continue;
+    }
+    if (*value == '"' || *value == '\\') shm_series_add(series, "\\", 1);
+    if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, value, 1);
+  }
+  if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, "\"", 1);
+}
+
+/* Whether a name has only the characters of a metric or label name. */
+static inline bool shm_is_metric_name(const char *name, bool allows_colons) {
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789:";
+  size_t length = name == NULL ? 0 : strlen(name);
+  if (length == 0 || (name[0] >= '0' && name[0] <= '9')) return false;
+  return strspn(name, allowed) == length && (allows_colons || strchr(name, ':') == NULL);
+}
+
+/* Writes the series of a variable. */
+static inline int shm_make_series(const char *name, int type, const shm_variable_options *options,
+                                  shm_series *series) {
+  const char *own = type == SHM_HISTOGRAM ? "le" : type == SHM_SUMMARY ? "quantile" : "";
+  series->length = 0;
+  if (!shm_is_metric_name(name, true) || strncmp(name, "shm_exporter_", 13) == 0)
+    return shm_fail(-EINVAL,
+                    "shm_add_variable: name of series %q: allowed: letters, digits, _ and :, without a digit or "
+                    "shm_exporter_ at the start",
+                    name);
+  if (type == SHM_STRING)
+    return shm_fail(-EINVAL, "shm_add_variable: type of series %q: found SHM_STRING, allowed: the other types", name);
+  if (options->label_count > SHM_LABELS || (options->label_count > 0 && options->labels == NULL))
+    return shm_fail(-EINVAL, "shm_add_variable: labels of series %q: found %u%s, allowed: at most %u", name,
+                    (uint64_t)options->label_count, options->labels == NULL ? " and NULL" : "", (uint64_t)SHM_LABELS);
+  shm_series_add(series, name, strlen(name));
+  for (uint32_t i = 0; i < options->label_count; i++) {
+    const char *label = options->labels[2 * i];
+    const char *value = options->labels[2 * i + 1];
+    if (!shm_is_metric_name(label, false) || strncmp(label, "__", 2) == 0 || strcmp(label, own) == 0)
+      return shm_fail(-EINVAL,
+                      "shm_add_variable: labels of series %q: found the name %q, allowed: letters, digits and _, "
+                      "without a digit or __ at the start, and not le of a histogram or quantile of a summary",
+                      name, label);
+    for (uint32_t other = 0; other < i; other++)
+      if (strcmp(options->labels[2 * other], label) == 0)
+        return shm_fail(-EINVAL, "shm_add_variable: labels of series %q: found %q twice, allowed: once", name, label);
+    if (value == NULL)
+      return shm_fail(-EINVAL, "shm_add_variable: label %q of series %q: found NULL, allowed: a text", label, name);
+    if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, i == 0 ? "{" : ",", 1);
+    if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, label, strlen(label));
+    if (series->length <= SHM_SERIES_BYTES) shm_series_value(series, value);
+  }
+  if (options->label_count > 0 && series->length <= SHM_SERIES_BYTES) shm_series_add(series, "}", 1);
+  if (series->length > SHM_SERIES_BYTES)
+    return shm_fail(-EINVAL, "shm_add_variable: name and labels of series %q: found more, allowed: at most %u bytes",
+                    name, (uint64_t)SHM_SERIES_BYTES);
+  return 0;
+}
+
 /* Checks the arguments of a variable, and stores its texts with their lengths in `texts`. */
-static inline int shm_check_variable(const char *name, int type, const shm_variable_options *options,
-                                     shm_text texts[4]) {
+static inline int shm_check_variable(const shm_publisher *p, const char *name, int type,
+                                     const shm_variable_options *options, shm_series *series, shm_text texts[4]) {
   static const char *const arguments[3] = {"name", "unit", "help"};
   static const uint32_t most[3] = {SHM_NAME_BYTES, SHM_UNIT_BYTES, SHM_HELP_BYTES};
   const char *const values[3] = {name, options->unit, options->help};
@@ -1938,7 +2032,17 @@ static inline int shm_check_variable(const char *name, int type, const shm_varia
                     (uint64_t)options->text_bytes, (uint64_t)SHM_TEXT_BYTES);
   texts[3].bytes = options->schema;
   texts[3].length = options->schema_entries * (uint32_t)sizeof(double);
-  return shm_check_schema(name, type, options);
+  int code = shm_check_schema(name, type, options);
+  if (code != 0 || !options->series) return code;
+  if (!p->has_series)
+    return shm_fail(-EINVAL,
+                    "shm_add_variable: series of variable %q: found true, allowed: false, unless the publisher has the "
+                    "option series",
+                    name);
+  code = shm_make_series(name, type, options, series);
+  texts[0].bytes = series->text;
+  texts[0].length = series->length;
+  return code;
 }
 
 /* Returns the length of a variable's frame in units of 8 bytes; 0 for a scalar. */
@@ -1993,6 +2097,7 @@ static inline bool shm_build_variable(shm_publisher *p, shm_variable *out, int t
   record.record_kind = SHM_RECORD_VARIABLE;
   record.type = (uint8_t)type;
   record.kind = (uint8_t)(type >= SHM_STRING ? SHM_UNKNOWN : options->kind);
+  record.flags = options->series ? SHM_FLAG_SERIES : 0;
   record.slot = node->slot;
   record.id = node->id;
   record.owner = parent->id;
@@ -2028,8 +2133,9 @@ static inline int shm_add_variable(const shm_object *object, shm_variable *out, 
   if (p == NULL)
     return shm_fail(-EINVAL, "shm_add_variable: object of variable %q: found none, allowed: an object that was added",
                     name);
+  shm_series series;
   shm_text texts[4];
-  int code = shm_check_variable(name, type, options, texts);
+  int code = shm_check_variable(p, name, type, options, &series, texts);
   if (code != 0) return code;
   out->publisher = p;
   out->type = type;

@@ -24,7 +24,7 @@ static bool check(bool is_true, const char *what, const char *where, int line) {
 enum { MAX_ENTRIES = 4096, MAX_STRINGS = 1 << 20 };
 
 typedef struct entry {
-  int kind, type, variable_kind;
+  int kind, type, variable_kind, flags;
   uint64_t id, owner;
   uint32_t slot, incarnation, frame, units, as_of_slot, as_of_incarnation;
   char name[64], text1[64], text2[64], text4[64];
@@ -150,7 +150,7 @@ static bool bury(reader *r, uint64_t id) {
 
 static bool parse_texts(reader *r, const uint8_t *bytes, entry *e) {
   char ignored[64];
-  if (!text_at(r, u32_of(bytes + 36), 1024, e->name)) return false;
+  if (!text_at(r, u32_of(bytes + 36), e->flags == 1 ? 4096 : 1024, e->name)) return false;
   if (!text_at(r, u32_of(bytes + 40), e->kind == 1 ? 1024 : 64, e->text1)) return false;
   if (!text_at(r, u32_of(bytes + 44), e->kind == 1 ? 1024 : 4096, e->text2)) return false;
   if (e->kind == 2) return schema_at(r, u32_of(bytes + 48), e);
@@ -164,7 +164,8 @@ static bool parse_numbers(reader *r, const uint8_t *bytes, entry *e) {
   e->slot = u32_of(bytes + 12);
   e->owner = u64_of(bytes + 24);
   e->incarnation = u32_of(bytes + 32);
-  if (bytes[11] != 0) return fails(r, "a reserved byte");
+  e->flags = bytes[11];
+  if (e->flags != 0 && (e->flags != 1 || e->kind != 2 || header_u64(r, 24) != 1)) return fails(r, "a flag");
   if (e->slot >= header_u64(r, 152) || e->incarnation == 0) return fails(r, "a slot");
   if (e->owner == 0 ? e->kind == 2 : by_id(r, e->owner) == NULL) return fails(r, "an owner");
   if (e->kind == 1) {
@@ -350,7 +351,7 @@ static void test_header(void) {
   shm_publisher *p = start(small_options("header"), &r, &root);
   CHECK(crc_of((const uint8_t *)"123456789", 9) == 0xcbf43926u);
   CHECK(shm_crc32("123456789", 9) == 0xcbf43926u);
-  CHECK(memcmp(r.header, "SHMEXP\r\n\x04\x03\x02\x01\x01\0\0\0\0\x10\0\0\x40\0\0\0", 24) == 0);
+  CHECK(memcmp(r.header, "SHMEXP\r\n\x04\x03\x02\x01\x01\0\x01\0\0\x10\0\0\x40\0\0\0", 24) == 0);
   CHECK(u32_of(r.header + 252) == crc_of(r.header, 252));
   CHECK(header_u64(&r, 24) == 0 && header_u64(&r, 32) == 0 && header_u64(&r, 40) != 0);
   CHECK(header_u64(&r, 64) == (uint64_t)getpid() && header_u64(&r, 72) == 1000000000u);
@@ -548,6 +549,80 @@ static void test_refused_variables(void) {
   o.schema_entries = 513;
   REFUSED(add_code(&root, SHM_SUMMARY, o), "shm_add_variable: schema of variable \"v\": found entries: 513, allowed: at most 512");
   CHECK(read_directory(&r) && count_live(&r) == 1 && word_at(&r, 1472) == 0);
+  stop(p, &r);
+}
+
+static void test_series(void) {
+  static const char *const labels[] = {"code", "200", "path", "/\"a\\b\n"};
+  static const char *const twice[] = {"a", "1", "a", "2"}, *const dashed[] = {"a-b", "1"}, *const own[] = {"__a", "1"};
+  static const char *const le[] = {"le", "1"}, *const null[] = {"a", NULL};
+  static char large[4097];
+  reader r;
+  shm_object root;
+  shm_variable v;
+  shm_options options = options_of("series");
+  options.series = true;
+  shm_publisher *p = start(options, &r, &root);
+  shm_variable_options o = shm_variable_options_default();
+  o.series = true;
+  CHECK(header_u64(&r, 24) == 1);
+  CHECK(shm_add_variable(&root, &v, "up", SHM_U64, &o) == 0 && shm_u64_set(&v, 1) == 0);
+  o.labels = labels;
+  o.label_count = 2;
+  CHECK(shm_add_variable(&root, &v, "a:b_total", SHM_U64, &o) == 0 && shm_u64_set(&v, 2) == 0);
+  o.label_count = 1;
+  CHECK(shm_add_variable(&root, &v, "seconds", SHM_HISTOGRAM, &o) == 0);
+  add(&root, "plain", SHM_U64);
+  CHECK(read_directory(&r) && value(&r, "up") == 1 && find(&r, "up")->flags == 1 && find(&r, "plain")->flags == 0);
+  CHECK(value(&r, "a:b_total{code=\"200\",path=\"/\\\"a\\\\b\\n\"}") == 2);
+  CHECK(find(&r, "seconds{code=\"200\"}") != NULL);
+  uint32_t live = count_live(&r);
+  o.label_count = 0;
+  REFUSED(shm_add_variable(&root, &v, "1a", SHM_U64, &o),
+          "shm_add_variable: name of series \"1a\": allowed: letters, digits, _ and :, without a digit or shm_exporter_ "
+          "at the start");
+  CHECK(shm_add_variable(&root, &v, "", SHM_U64, &o) == -EINVAL);
+  CHECK(shm_add_variable(&root, &v, "a b", SHM_U64, &o) == -EINVAL);
+  CHECK(shm_add_variable(&root, &v, "shm_exporter_a", SHM_U64, &o) == -EINVAL);
+  REFUSED(shm_add_variable(&root, &v, "a", SHM_STRING, &o),
+          "shm_add_variable: type of series \"a\": found SHM_STRING, allowed: the other types");
+  o.label_count = 65;
+  REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
+          "shm_add_variable: labels of series \"a\": found 65, allowed: at most 64");
+  o.labels = twice;
+  o.label_count = 2;
+  REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
+          "shm_add_variable: labels of series \"a\": found \"a\" twice, allowed: once");
+  o.label_count = 1;
+  o.labels = null;
+  REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
+          "shm_add_variable: label \"a\" of series \"a\": found NULL, allowed: a text");
+  o.labels = dashed;
+  CHECK(shm_add_variable(&root, &v, "a", SHM_U64, &o) == -EINVAL);
+  o.labels = own;
+  CHECK(shm_add_variable(&root, &v, "a", SHM_U64, &o) == -EINVAL);
+  o.labels = le;
+  CHECK(shm_add_variable(&root, &v, "a", SHM_HISTOGRAM, &o) == -EINVAL);
+  memset(large, 'x', 4090);
+  const char *const much[] = {"a", large};
+  o.labels = much;
+  REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
+          "shm_add_variable: name and labels of series \"a\": found more, allowed: at most 4096 bytes");
+  memset(large, '"', 4090);
+  CHECK(shm_add_variable(&root, &v, "a", SHM_U64, &o) == -EINVAL);
+  memset(large, 0, sizeof large);
+  memset(large, 'x', 4089);
+  CHECK(read_directory(&r) && count_live(&r) == live);
+  CHECK(shm_add_variable(&root, &v, "a", SHM_U64, &o) == 0 && read_directory(&r) && count_live(&r) == live + 1);
+  stop(p, &r);
+
+  p = start(options_of("no-series"), &r, &root);
+  o = shm_variable_options_default();
+  o.series = true;
+  REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
+          "shm_add_variable: series of variable \"a\": found true, allowed: false, unless the publisher has the option "
+          "series");
+  CHECK(header_u64(&r, 24) == 0);
   stop(p, &r);
 }
 
@@ -2138,7 +2213,7 @@ int main(void) {
   static void (*const tests[])(void) = {
       test_header,          test_scalars,
       test_refused_options, test_refused_objects, test_refused_depth, test_refused_variables,
-      test_refused_values, test_counters_do_not_fall, test_texts_of_threads,
+      test_series, test_refused_values, test_counters_do_not_fall, test_texts_of_threads,
       test_objects,         test_record_bytes,      test_texts,
       test_histogram,       test_summary,           test_limits,
       test_begin_empty,     test_ids,

@@ -8,7 +8,7 @@ readsPage('sdk/c/README.md', {
   folder: 'empty',
   words: async () => ({
     '/opt/shm_exporter/sdk/c': join(PROJECT, 'sdk/c'),
-    ...otherKeys('shop-1', 'kinds-1'),
+    ...otherKeys('shop-1', 'kinds-1', 'web-1'),
     ...(await otherPorts('9464')),
   }),
   stays: {
