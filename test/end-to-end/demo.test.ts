@@ -3,8 +3,9 @@ import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { BRIDGED, BRIDGE_APP, JVMS, SCOPES, TARGETS } from '#app/demo/configuration.js';
+import { BRIDGED, BRIDGE_APP, JVMS, SCOPES, SHOP, TARGETS } from '#app/demo/configuration.js';
 import { freePort } from '../support/free-port.js';
+import { PYTHON_0_21, needsLibraries } from '../support/metric-libraries.js';
 import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { samplesOf, scrape } from './page.js';
@@ -62,13 +63,38 @@ describe('npm run demo', function () {
   const programs = testPrograms();
 
   /** Starts a demo and waits until it has printed what to try. */
-  async function ready(): Promise<{ demo: Running; port: number; context: string }> {
+  async function ready(
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<{ demo: Running; port: number; context: string }> {
     const port = await freePort();
-    const demo = programs.start('demo', ['--port', String(port)]);
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const demo = programs.start('demo', ['--port', String(port)], {
+      under: variables.length === 0 ? [] : ['env', ...variables],
+    });
     const context = await contextOf(demo);
     await waitFor('it invites', () => (demo.stdout.includes('Ctrl-C') ? true : undefined));
     return { demo, port, context };
   }
+
+  it('sends requests to real workers if Gunicorn is installed, and ends them', async function () {
+    needsLibraries(this, PYTHON_0_21);
+    const { demo, port, context } = await ready(PYTHON_0_21.env);
+    const url = `http://127.0.0.1:${port}/metrics?server_key=${SHOP.serverKey}`;
+    const countOf = async (): Promise<number> => {
+      const samples = samplesOf((await scrape(url)).body);
+      const own = samples.filter(({ name }) => name === 'shop_requests_total');
+      return own.reduce((sum, { value }) => sum + Number(value), 0);
+    };
+    const before = await countOf();
+    await waitFor('the number of requests rises', async () =>
+      (await countOf()) > before ? true : undefined,
+    );
+    expect(processesWith(context).length).to.be.greaterThan(8);
+    await demo.stop('SIGINT');
+    await waitFor('all processes have ended', () =>
+      tracesOf(context).length === 0 ? true : undefined,
+    );
+  });
 
   describe('while it runs', () => {
     let demo: Running;
@@ -102,7 +128,7 @@ describe('npm run demo', function () {
         href.replaceAll('&#38;', '&'),
       );
       expect(links.filter((link) => link.startsWith('./metrics/clients'))).to.have.lengthOf(4);
-      expect(links.filter((link) => link.startsWith('./tree'))).to.have.lengthOf(6);
+      expect(links.filter((link) => link.startsWith('./tree'))).to.have.lengthOf(7);
       for (const link of links)
         expect((await fetch(new URL(link, `${base}/`))).status, link).to.equal(200);
     });
@@ -152,6 +178,12 @@ describe('npm run demo', function () {
       const [, began] = pattern.exec(body) ?? [];
       expect(Number(began), body).to.be.closeTo(Date.now() / 1000, 120);
       expect(body).to.match(/^jvm_processes [1-9]/m);
+    });
+
+    it('serves the workers of a shop', async () => {
+      const { body } = await scrape(`${base}/metrics?server_key=${SHOP.serverKey}`);
+      expect(body).to.match(/^shop_requests_total\{.*\} [1-9]/m);
+      expect(body).to.match(/^multiprocess_files [1-9]/m);
     });
 
     it('serves a highlighted variable', async () => {

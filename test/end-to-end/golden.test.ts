@@ -1,12 +1,13 @@
 // Compares whole pages with the pages in test/golden. `npm run golden -- --update` writes new ones: read
 // the difference before you commit it.
 import { expect } from 'chai';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { configuration, BRIDGED, BRIDGE_APP, EXPORTED, TARGETS } from '#app/demo/configuration.js';
 import { readOpenMetrics } from '../support/open-metrics-checker.js';
 import { PROJECT, waitFor, isInstalled, testPrograms } from '../support/processes.js';
+import { RECORDED_DIRECTORIES, extractRecorded } from '../multiprocess/recorded-directories.js';
 import { LINTED, applicationPart, openMetricsErrors, promtoolLines } from './page.js';
 import { recordedJdks, recordedJvm, recordedVarnish } from './recorded-inputs.js';
 
@@ -139,6 +140,21 @@ describe('a whole page', function () {
       });
     });
 
+  for (const recorded of RECORDED_DIRECTORIES) {
+    const name = `multiprocess-${recorded.name}`;
+    it(`of recorded workers equals test/golden/${name}`, async () => {
+      const directory = extractRecorded(recorded, programs.path(name));
+      const settings = `directories = ["${directory}"]`;
+      await compareBoth({
+        name,
+        url: await foreign('shop', name, 'multiprocess', settings),
+        line: /^shop_size_bytes_count/m,
+        // Names of the recorded application.
+        known: /^shop(:colons_total|_starts|_sum|_latency_seconds) .*/,
+      });
+    });
+  }
+
   it('of two targets in one document equals test/golden/merged.prom', async () => {
     const tables = ['ads', 'ats'].map((app, index) => {
       const key = String(index + 4);
@@ -168,10 +184,12 @@ describe('a whole page', function () {
       variables: { time: { type: 'u64', value: 1 } },
     }));
     programs.publish({ server_key: BRIDGED.serverKey, objects });
+    mkdirSync(programs.path('shop'));
     const settings = configuration({
       contextId: programs.contextId,
       licenseFile: programs.license,
       jvmDirectories: [programs.path('hsperfdata_*')],
+      shopDirectory: programs.path('shop'),
       isStdout: false,
       port: 0,
     });

@@ -1,5 +1,5 @@
 // The text that the demo prints when everything is ready.
-import { BRIDGED, BRIDGE_APP, JVMS, TARGETS } from './configuration.js';
+import { BRIDGED, BRIDGE_APP, JVMS, SHOP, TARGETS } from './configuration.js';
 
 const [{ serverKey: ADS, variable }, { serverKey: ADH }, { app, root, serverKey: ATS }] = TARGETS;
 
@@ -19,6 +19,10 @@ export function bannerLines(port: number): readonly string[] {
       `curl '${base}/metrics?server_key=${JVMS.serverKey}'`,
       'of the JVMs of this host, and of a recorded JVM',
     ],
+    [
+      `curl '${base}/metrics?server_key=${SHOP.serverKey}'`,
+      'of the workers of a shop in Python, or of recorded workers without Gunicorn',
+    ],
     [`curl '${base}/metrics/overview?server_key=${ADS}'`, 'a scope: what to look at first'],
     [`curl '${base}/metrics/clients?server_key=${ATS}'`, 'a scope: clients, which come and go'],
     [`curl '${base}/metrics/latency?server_key=${ADH}'`, 'a scope: histograms and summaries'],
@@ -33,7 +37,7 @@ export function bannerLines(port: number): readonly string[] {
   ];
   return [
     '',
-    'The exporter serves JVMs and four simulated servers with changing clients. One of the servers has a bridge. Try:',
+    'The exporter serves JVMs, workers of Gunicorn and four simulated servers with changing clients. One of the servers has a bridge. Try:',
     '',
     ...tries.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`]),
     '',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run demo: simulated servers, a bridge, an evaluation license and the exporter, until Ctrl-C. `-- --stdout`
+// npm run demo: simulated servers, a bridge, a shop, an evaluation license and the exporter, until Ctrl-C. `-- --stdout`
 // prints pages instead of serving them; `-- --port N` sets the exporter's port.
 import '#app/stdio/process-streams.js';
 import { fstatSync } from 'node:fs';
@@ -69,7 +69,7 @@ function run(options: DemoOptions): void {
     }, PARENT_CHECK_MS).unref();
   }
   report(
-    `Starting four simulated servers, a bridge and the exporter; their files are in ${files.folder}`,
+    `Starting four simulated servers, a bridge, a shop and the exporter; their files are in ${files.folder}`,
   );
   const late = setTimeout(() => {
     fail(`not every target was ready within ${READY_WITHIN_MS / 1000} seconds`);

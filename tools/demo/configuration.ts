@@ -33,6 +33,9 @@ export const BRIDGE_APP = 'shm_bridge';
 /** The target for the JVMs of the host. */
 export const JVMS = { app: 'jvm', serverKey: 'jvm' } as const;
 
+/** The target for the workers of a shop in Python. */
+export const SHOP = { app: 'shop', serverKey: 'shop' } as const;
+
 interface NamedTarget {
   readonly app: string;
   readonly serverKey: string;
@@ -45,7 +48,7 @@ const NATIVE: readonly NamedTarget[] = [
   { app: BRIDGE_APP, serverKey: BRIDGED.serverKey },
 ];
 /** All targets of the exporter. */
-export const EXPORTED: readonly NamedTarget[] = [...NATIVE, JVMS];
+export const EXPORTED: readonly NamedTarget[] = [...NATIVE, JVMS, SHOP];
 
 /** Metric name patterns by scope name. */
 export const SCOPES = {
@@ -68,6 +71,8 @@ interface DemoPlaces {
   readonly licenseFile: string;
   /** Directories with counter files of JVMs. */
   readonly jvmDirectories: readonly string[];
+  /** The directory with the metric files of the shop. */
+  readonly shopDirectory: string;
   readonly isStdout: boolean;
   readonly port: number;
 }
@@ -91,7 +96,7 @@ export function bridgeConfiguration(contextId: string, url: string): string {
 
 /** The text of the exporter's TOML file. */
 export function configuration(places: DemoPlaces): string {
-  const { contextId, licenseFile, jvmDirectories, isStdout, port } = places;
+  const { contextId, licenseFile, jvmDirectories, shopDirectory, isStdout, port } = places;
   const lines = [
     ...table({
       context_id: contextId,
@@ -110,6 +115,10 @@ export function configuration(places: DemoPlaces): string {
     '[[targets]]',
     ...table({ app: JVMS.app, server_key: JVMS.serverKey, format: 'hsperfdata' }),
     `format_settings = { directories = ${JSON.stringify(jvmDirectories)} }`,
+    '',
+    '[[targets]]',
+    ...table({ app: SHOP.app, server_key: SHOP.serverKey, format: 'multiprocess' }),
+    `format_settings = { directories = ${JSON.stringify([shopDirectory])} }`,
     ...Object.entries(SCOPES).flatMap(([name, metrics]) => [
       '',
       '[[metric_scopes]]',

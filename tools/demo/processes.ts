@@ -15,6 +15,8 @@ interface Script {
   /** The path below dist/. */
   readonly program: string;
   readonly args: readonly string[];
+  /** Variables of its environment, in addition to those of the demo. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly onLine: (line: string) => void;
   /** Called once, when the process has ended. */
   readonly onEnd: (ended: Ended) => void;
@@ -33,12 +35,13 @@ export class Children {
   }
 
   /** Starts a program that shares the demo's stdout. Does nothing after a call of `end`. */
-  start({ program, args, onLine, onEnd }: Script): void {
+  start({ program, args, env = {}, onLine, onEnd }: Script): void {
     if (this.#onEmpty !== undefined) return;
     const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
     const child = spawn(this.#node, ['--import', END_WITH_PARENT, path, ...args], {
       // Ctrl-C must reach only the demo, which then ends its processes.
       detached: true,
+      env: { ...process.env, ...env },
       stdio: ['pipe', 'inherit', 'pipe'],
     });
     this.#running.add(child);

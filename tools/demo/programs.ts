@@ -1,4 +1,5 @@
 // Starts the programs of the demo: simulated servers, the bridge to one of them, then the exporter.
+import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -37,6 +38,25 @@ function recordedJvm(folder: string, pid: number, unixMs: number): string {
   return directory;
 }
 
+/** The metric files of four workers of the shop, of prometheus_client 0.21.1: the used bytes of each in base64. */
+const RECORDED_SHOP = new URL('recorded-shop.json.gz', import.meta.url);
+const SHOP_FILE_BYTES = 65_536;
+
+/** Writes the metric files of the shop as its workers left them. */
+function writeRecordedShop(directory: string): void {
+  const text = gunzipSync(readFileSync(RECORDED_SHOP)).toString();
+  const files = JSON.parse(text) as Readonly<Record<string, string>>;
+  for (const [name, used] of Object.entries(files)) {
+    const bytes = Buffer.alloc(SHOP_FILE_BYTES);
+    Buffer.from(used, 'base64').copy(bytes);
+    writeFileSync(join(directory, name), bytes, { mode: 0o644 });
+  }
+}
+
+/** Whether Python has what the shop needs. */
+const hasGunicorn = (): boolean =>
+  spawnSync('python3', ['-c', 'import gunicorn, prometheus_client']).status === 0;
+
 const DAY_MS = 86_400_000;
 export const EXPORTER = 'the exporter';
 /** Matches the directories in which JVMs keep their counters. Each user has one directory. */
@@ -59,16 +79,43 @@ interface ProcessParts {
   readonly onEnd: (name: string, ended: Ended, again?: () => void) => void;
 }
 
-/** Starts the simulated servers and the bridge to one of them. Starts the exporter once they are all ready. */
+/** Starts the simulated servers, the bridge to one of them, and the shop. Starts the exporter once they are all ready. */
 export function startProcesses(parts: ProcessParts): void {
   // The bridge is ready once it has published the tree of its server.
-  let missing: number = TARGETS.length + 1;
+  let missing: number = TARGETS.length + 2;
   const onReady = () => {
     if (--missing === 0) startExporter(parts);
   };
   for (const target of TARGETS) startSimulator(parts, target, onReady);
   startComponent(parts, '0', (url) => {
     startBridge(parts, url, onReady);
+  });
+  mkdirSync(shopDirectoryOf(parts), { mode: 0o755 });
+  if (hasGunicorn()) startShop(parts, onReady);
+  else {
+    writeRecordedShop(shopDirectoryOf(parts));
+    onReady();
+  }
+}
+
+const shopDirectoryOf = ({ files }: Pick<ProcessParts, 'files'>): string =>
+  join(files.folder, 'shop-metrics');
+
+function startShop(parts: ProcessParts, onReady: () => void): void {
+  const { children, files, log, onEnd } = parts;
+  children.start({
+    program: 'demo/shop-workers.js',
+    args: [files.folder],
+    env: { PROMETHEUS_MULTIPROC_DIR: shopDirectoryOf(parts) },
+    onLine: (line) => {
+      if (line === 'ready') onReady();
+      else log(line);
+    },
+    onEnd: (ended) => {
+      onEnd('the shop', ended, () => {
+        startShop(parts, () => undefined);
+      });
+    },
   });
 }
 
@@ -187,6 +234,7 @@ function writeConfiguration({
   const { contextId } = files;
   const licenseFile = files.write('license.json', license);
   const jvmDirectories = [HOST_JVMS, recordedJvm(files.folder, pid, now)];
-  const places = { contextId, licenseFile, jvmDirectories, ...options };
+  const shopDirectory = shopDirectoryOf({ files });
+  const places = { contextId, licenseFile, jvmDirectories, shopDirectory, ...options };
   return files.write('demo.toml', configuration(places));
 }
