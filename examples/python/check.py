@@ -325,6 +325,20 @@ def labels():
         ok(u(Seg(path("lc")).d, 24) == 0, "no feature")
 
 
+def whole_histograms():
+    with shm.Publisher("wh", CTX, heartbeat_period=0) as p:
+        root = p.add_root("h.1.wh", "R")
+        h = p.add_variable(root, "h", shm.HISTOGRAM, schema=[1, 2])
+        h.set_histogram([3, 0, 2**64 - 1], 1.5)
+        p.publish()
+        ok(struct.unpack("<dQQQ", Seg(path("wh")).var("h")["frame"][8:40]) == (1.5, 3, 0, 2**64 - 1), "sum and counts")
+        for args, words in (([1, 2], 0), "found 2 counts, allowed: 3"), (([1, 2, -1], 0), "a count of"), (([1, 2, 3], "x"), "the sum of"):
+            ok(raises(ValueError, lambda: h.set_histogram(*args), words), words)
+        number = p.add_variable(root, "n", shm.U64, value=1)
+        ok(raises(TypeError, lambda: number.set_histogram([1], 0), "only a histogram has"), "of a number")
+        ok(Seg(path("wh")).var("h")["value"] == 2, "nothing refused is stored")
+
+
 def removal_and_reuse():
     with shm.Publisher("rm", CTX, slots=8, frames=64) as p:
         root = p.add_root("r")
@@ -1245,7 +1259,7 @@ def futex_wakes():
 if __name__ == "__main__":
     ok(zlib.crc32(b"123456789") == 0xCBF43926, "crc32")
     try:
-        for test in (scalars_and_frames, additions, labels, removal_and_reuse, directory_change, names_and_locks, example_runs,
+        for test in (scalars_and_frames, additions, labels, whole_histograms, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
                      collected_objects, forked_children, children_that_stay, no_memory,
                      waiting_publishers, waiting_for_a_killed_publisher, interrupted_publish, other_stderr, keys_of_other_users,

@@ -506,6 +506,21 @@ class Variable(_Node):
                           (1, _bits(self._pub._f64[self._unit + 1] + value))])
             self._sync()
 
+    def set_histogram(self, counts, total):
+        """Sets the observations of each bucket of a histogram, with the one above all bounds last, and their sum."""
+        if self.type != HISTOGRAM:
+            raise TypeError(f"{self} has no set_histogram(): only a histogram has")
+        counts = [_number(U64, count, f"a count of {self}") for count in counts]
+        if len(counts) != len(self._schema) + 1:
+            raise ValueError(f"{self}: found {len(counts)} counts, allowed: {len(self._schema) + 1}, one more than bounds")
+        self._set_histogram(counts, _number(F64, total, f"the sum of {self}"))
+
+    @_exclusive(can_defer=True)
+    def _set_histogram(self, counts, total):
+        if self.alive:
+            self._update([(1, _bits(total)), *enumerate(counts, 2)])
+            self._sync()
+
     def set_summary(self, count, total, values):
         """Sets count and sum of a summary, and a value for each quantile."""
         if self.type != SUMMARY:

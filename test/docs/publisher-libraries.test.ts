@@ -14,7 +14,7 @@ const SOURCES = [
   ['publisher', 'published-values', 'publisher-options', 'publish-registry', 'allocators']
     .map((file) => read(`src/native/publisher/${file}.ts`))
     .join('\n// End of a file.\n'),
-  read('examples/python/shm_publisher.py'),
+  read('examples/python/shm_publisher.py') + read('examples/python/shm_prometheus.py'),
 ];
 /** Methods of handles and publishers that programs call. */
 const PUBLIC = [
@@ -27,7 +27,7 @@ const NOT_CALLS = [
   /^shm_(?:text_count|\w+_code|set_names|set_bits|add_bits|add_bits_shared|add_record|add_tombstone|remove)$|_shared$/,
   // The last four belong to allocators.
   /^(?:constructor|setDropped|take|warnOnce|allocate|free|reserve|top)$/,
-  /^(?:name|remap|leave_file)$/,
+  /^(?:name|update|remap|leave_file)$/,
 ];
 
 const rows = read('docs/publisher-libraries.md')

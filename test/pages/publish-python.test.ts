@@ -11,6 +11,11 @@ readsPage('examples/python/README.md', {
     ...otherKeys('shop-1', 'kinds-1', 'web-1'),
     ...(await otherPorts('9464')),
   }),
+  unrun: {
+    'from shm_prometheus':
+      'needs prometheus_client: test/end-to-end/python-registry.test.ts runs such a program',
+    'def post_fork': 'needs gunicorn',
+  },
   stays: {
     '$ python3 ': /publishing/,
     '$ shm_exporter --app shop': /ready/,

@@ -1,0 +1,145 @@
+"""Publishes the metrics of a registry of prometheus_client in shared memory (docs/publisher-libraries.md).
+
+    from shm_prometheus import publish_registry
+    publish_registry("shop-1", "shop")      # all metrics of prometheus_client.REGISTRY, every 5 seconds
+
+The exporter shows names, labels, types and help texts as the registry does.  An update of a metric costs nothing more,
+since a thread reads the registry.  A forked child needs a call of its own, with another server key.
+"""
+import os
+import socket
+import threading
+
+import shm_publisher as shm
+from shm_publisher import _say
+
+KINDS = {"counter": shm.COUNTER, "gauge": shm.GAUGE, "info": shm.GAUGE, "stateset": shm.GAUGE}
+MAX_WARNINGS = 64
+
+
+class PublishedRegistry:
+    """A registry that a thread publishes until close() or the end of the process."""
+
+    def __init__(self, registry, publisher, root, interval):
+        self._registry, self._publisher, self._root, self._interval = registry, publisher, root, interval
+        self._published = {}                    # (variable or None, number of its last update) by series
+        self._updates = 0
+        self._warned = set()
+        self._lock, self._ended = threading.Lock(), threading.Event()
+
+    def update(self):
+        """Publishes the values of the registry now.  If the registry raises an exception, the last values stay."""
+        with self._lock:
+            if self._ended.is_set():
+                return
+            try:
+                families = list(self._registry.collect())
+            except Exception as error:
+                self._warn("", f"the metrics of the registry cannot be collected: {error!r}")
+                return
+            self._updates += 1
+            for family in families:
+                for series in _series_of(family):
+                    self._publish(family, *series)
+            for key, (variable, update) in list(self._published.items()):
+                if update != self._updates:
+                    del self._published[key]
+                    if variable is not None:
+                        variable.remove()
+            self._publisher.notify()
+
+    def close(self):
+        """Ends the updates, and closes the segment."""
+        self._ended.set()
+        with self._lock:
+            self._publisher.close()
+
+    def _run(self):
+        while not self._ended.wait(self._interval):
+            self.update()
+
+    def _beat(self):
+        while not self._ended.wait(1):
+            self._publisher.heartbeat()
+
+    def _publish(self, family, name, labels, type_, schema, value):
+        key = name, type_, schema, tuple(sorted(labels.items()))
+        variable, _ = self._published.get(key) or (self._add(family, name, labels, type_, schema), 0)
+        self._published[key] = variable, self._updates
+        if variable is None:
+            return
+        if type_ == shm.HISTOGRAM:
+            variable.set_histogram(*value)
+        elif type_ == shm.SUMMARY:
+            variable.set_summary(*value)
+        else:
+            variable.set(value)
+
+    def _add(self, family, name, labels, type_, schema):
+        kind = KINDS.get(family.type, shm.UNKNOWN) if type_ == shm.F64 else shm.UNKNOWN
+        try:
+            return self._publisher.add_variable(self._root, name, type_, kind=kind, help=family.documentation,
+                                                schema=schema, labels=labels, value=None)
+        except ValueError as error:
+            self._warn(name, f"metric {name} of the registry is left out: {error}")
+            return None
+
+    def _warn(self, subject, sentence):
+        """Writes a warning to stderr, once for each subject."""
+        if subject not in self._warned and len(self._warned) < MAX_WARNINGS:
+            self._warned.add(subject)
+            _say(sentence)
+
+
+def publish_registry(server_key, app, registry=None, *, interval=5.0, **options):
+    """Publishes a registry of prometheus_client, by default REGISTRY, and updates it every `interval` seconds.
+
+    `app` is the application by which the exporter selects the target.  `options` are those of Publisher.  The threads
+    do not keep the process alive.  Raises the exceptions of Publisher."""
+    if registry is None:
+        from prometheus_client import REGISTRY as registry
+    if not isinstance(app, str) or not app.isidentifier() or not app.isascii() or app.startswith("_") or len(app) > 64:
+        raise ValueError(f"app: found {app!r}, allowed: 1 to 64 letters, digits and _, with a letter first")
+    if not isinstance(interval, (int, float)) or not 0 < interval <= 86400:
+        raise ValueError(f"interval: found {interval!r}, allowed: more than 0 to 86400 seconds")
+    publisher = shm.Publisher(server_key, series=True, **options)
+    try:
+        host = socket.gethostname().replace(".", "_")
+        root = publisher.add_root(f"{host}.{os.getpid()}.{app}", "Registry")
+        published = PublishedRegistry(registry, publisher, root, interval)
+        published.update()
+        publisher.publish()
+    except BaseException:
+        publisher.close()
+        raise
+    for name, loop in ("update", published._run), ("heartbeat", published._beat):
+        threading.Thread(target=loop, name=f"shm_prometheus {name}", daemon=True).start()
+    return published
+
+
+def _series_of(family):
+    """The series of a family: name, labels, type, schema, and the value for the set method of the type."""
+    if family.type not in ("histogram", "summary"):
+        for sample in family.samples:
+            if not (family.type == "counter" and sample.name.endswith("_created")):
+                yield sample.name, sample.labels, shm.F64, (), sample.value
+        return
+    own = "le" if family.type == "histogram" else "quantile"
+    groups = {}
+    for sample in family.samples:
+        labels = {name: value for name, value in sample.labels.items() if name != own}
+        group = groups.setdefault(tuple(sorted(labels.items())), (labels, {}, {}))
+        if own in sample.labels:
+            group[1][float(sample.labels[own])] = sample.value
+        else:
+            group[2][sample.name[len(family.name):]] = sample.value
+    for labels, values, totals in groups.values():
+        count, total = totals.get("_count", 0), totals.get("_sum", 0.0)
+        if own == "quantile":
+            schema = tuple(sorted(values))
+            yield family.name, labels, shm.SUMMARY, schema, (int(count), total, [values[q] for q in schema])
+            continue
+        bounds = tuple(sorted(bound for bound in values if bound != float("inf")))
+        cumulative = [values[bound] for bound in bounds] + [values.get(float("inf"), count)]
+        counts = [int(each - before) for each, before in zip(cumulative, [0, *cumulative])]
+        yield family.name, labels, shm.HISTOGRAM, bounds, (counts, total)
