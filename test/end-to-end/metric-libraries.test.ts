@@ -64,7 +64,7 @@ describe('an exporter of metric files', function () {
     for (let requests = 0; requests < 400; requests++) {
       sent.push([Date.now() / 1000, shop.sent, shop.answered]);
       await shop.request();
-      if (requests % 50 === 49) shop.removeDeadFiles();
+      if (requests % 50 === 49) shop.removeFiles(shop.deadFiles());
       await delay(10);
     }
     sent.push([Date.now() / 1000, shop.sent, shop.answered]);

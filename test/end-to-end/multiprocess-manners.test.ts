@@ -28,7 +28,7 @@ describe('an exporter that reads the metric files of Gunicorn', function () {
     }
     await shop.killWorker(0);
     await pageWith(url, (series) => series.size > 0, 'a worker has ended');
-    shop.removeDeadFiles();
+    shop.removeFiles(shop.deadFiles());
     await pageWith(url, (series) => series.size > 0, 'its files are gone');
     const calls = await exporter.callsTo(shop.directory);
     expect(calls.length).to.be.greaterThan(20);

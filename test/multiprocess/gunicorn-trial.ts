@@ -64,8 +64,16 @@ export async function tryGunicorn(
   let [pages, removedFiles, kills] = [0, 0, 0];
   let last: ReadonlyMap<string, number> = new Map();
 
+  let looking: Promise<unknown> = Promise.resolve();
+  /** One look at a time, so that pages are compared in order. */
+  const look = (): Promise<boolean> => {
+    const next = looking.then(lookOnce);
+    looking = next.catch(() => undefined);
+    return next;
+  };
+
   /** Scrapes the page. Each counter must have at least its last value, and at most that of all requests. */
-  async function look(): Promise<boolean> {
+  async function lookOnce(): Promise<boolean> {
     const answered = shop.answered;
     const { status, body } = await scrape(url);
     if (status !== 200) {
@@ -106,8 +114,12 @@ export async function tryGunicorn(
       for (const pid of shop.workers()) pids.add(pid);
       await look();
     }),
-    until(removeEveryMs, () => {
-      removedFiles += shop.removeDeadFiles();
+    until(removeEveryMs, async () => {
+      // The exporter must have read a file once, and have seen the last values of its process.
+      const names = shop.deadFiles();
+      await look();
+      shop.removeFiles(names);
+      removedFiles += names.length;
     }),
     until(killEveryMs, async () => {
       gate = shop.killWorker(kills++);

@@ -107,16 +107,15 @@ export class GunicornShop {
     await waitFor(`worker ${pid} ends`, () => (isRunning(pid) ? undefined : true));
   }
 
-  /** Removes the files of processes that have ended, as jobs of operators do. Returns their number. */
-  removeDeadFiles(): number {
-    let removed = 0;
-    for (const name of readdirSync(this.directory)) {
-      const pid = Number(METRIC_FILE.exec(name)?.[1]);
-      if (isRunning(pid)) continue;
-      rmSync(join(this.directory, name), { force: true });
-      removed++;
-    }
-    return removed;
+  /** The files of processes that have ended. */
+  deadFiles(): string[] {
+    const isDead = (name: string): boolean => !isRunning(Number(METRIC_FILE.exec(name)?.[1]));
+    return readdirSync(this.directory).filter(isDead);
+  }
+
+  /** Removes files, as jobs of operators do. */
+  removeFiles(names: readonly string[]): void {
+    for (const name of names) rmSync(join(this.directory, name), { force: true });
   }
 
   end(): Promise<unknown> {
