@@ -1,5 +1,5 @@
 // Reads information about processes from /proc: their PIDs, start times and memory maps. proc(5).
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { namesIn } from './directory-listing.js';
 
@@ -19,22 +19,36 @@ export function textOf(path: string): string {
   }
 }
 
+/** The text of a link in /proc, such as `ns/pid`; undefined if it cannot be read. */
+export function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The start time of a process, in clock ticks since boot; undefined if no such process runs. The state in /proc is the
  * state of the main thread, which may have ended (Z) while other threads still run.
  */
 export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
-  const stat = textOf(`${proc}/${pid}/stat`);
-  if (stat === '') return undefined;
-  // The program's name comes first and may contain blanks and parentheses.
-  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, ...fields] = statFieldsOf(pid, proc);
+  if (state === undefined) return undefined;
   const [threads, startTicks] = [fields[16], fields[18]].map(Number);
   if (state === 'X' || (state === 'Z' && !(Number(threads) > 1))) return undefined;
   return startTicks;
 }
 
+/** The fields of /proc/PID/stat from the state on; empty if no such process exists. */
+function statFieldsOf(pid: number, proc: string): readonly string[] {
+  const stat = textOf(`${proc}/${pid}/stat`);
+  // The program's name comes first and may contain blanks and parentheses.
+  return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
 /** Converts a start time in clock ticks since boot to Unix milliseconds. */
-function startedUnixMs(startTicks: number, proc = '/proc'): number {
+export function startedUnixMs(startTicks: number, proc = '/proc'): number {
   const [, boot] = /^btime (\d+)$/m.exec(textOf(`${proc}/stat`)) ?? [];
   // With the mount option subset=pid, /proc has no boot time.
   const bootMs = boot === undefined ? new Date().getTime() - uptime() * 1000 : Number(boot) * 1000;
@@ -47,6 +61,37 @@ const MAX_EARLY_MS = 10_000;
 /** Whether a PID was reused: its process started after `recordedMs`, the Unix time that a former process recorded. */
 export const hasReusedPid = (startTicks: number, recordedMs: number, proc = '/proc'): boolean =>
   startedUnixMs(startTicks, proc) > recordedMs + MAX_EARLY_MS;
+
+/** The size of a page of memory on x86-64. */
+const PAGE_BYTES = 4096;
+
+/** What a process uses. */
+export interface ProcessUsage {
+  readonly virtualBytes: number;
+  readonly residentBytes: number;
+  /** Processor time in user and system mode. */
+  readonly cpuSeconds: number;
+  readonly threads: number;
+}
+
+/** What a process uses; undefined if no such process runs. */
+export function processUsage(pid: number, proc = '/proc'): ProcessUsage | undefined {
+  const fields = statFieldsOf(pid, proc).map(Number);
+  const [user = NaN, system = NaN, threads = NaN] = [fields[11], fields[12], fields[17]];
+  const [virtualBytes = NaN, pages = NaN] = fields.slice(20);
+  if (Number.isNaN(pages)) return undefined;
+  return {
+    ...{ virtualBytes, threads },
+    residentBytes: pages * PAGE_BYTES,
+    cpuSeconds: (user + system) / TICKS_A_SECOND,
+  };
+}
+
+/** The number of files that a process may open; 0 if it is unknown. By default, that of this process. */
+export function maxDescriptors(pid: number | 'self' = 'self', proc = '/proc'): number {
+  const [, max = ''] = /^Max open files +(\d+)/m.exec(textOf(`${proc}/${pid}/limits`)) ?? [];
+  return Number(max);
+}
 
 /** The mount option of /proc that hides processes of other users; undefined if /proc hides no processes. */
 export function hidingOption(proc = '/proc'): string | undefined {

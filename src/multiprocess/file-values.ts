@@ -91,15 +91,18 @@ export class MetricValues implements FileValues {
   }
 
   /**
-   * Reads the values and the new entries.
+   * Reads the values and the new entries. Returns whether anything changed.
    * @throws Fault SEGMENT_CORRUPT for content that no library writes. Then the last values stay
    */
-  read(file: ReadableFile): void {
+  read(file: ReadableFile): boolean {
     const used = this.#copy(file);
-    if (used < this.#used || this.#fingerprintOf(this.values.length) !== this.#fingerprint)
-      this.#restart();
-    this.#compare();
-    if (used > this.#used) this.#add(used);
+    const isOther =
+      used < this.#used || this.#fingerprintOf(this.values.length) !== this.#fingerprint;
+    if (isOther) this.#restart();
+    const hasChanged = this.#compare();
+    const hasGrown = used > this.#used;
+    if (hasGrown) this.#add(used);
+    return isOther || hasChanged || hasGrown;
   }
 
   /** Removes the entries from the sums. @param isKept whether the counts stay in them */
@@ -154,8 +157,9 @@ export class MetricValues implements FileValues {
     this.#fingerprint = 0;
   }
 
-  /** Takes the values of the known entries from the buffer. */
-  #compare(): void {
+  /** Takes the values of the known entries from the buffer. Returns whether one has changed. */
+  #compare(): boolean {
+    let hasChanged = false;
     const { values, times } = this;
     const positions = this.#positions;
     const { doubles } = this.#context.buffer;
@@ -166,11 +170,13 @@ export class MetricValues implements FileValues {
       if (value === values[index] && (times === undefined || time === times[index])) continue;
       values[index] = value;
       if (times !== undefined) times[index] = time;
+      hasChanged = true;
       const number = this.#numbers[index];
       if (number === undefined || number.isChanged) continue;
       number.isChanged = true;
       this.#context.metrics.change(number.owner);
     }
+    return hasChanged;
   }
 
   /** Adds the entries that follow the known ones in the buffer. */

@@ -14,12 +14,16 @@ import {
   unreadableReason,
 } from '../foreign/verified-file.js';
 import type { FileTrust, OpenDirectory } from '../foreign/verified-file.js';
+import type { MappedFile } from '../foreign/processes.js';
 import type { Variable } from '../model.js';
 import type { FoundDirectory } from './directory-finder.js';
-import { parseFileName } from './file-name.js';
+import { parseFileName, rubyIdOf } from './file-name.js';
 import { MetricValues } from './file-values.js';
 import type { FileContext } from './file-values.js';
-import { MergedMetrics } from './merged-metrics.js';
+import { MergedMetrics, isLive } from './merged-metrics.js';
+import { PROCESS_ITEMS, ProcessMetrics } from './process-metrics.js';
+import { WorkerProcesses } from './worker-processes.js';
+import type { Worker } from './worker-processes.js';
 
 /** The maximum number of bytes of a file. */
 const MAX_BYTES = 2 ** 26;
@@ -39,6 +43,9 @@ export interface DirectoryContext extends Pick<
   readonly label: string;
   readonly trustedOwners: readonly number[];
   readonly clocks: Clocks;
+  /** Whether to show what the processes use. */
+  readonly hasProcessMetrics: boolean;
+  readonly proc: string;
   /** The number of files that may still be kept open. */
   readonly descriptors: { free: number };
 }
@@ -53,6 +60,11 @@ interface TrackedFile {
   fault: string;
   /** When the file was found. */
   readonly sinceMs: number;
+  readonly worker: Worker;
+  /** The file as in memory maps; undefined before the first read. */
+  mapped: MappedFile | undefined;
+  /** Whether the file has been read since its process ended. It is not read again. */
+  isFinal: boolean;
 }
 
 const OWN = {
@@ -64,6 +76,11 @@ const OWN = {
   bytes: gauge('bytes', 'i64', 'bytes', {
     name: 'multiprocess_bytes',
     help: 'Used bytes of the metric files in the directory.',
+    labels: {},
+  }),
+  deadFiles: gauge('deadFiles', 'i64', '', {
+    name: 'multiprocess_dead_files',
+    help: 'Metric files of processes that have ended, if the exporter can see the processes.',
     labels: {},
   }),
   leftOutFiles: gauge('leftOutFiles', 'i64', '', {
@@ -91,6 +108,14 @@ export class MetricDirectory {
   readonly #files = new Map<string, TrackedFile>();
   /** The names that end in `.db` and that no library gives, with the faults. */
   #foreign = new Map<string, string>();
+  readonly #workers: WorkerProcesses;
+  readonly #labels: Readonly<Record<string, string>>;
+  /** The metrics of the workers' processes, by the identifier of the worker. */
+  readonly #processes = new Map<string, ProcessMetrics>();
+  /** The device of the directory's files; undefined before the first one is opened. */
+  #device: MappedFile['device'];
+  #rounds = 0;
+  #hasManyDead = false;
   #listed: DirectoryNames | undefined;
   /** Whether names were added or removed since the last round. */
   #isNewList = false;
@@ -114,7 +139,7 @@ export class MetricDirectory {
     const read = (): DirectoryNames => readNames(this.#directory.path);
     this.#names = new CachedRead(this.#path, read, clocks);
     const writer = this.#writer;
-    const labels = context.label === '' ? {} : { [context.label]: label };
+    const labels = (this.#labels = context.label === '' ? {} : { [context.label]: label });
     const name = `${root.name}.${label.replace(/[^\w-]+/g, '_')}`;
     const object = source.addObject(
       writer,
@@ -125,11 +150,13 @@ export class MetricDirectory {
     this.#own = {
       files: source.addVariable(writer, object, OWN.files),
       bytes: source.addVariable(writer, object, OWN.bytes),
+      deadFiles: source.addVariable(writer, object, OWN.deadFiles),
       leftOutFiles: source.addVariable(writer, object, OWN.leftOutFiles),
       leftOutEntries: source.addVariable(writer, object, OWN.leftOutEntries),
     };
     this.#metrics = new MergedMetrics({ source, object }, context.limits, context.label);
-    this.#setOwn(0, 0);
+    this.#workers = new WorkerProcesses(this.#path, clocks.nowMs, context.proc);
+    this.#setOwn({ files: 0, bytes: 0, deadFiles: 0, leftOutFiles: 0, leftOutEntries: 0 });
   }
 
   /** Whether the path leads to the open directory. */
@@ -143,24 +170,45 @@ export class MetricDirectory {
     return this.#files.size;
   }
 
-  /** Reads all files once, one in each step, and then shows the changed series. A step returns the work that it did. */
-  *reading(): Generator<number, void> {
+  /**
+   * Follows the files and their processes, and shows what has changed. A step returns the work that it did.
+   * @param isFull whether to read all files; otherwise only new ones, and those of processes that have ended
+   */
+  *reading(isFull: boolean): Generator<number, void> {
     yield* this.#following();
+    this.#rounds++;
+    let order = 0;
     for (const [name, file] of this.#files) {
-      this.#read(name, file);
+      order++;
+      if (file.isFinal) {
+        if ((order + this.#rounds) % SAMPLED_EVERY !== 0) continue;
+        this.#sample(name, file);
+      } else if (isFull || this.#isNewList || file.identity === '') this.#read(name, file);
+      else continue;
       yield READ_STEPS;
     }
     this.#isNewList = false;
+    yield* this.#workers.checking();
+    for (const [name, file] of this.#files) {
+      const { isDead } = file.worker;
+      if (isDead === file.isFinal) continue;
+      file.isFinal = isDead;
+      this.#read(name, file);
+      if (isDead) this.#finish(file);
+      yield READ_STEPS;
+    }
+    if (this.#context.hasProcessMetrics) yield* this.#followingProcesses(isFull);
     yield* this.#metrics.showing();
   }
 
   /** Updates the metrics of the directory. Returns the reasons why files and entries are left out, one sentence each. */
   report(): readonly string[] {
     const refusals: string[] = [];
-    let [bytes, entries] = [0, 0];
-    for (const [name, { fault, values }] of this.#files) {
-      bytes += values.bytes;
-      entries += values.leftOut;
+    const own = { files: this.#files.size, bytes: 0, deadFiles: 0, leftOutEntries: 0 };
+    for (const [name, { fault, values, isFinal }] of this.#files) {
+      own.bytes += values.bytes;
+      own.deadFiles += Number(isFinal);
+      own.leftOutEntries += values.leftOut;
       if (fault !== '') refusals.push(`${this.#path}/${name} ${fault}`);
     }
     for (const [name, fault] of this.#foreign) refusals.push(`${this.#path}/${name} ${fault}`);
@@ -170,16 +218,25 @@ export class MetricDirectory {
       if (values.leftOut > 0) refusals.push(`${this.#path}/${name}: ${values.refusal}`);
     for (const reason of this.#metrics.refusals()) {
       refusals.push(`${this.#path}: ${reason}`);
-      entries++;
+      own.leftOutEntries++;
     }
-    this.#setOwn(bytes, leftOutFiles, entries);
+    this.#setOwn({ ...own, leftOutFiles });
+    this.#hasManyDead = own.deadFiles > MAX_DEAD_FILES;
     return refusals;
+  }
+
+  /** A warning if the directory grows, as of the last report; empty if it does not. */
+  get warning(): string {
+    return this.#hasManyDead
+      ? `${this.#path} has more than ${MAX_DEAD_FILES} files of processes that have ended: remove them${this.#context.keepsRemoved ? ', their counts stay in the sums' : ''}`
+      : '';
   }
 
   /** Removes the directory from the tree, in steps. */
   *closing(): Generator<number, void> {
     this.close();
     yield* this.#metrics.closing();
+    for (const processes of this.#processes.values()) processes.remove();
     for (const { values } of this.#files.values()) {
       values.remove(false);
       yield READ_STEPS;
@@ -193,13 +250,37 @@ export class MetricDirectory {
     this.#directory.close();
   }
 
-  #setOwn(bytes: number, leftOutFiles: number, leftOutEntries = 0): void {
+  #setOwn(values: Readonly<Record<keyof typeof OWN, number>>): void {
     const { slots } = this.#context.source;
-    const { files, ...others } = this.#own;
-    slots.setFirst(files.slot, BigInt(this.#files.size));
-    slots.setFirst(others.bytes.slot, BigInt(bytes));
-    slots.setFirst(others.leftOutFiles.slot, BigInt(leftOutFiles));
-    slots.setFirst(others.leftOutEntries.slot, BigInt(leftOutEntries));
+    const own = this.#own;
+    slots.setFirst(own.files.slot, BigInt(values.files));
+    slots.setFirst(own.bytes.slot, BigInt(values.bytes));
+    slots.setFirst(own.deadFiles.slot, BigInt(values.deadFiles));
+    slots.setFirst(own.leftOutFiles.slot, BigInt(values.leftOutFiles));
+    slots.setFirst(own.leftOutEntries.slot, BigInt(values.leftOutEntries));
+  }
+
+  /** Shows what the live processes use. A step returns the work that it did. */
+  *#followingProcesses(isFull: boolean): Generator<number, void> {
+    const { source, proc } = this.#context;
+    const live = new Map([...this.#workers.live()].map(({ id, process }) => [id, process]));
+    for (const [id, metrics] of this.#processes) {
+      if (live.get(id) === metrics.owner) continue;
+      metrics.remove();
+      this.#processes.delete(id);
+    }
+    for (const [id, process] of live) {
+      let metrics = this.#processes.get(id);
+      if (metrics !== undefined && !isFull) continue;
+      if (metrics === undefined) {
+        if (!source.hasRoom(PROCESS_ITEMS)) return;
+        const labels = { ...this.#labels, pid: rubyIdOf(id) };
+        metrics = new ProcessMetrics(source, this.#object, labels, process, proc);
+        this.#processes.set(id, metrics);
+      }
+      metrics.update();
+      yield PROCESS_STEPS;
+    }
   }
 
   /** Follows the names in the directory. The counts of a removed file stay, as its last read has left them. */
@@ -221,13 +302,15 @@ export class MetricDirectory {
     this.#foreign = new Map();
     // The order decides which of two clashing metrics is shown.
     for (const name of [...names].sort()) {
+      yield 1;
       const parsed = parseFileName(name);
       if (typeof parsed === 'string') this.#foreign.set(name, parsed);
       else if (parsed !== undefined && !this.#files.has(name))
         this.#files.set(name, {
           values: new MetricValues(parsed, { ...this.#context, metrics: this.#metrics }),
-          ...{ open: undefined, identity: '', fault: '' },
+          ...{ open: undefined, identity: '', fault: '', mapped: undefined, isFinal: false },
           sinceMs: this.#context.clocks.nowMs(),
+          worker: this.#workers.of(parsed.id),
         });
     }
   }
@@ -238,47 +321,78 @@ export class MetricDirectory {
     this.#closeFile(file);
     file.values.remove();
     this.#files.delete(name);
+    if (file.mapped !== undefined) this.#workers.remove(file.worker, file.mapped);
   }
 
-  #read(name: string, file: TrackedFile): void {
+  /** Reads a file whose process seems to have ended. It may run in a PID namespace that the exporter does not see. */
+  #sample(name: string, file: TrackedFile): void {
+    if (isLive(file.values.name.kind) || !this.#read(name, file)) return;
+    file.worker.isElsewhere = true;
+    file.worker.isDead = false;
+  }
+
+  /** Ends the reading of a file whose process has ended. Its live gauges go. */
+  #finish(file: TrackedFile): void {
+    this.#closeFile(file);
+    if (isLive(file.values.name.kind)) this.#renew(file, false);
+  }
+
+  /** Reads a file. Returns whether anything in it changed. */
+  #read(name: string, file: TrackedFile): boolean {
     if (this.#isNewList && file.open?.isUnlinked === true) this.#beginAnew(file);
-    if (file.open !== undefined) {
-      this.#attempt(file, file.open);
-      return;
-    }
+    if (file.open !== undefined) return this.#attempt(file, file.open);
     try {
       const open = new VerifiedFile(`${this.#directory.path}/${name}`, this.#trust, MAX_BYTES);
       const { key } = open.identity;
       if (file.identity !== '' && file.identity !== key) this.#beginAnew(file);
-      file.identity = key;
-      this.#attempt(file, open);
+      if (file.identity === '') this.#identify(file, open);
+      const hasChanged = this.#attempt(file, open);
       if (this.#context.descriptors.free > 0) {
         this.#context.descriptors.free--;
         file.open = open;
       } else open.close();
+      return hasChanged;
     } catch (error) {
       // The next list of names lacks the file. Until then, its last values stay.
       if (!isGone(error)) file.fault = unreadableReason(error);
+      return false;
     }
+  }
+
+  #identify(file: TrackedFile, open: VerifiedFile): void {
+    const { key, inode } = open.identity;
+    this.#device ??= open.device;
+    file.identity = key;
+    file.mapped = { device: this.#device, inode };
+    file.worker.files.add(file.mapped);
   }
 
   /** Another file has the name now. The counts of the last one stay. */
   #beginAnew(file: TrackedFile): void {
     if (file.open !== undefined) this.#attempt(file, file.open);
     this.#closeFile(file);
-    file.values.remove();
+    if (file.mapped !== undefined) file.worker.files.delete(file.mapped);
+    file.mapped = undefined;
     file.identity = '';
+    this.#renew(file);
+  }
+
+  /** Removes the values of a file, so that the next read begins anew. @param isKept whether its counts stay in the sums */
+  #renew(file: TrackedFile, isKept?: boolean): void {
+    file.values.remove(isKept);
     file.values = new MetricValues(file.values.name, { ...this.#context, metrics: this.#metrics });
   }
 
-  /** Reads a file. If its content is invalid, its last values stay. */
-  #attempt(file: TrackedFile, open: VerifiedFile): void {
+  /** Reads a file. If its content is invalid, its last values stay. Returns whether anything in it changed. */
+  #attempt(file: TrackedFile, open: VerifiedFile): boolean {
     try {
-      file.values.read(open);
+      const hasChanged = file.values.read(open);
       const isOld = this.#context.clocks.nowMs() - file.sinceMs > EMPTY_MS;
       file.fault = file.values.hasHeader || !isOld ? '' : 'is empty';
+      return hasChanged;
     } catch (error) {
       file.fault = unreadableReason(error);
+      return false;
     }
   }
 
@@ -290,8 +404,13 @@ export class MetricDirectory {
   }
 }
 
-/** The budget steps for reading a file. */
+/** The budget steps for reading a file, and for reading what a process uses. */
 const READ_STEPS = 4;
+const PROCESS_STEPS = 16;
+/** Of the files of processes that have ended, one in so many is read in each round. */
+const SAMPLED_EVERY = 64;
+/** The number of files of processes that have ended from which on the exporter warns. */
+const MAX_DEAD_FILES = 1000;
 
 /**
  * Which files of a directory are trusted. Every file of a directory to which only its owner and group may write, if the

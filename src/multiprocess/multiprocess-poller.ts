@@ -5,6 +5,7 @@ import { CLOCKS } from '../foreign/directory-listing.js';
 import type { Clocks } from '../foreign/directory-listing.js';
 import { PolledSource, Slots, shownReason } from '../foreign/polled-source.js';
 import type { PolledObject, SlotWriter } from '../foreign/polled-source.js';
+import { maxDescriptors } from '../foreign/processes.js';
 import { isGone, unreadableReason } from '../foreign/verified-file.js';
 import { NO_DROPS, resultWithoutSource } from '../streams/poller.js';
 import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
@@ -28,13 +29,18 @@ export interface MultiprocessPollerOptions {
   /** The maximum number of series of all directories together. */
   readonly segmentMaxItems?: number | undefined;
   readonly clocks?: Clocks;
+  readonly proc?: string | undefined;
 }
 
 const MAX_SERIES = 1 << 21;
 /** The maximum number of entries of all files together. */
 const MAX_ENTRIES = 1 << 23;
-/** The maximum number of files that are kept open. Other files are opened at each read. */
-const MAX_OPEN = 1024;
+/**
+ * The maximum number of files that are kept open: at most this share of the descriptors that the process may have. Other
+ * files are opened at each read, which takes three times as long.
+ */
+const MAX_OPEN = 8192;
+const OPEN_SHARE = 0.5;
 /** The maximum number of reasons that a target logs. */
 const MAX_WARNINGS = 16;
 /** Each series has a slab of its own, since it may be removed alone. */
@@ -65,7 +71,9 @@ export class MultiprocessPoller implements Poller {
   readonly #clocks: Clocks;
   readonly #finder: DirectoryFinder;
   #tree: Tree | undefined;
-  #round: Generator<number, void> | undefined;
+  #round: { readonly isFull: boolean; readonly steps: Generator<number, void> } | undefined;
+  /** Whether a page waits for a round that reads all files, and that has not begun. */
+  #isDemanded = false;
   #refusals: readonly string[] = [];
   #absence = '';
   readonly #replaced = new Map<string, number>();
@@ -78,17 +86,12 @@ export class MultiprocessPoller implements Poller {
     this.#finder = new DirectoryFinder(settings.directories, this.#clocks);
   }
 
-  poll(): PollResult {
+  poll(isDemanded = true): PollResult {
+    // A page takes part in a round that reads all files, and otherwise waits for the next one.
+    if (isDemanded && this.#round?.isFull !== true) this.#isDemanded = true;
     const budget = new Budget(POLL_BUDGET);
-    const round = (this.#round ??= this.#reading());
-    while (!budget.isSpent) {
-      const { done, value } = round.next();
-      if (done === true) {
-        this.#round = undefined;
-        break;
-      }
-      budget.spend(value);
-    }
+    do this.#continue(budget);
+    while (this.#isDemanded && !budget.isSpent);
     const tree = this.#tree;
     if (tree === undefined)
       return resultWithoutSource(this.#serverKey, { state: 'absent', reason: this.#absence });
@@ -97,10 +100,14 @@ export class MultiprocessPoller implements Poller {
     return {
       serverKey: this.#serverKey,
       publisher: { state: 'live', reason: this.#reason(tree) },
-      warnings: [...this.#replacements(), ...this.#refusals.slice(0, MAX_WARNINGS)],
+      warnings: [
+        ...this.#replacements(),
+        ...[...tree.directories.values()].map(({ warning }) => warning).filter(Boolean),
+        ...this.#refusals.slice(0, MAX_WARNINGS),
+      ],
       source,
       changes,
-      hasMore: hasMore || this.#round !== undefined,
+      hasMore: hasMore || this.#round !== undefined || this.#isDemanded,
       notifications: 0,
       drops: NO_DROPS,
     };
@@ -117,8 +124,25 @@ export class MultiprocessPoller implements Poller {
     this.#round = undefined;
   }
 
-  /** A round: follows the directories, and reads all their files. A step returns the work that it did. */
-  *#reading(): Generator<number, void> {
+  /** Begins or continues a round within the budget. */
+  #continue(budget: Budget): void {
+    this.#round ??= { isFull: this.#isDemanded, steps: this.#reading(this.#isDemanded) };
+    if (this.#round.isFull) this.#isDemanded = false;
+    while (!budget.isSpent) {
+      const { done, value } = this.#round.steps.next();
+      if (done === true) {
+        this.#round = undefined;
+        return;
+      }
+      budget.spend(value);
+    }
+  }
+
+  /**
+   * A round: follows the directories, and reads their files. A step returns the work that it did.
+   * @param isFull whether to read all files, for a page
+   */
+  *#reading(isFull: boolean): Generator<number, void> {
     const found = this.#finder.find();
     const refusals: string[] = [];
     for (const [path, directory] of this.#tree?.directories ?? []) {
@@ -140,7 +164,7 @@ export class MultiprocessPoller implements Poller {
         refusals[0] ?? `there is no directory ${this.#settings.directories.join(' or ')}`;
       return;
     }
-    for (const directory of tree.directories.values()) yield* directory.reading();
+    for (const directory of tree.directories.values()) yield* directory.reading(isFull);
     for (const directory of tree.directories.values()) {
       for (const refusal of directory.report()) refusals.push(refusal);
       yield OPEN_STEPS;
@@ -164,18 +188,19 @@ export class MultiprocessPoller implements Poller {
   }
 
   #newTree(): Tree {
-    const { label, keepRemoved, app } = this.#settings;
-    const { segmentMaxItems = MAX_SERIES, trustedOwners = [] } = this.#options;
+    const { label, keepRemoved, processMetrics, app } = this.#settings;
+    const { segmentMaxItems = MAX_SERIES, trustedOwners = [], proc = '/proc' } = this.#options;
     const source = new PolledSource(segmentMaxItems, new Slots(SLAB));
     const writer: SlotWriter = { writeSlots: () => undefined };
     const name = [hostname(), this.#serverKey.replaceAll('.', '_'), app].join('.');
     const root: PolledObject = source.addObject(writer, { name, className: 'Multiprocess' });
     const context: DirectoryContext = {
       ...{ source, root, label, trustedOwners, clocks: this.#clocks, keepsRemoved: keepRemoved },
+      ...{ hasProcessMetrics: processMetrics, proc },
       keys: new KeyTable(),
       buffer: new ReadBuffer(),
       limits: { series: segmentMaxItems, entries: MAX_ENTRIES },
-      descriptors: { free: MAX_OPEN },
+      descriptors: { free: Math.min(MAX_OPEN, maxDescriptors() * OPEN_SHARE) },
     };
     return { context, directories: new Map() };
   }

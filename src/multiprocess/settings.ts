@@ -32,6 +32,11 @@ export const MULTIPROCESS_SETTINGS = {
     flag,
     'Whether counters, histograms and summaries of a removed file stay in the sums, so that no counter falls',
   ),
+  processMetrics: optional(
+    true,
+    flag,
+    'Whether to show memory, processor time, threads and descriptors of each process that the exporter can see, with the label pid',
+  ),
 };
 
 export type MultiprocessSettings = ValuesOf<typeof MULTIPROCESS_SETTINGS>;

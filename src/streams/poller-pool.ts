@@ -179,7 +179,7 @@ class PollLoop {
     if (this.#isEmitting) return;
     this.#next.unsubscribe();
     try {
-      const result = this.#poller.poll();
+      const result = this.#poller.poll(caller !== undefined);
       this.#schedule.add(result);
       const isSame = this.#needsEachChange ? isSamePollResult : isSameStructure;
       if (!isSame(this.#last, result)) {

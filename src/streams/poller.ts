@@ -48,8 +48,11 @@ export interface Poller {
    * * If the open file has 0 names, a rename has replaced it: open the new file.
    * * `CachedRead` of `foreign/directory-listing.ts` reads a directory only after a change; with `DirectoryWatch`,
    *   `wait` reports new names at once.
+   *
+   * @param isDemanded whether the result is for a page; true by default. A poller whose polls read values need not read
+   *   them in other polls
    */
-  poll(): PollResult;
+  poll(isDemanded?: boolean): PollResult;
   /**
    * If the format has notifications, calls `onChange` once when `notifications` changes. Returns a function that ends
    * the wait.

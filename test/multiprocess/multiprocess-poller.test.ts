@@ -7,29 +7,20 @@ import {
   rmSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { expect } from 'chai';
-import { multiprocessPollers } from '#app/multiprocess/multiprocess-poller.js';
-import type { MultiprocessPollerOptions } from '#app/multiprocess/multiprocess-poller.js';
-import { MULTIPROCESS_SETTINGS } from '#app/multiprocess/settings.js';
-import type { MultiprocessSettings } from '#app/multiprocess/settings.js';
-import { defaultsOf } from '#app/rules/table.js';
 import type { PollResult, Poller } from '#app/streams/poller.js';
 import { needsRoot } from '../support/needs.js';
-import { SetClocks, pollAll } from '../support/polled-values.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
+import { pollAll, valuesOf } from '../support/polled-values.js';
 import { fileBytes, pythonKey, rubyKey } from './metric-bytes.js';
 import type { Entry } from './metric-bytes.js';
+import { count, level, metricFolder } from './metric-folder.js';
 import { pageOf } from './shown-page.js';
 
 const OTHER_USER = 1234;
 
-const count = (value: number, labels: Readonly<Record<string, string>> = {}): Entry => ({
-  key: pythonKey('req', 'req_total', labels),
-  value,
-});
-const level = (value: number, time = 0): Entry => ({ key: pythonKey('level'), value, time });
 /** The entries of a histogram with the counts of its buckets. */
 const histogram = (sum: number, buckets: Readonly<Record<string, number>>): readonly Entry[] => [
   { key: pythonKey('lat', 'lat_sum'), value: sum },
@@ -40,39 +31,7 @@ const histogram = (sum: number, buckets: Readonly<Record<string, number>>): read
 ];
 
 describe('A poller of directories of metric files', () => {
-  const folder = temporaryFolder();
-  let pollers: Poller[] = [];
-  let clocks = new SetClocks();
-  beforeEach(() => {
-    clocks = new SetClocks();
-    mkdirSync(folder.path('shop'), { mode: 0o755 });
-  });
-  afterEach(() => {
-    for (const poller of pollers) poller.close();
-    pollers = [];
-  });
-
-  const polling = (
-    own: Partial<MultiprocessSettings> = {},
-    options: MultiprocessPollerOptions = {},
-  ): Poller => {
-    const directories = [folder.path('shop')];
-    const settings = { ...defaultsOf(MULTIPROCESS_SETTINGS), directories, ...own, app: 'shop' };
-    const poller = multiprocessPollers(settings, { clocks, ...options })('web.1');
-    pollers.push(poller);
-    return poller;
-  };
-  const write = (name: string, entries: readonly Entry[], stride: 8 | 16 = 16): string => {
-    const path = folder.path(name.includes('/') ? name : `shop/${name}`);
-    writeFileSync(path, fileBytes(entries, stride, 4096), { mode: 0o644 });
-    return path;
-  };
-  /** The lines of the page that begin with a text. */
-  const lines = (poller: Poller, start: string): readonly string[] =>
-    pageOf(poller)
-      .page.split('\n')
-      .filter((line) => line.startsWith(start));
-  const reasonOf = (poller: Poller): string => folder.bare(pollAll(poller).publisher.reason);
+  const { folder, poller: polling, write, lines, reasonOf, pass } = metricFolder();
 
   describe('of one application', () => {
     it('sums counters over all files, and shows their names, help and labels', () => {
@@ -265,7 +224,7 @@ describe('A poller of directories of metric files', () => {
       folder.write('shop/counter_1.db', '');
       const poller = polling();
       expect(reasonOf(poller)).to.equal('1 metric file is shown');
-      clocks.ms += 6000;
+      pass(6000);
       expect(reasonOf(poller)).to.match(/1 left out: shop\/counter_1.db is empty/);
       write('counter_1.db', [count(3)]);
       expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
@@ -431,6 +390,19 @@ describe('A poller of directories of metric files', () => {
       rmSync(folder.path('a'), { recursive: true });
       expect(lines(poller, 'req_total')).to.deep.equal(['req_total{service="b"} 4']);
     });
+  });
+
+  it('reads changed values for a page, and not in other polls', () => {
+    write('counter_1.db', [count(3)]);
+    // After a recent change of the directory, each poll reads all files.
+    utimesSync(folder.path('shop'), 1, 1);
+    const poller = polling();
+    const before = valuesOf(pollAll(poller));
+    write('counter_1.db', [count(5)]);
+    let result = poller.poll(false);
+    while (result.hasMore) result = poller.poll(false);
+    expect(valuesOf(result)).to.deep.equal(before);
+    expect(valuesOf(pollAll(poller))).not.to.deep.equal(before);
   });
 
   it('reads many files in several polls', () => {
