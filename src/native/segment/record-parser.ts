@@ -61,6 +61,7 @@ const SCHEMA = wordOf(RECORD.text3);
 const MIN_UNSAFE_WORD = 2 ** 21;
 const BYTE = 0xff;
 
+const NO_WORDS = new Uint32Array(0);
 const NO_DECLARATION: Declaration = {
   name: '',
   type: 'u64',
@@ -91,8 +92,8 @@ export class RecordParser {
     frameOffset: 0,
     frameWords: 0,
   };
-  #words: Uint32Array = new Uint32Array(0);
-  #bytes: Uint8Array = new Uint8Array(0);
+  #words: Uint32Array = NO_WORDS;
+  #bytes: Uint8Array = new Uint8Array(NO_WORDS.buffer);
   /** First word and index of the current record. */
   #at = 0;
   #index = 0;
@@ -124,6 +125,12 @@ export class RecordParser {
     if (kind === RECORD_KIND.tombstone)
       return { kind: 'tombstone', id: this.#id(words, at + OWNER) };
     throw this.#fail(`its kind is ${kind}, allowed: 1 to ${Object.keys(RECORD_KIND).length}`);
+  }
+
+  /** Forgets the last words, so that their memory can be freed: up to 64 KiB for each segment. */
+  forget(): void {
+    this.#words = NO_WORDS;
+    this.#bytes = new Uint8Array(NO_WORDS.buffer);
   }
 
   #object(): ObjectRecord {

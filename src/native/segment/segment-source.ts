@@ -84,6 +84,7 @@ export class SegmentSource implements Source {
     this.#apply(batch, changes, budget);
     if (this.#at < batch.words.length) return { changes, hasMore: true };
     this.#batch = undefined;
+    this.#parser.forget();
     if (!batch.isLast) return { changes, hasMore: true };
     if (this.#hasSwitched) this.#sweep = this.#tree.sweep();
     this.#hasSwitched = false;
