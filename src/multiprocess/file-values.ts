@@ -75,6 +75,11 @@ export class MetricValues implements FileValues {
     return this.#used;
   }
 
+  /** The number of entries. */
+  get size(): number {
+    return this.#numbers.length;
+  }
+
   /** Whether the last read found a header. A process makes an empty file, and then lets it grow. */
   get hasHeader(): boolean {
     return this.#hasHeader;

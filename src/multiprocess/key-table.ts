@@ -11,6 +11,8 @@ export interface SharedKey {
   readonly labelsText: string;
   /** The upper bound and the other labels, if the labels have a valid bound. */
   readonly bucket: { readonly bound: number; readonly labels: EntryKey['labels'] } | undefined;
+  /** The labels without `pid`, and their text: the libraries replace or drop a label of this name of a gauge. */
+  readonly gauge: { readonly labels: EntryKey['labels']; readonly labelsText: string };
   /** The number of entries with this key. */
   uses: number;
 }
@@ -37,16 +39,17 @@ export class KeyTable {
 }
 
 function newKey(text: string, parsed: EntryKey | string): SharedKey {
-  if (typeof parsed === 'string')
-    return { text, parsed, labelsText: '', bucket: undefined, uses: 0 };
-  const { le, ...labels } = parsed.labels;
+  const labels = typeof parsed === 'string' ? {} : parsed.labels;
+  const { le, ...others } = labels;
+  const ofGauge = Object.fromEntries(Object.entries(labels).filter(([name]) => name !== 'pid'));
   const bound = le === undefined ? undefined : boundOf(le);
-  const isBucket = bound !== undefined && parsed.sample.endsWith('_bucket');
+  const isBucket =
+    bound !== undefined && typeof parsed !== 'string' && parsed.sample.endsWith('_bucket');
   return {
-    ...{ text, parsed },
-    labelsText: labelsTextOf(isBucket ? labels : parsed.labels),
-    bucket: isBucket ? { bound, labels } : undefined,
-    uses: 0,
+    ...{ text, parsed, uses: 0 },
+    labelsText: labelsTextOf(isBucket ? others : labels),
+    bucket: isBucket ? { bound, labels: others } : undefined,
+    gauge: { labels: ofGauge, labelsText: labelsTextOf(ofGauge) },
   };
 }
 

@@ -1,6 +1,6 @@
 // The metrics of a directory: finds the numbers to which the entries of its files belong, as the libraries merge them.
 import type { Dialect, EntryKey } from './entry-key.js';
-import { rubyIdOf } from './file-name.js';
+import { GAUGE_MODES, rubyIdOf } from './file-name.js';
 import type { FileKind, FileName } from './file-name.js';
 import type { NumberRule } from './folded-number.js';
 import { labelsTextOf } from './key-table.js';
@@ -211,15 +211,16 @@ interface EntryPlace {
 
 /** The place of an entry; undefined if the libraries write no such entry into this kind of file. */
 function placeOf(
-  { kind, id }: FileName,
-  { bucket, labelsText }: SharedKey,
+  file: FileName,
+  key: SharedKey,
   { family, sample, labels, dialect }: EntryKey,
 ): EntryPlace | undefined {
+  const { bucket, labelsText } = key;
   const suffix = sample.startsWith(family) ? sample.slice(family.length) : undefined;
   const place = (part: SeriesPart, metric = family): EntryPlace => ({
     ...{ metric, labels, labelsText, part },
   });
-  switch (kind) {
+  switch (file.kind) {
     case 'counter':
       return suffix === '' || suffix === '_total' ? place('value', sample) : undefined;
     case 'summary':
@@ -231,28 +232,29 @@ function placeOf(
       if (suffix === '_count' && dialect === 'ruby') return place('count');
       return suffix === '_sum' ? place('sum') : undefined;
     default:
-      return suffix === '' ? gaugePlace(kind, id, labels, dialect, sample) : undefined;
+      return suffix === ''
+        ? { metric: sample, part: 'value', ...gaugeLabels(file, key, dialect) }
+        : undefined;
   }
 }
 
-/** The place of a gauge. The library replaces or drops a label `pid` of its own. */
-function gaugePlace(
-  kind: FileKind,
-  id: string,
-  labels: EntryKey['labels'],
+/** The labels of a gauge, with `pid` if each process has a series of its own. */
+function gaugeLabels(
+  { kind, id }: FileName,
+  { gauge }: SharedKey,
   dialect: Dialect,
-  metric: string,
-): EntryPlace {
-  const own = Object.entries(labels).filter(([name]) => name !== PID);
-  const pid = dialect === 'ruby' ? rubyIdOf(id) : id;
-  const all = Object.fromEntries(
-    gaugeRule(kind) === 'last' ? [...own, [PID, pid]] : own,
-  ) as EntryKey['labels'];
-  return { metric, labels: all, labelsText: labelsTextOf(all), part: 'value' };
+): Pick<EntryPlace, 'labels' | 'labelsText'> {
+  if (gaugeRule(kind) !== 'last') return gauge;
+  const labels = { ...gauge.labels, [PID]: dialect === 'ruby' ? rubyIdOf(id) : id };
+  return { labels, labelsText: labelsTextOf(labels) };
 }
 
-const gaugeRule = (kind: FileKind): NumberRule =>
-  GAUGE_RULES[kind.replace(/^gauge_(?:live)?/, '')] ?? 'last';
+/** The rules by kind of file, since each entry needs one. */
+const RULES = new Map<FileKind, NumberRule>(
+  GAUGE_MODES.map((mode) => [`gauge_${mode}`, GAUGE_RULES[mode.replace(/^live/, '')] ?? 'last']),
+);
+
+const gaugeRule = (kind: FileKind): NumberRule => RULES.get(kind) ?? 'last';
 
 function newSeries(
   { kind, dialect }: SeriesGroup,

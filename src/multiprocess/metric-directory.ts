@@ -1,6 +1,6 @@
 // One directory with the metric files of an application: opens and reads its files, and shows their metrics.
 import { lstatSync } from 'node:fs';
-import { Fault } from '../errors.js';
+import { Fault, codeOf } from '../errors.js';
 import { CachedRead, readNames, truncationWarning } from '../foreign/directory-listing.js';
 import type { Clocks, DirectoryNames } from '../foreign/directory-listing.js';
 import { gauge } from '../foreign/polled-source.js';
@@ -159,10 +159,14 @@ export class MetricDirectory {
     this.#setOwn({ files: 0, bytes: 0, deadFiles: 0, leftOutFiles: 0, leftOutEntries: 0 });
   }
 
-  /** Whether the path leads to the open directory. */
+  /** Whether the path leads to the open directory; true while the exporter may not know it. */
   get isThere(): boolean {
-    const stat = lstatSync(this.#path, { bigint: true, throwIfNoEntry: false });
-    return stat !== undefined && `${stat.dev}:${stat.ino}` === this.#directory.key;
+    try {
+      const { dev, ino } = lstatSync(this.#path, { bigint: true });
+      return `${dev}:${ino}` === this.#directory.key;
+    } catch (error) {
+      return !isGone(error) && codeOf(error) !== 'ENOTDIR';
+    }
   }
 
   /** The number of files. */
@@ -180,12 +184,17 @@ export class MetricDirectory {
     let order = 0;
     for (const [name, file] of this.#files) {
       order++;
+      const isSample = (order + this.#rounds) % SAMPLED_EVERY === 0;
+      if (isSample) yield 1;
       if (file.isFinal) {
-        if ((order + this.#rounds) % SAMPLED_EVERY !== 0) continue;
+        if (!isSample) continue;
         this.#sample(name, file);
-      } else if (isFull || this.#isNewList || file.identity === '') this.#read(name, file);
-      else continue;
-      yield READ_STEPS;
+        yield READ_STEPS;
+      } else if (isFull || this.#isNewList || file.identity === '') {
+        const { size } = file.values;
+        this.#read(name, file);
+        yield READ_STEPS + (file.values.size - size) / ADDED_A_STEP;
+      }
     }
     this.#isNewList = false;
     yield* this.#workers.checking();
@@ -341,21 +350,24 @@ export class MetricDirectory {
   #read(name: string, file: TrackedFile): boolean {
     if (this.#isNewList && file.open?.isUnlinked === true) this.#beginAnew(file);
     if (file.open !== undefined) return this.#attempt(file, file.open);
+    let open: VerifiedFile | undefined;
     try {
-      const open = new VerifiedFile(`${this.#directory.path}/${name}`, this.#trust, MAX_BYTES);
+      open = new VerifiedFile(`${this.#directory.path}/${name}`, this.#trust, MAX_BYTES);
       const { key } = open.identity;
       if (file.identity !== '' && file.identity !== key) this.#beginAnew(file);
       if (file.identity === '') this.#identify(file, open);
       const hasChanged = this.#attempt(file, open);
-      if (this.#context.descriptors.free > 0) {
+      if (this.#context.descriptors.free >= 1) {
         this.#context.descriptors.free--;
         file.open = open;
-      } else open.close();
+      }
       return hasChanged;
     } catch (error) {
       // The next list of names lacks the file. Until then, its last values stay.
       if (!isGone(error)) file.fault = unreadableReason(error);
       return false;
+    } finally {
+      if (file.open !== open) open?.close();
     }
   }
 
@@ -406,6 +418,8 @@ export class MetricDirectory {
 
 /** The budget steps for reading a file, and for reading what a process uses. */
 const READ_STEPS = 4;
+/** Adding this many entries takes a step. */
+const ADDED_A_STEP = 4;
 const PROCESS_STEPS = 16;
 /** Of the files of processes that have ended, one in so many is read in each round. */
 const SAMPLED_EVERY = 64;

@@ -46,7 +46,7 @@ const MAX_WARNINGS = 16;
 /** Each series has a slab of its own, since it may be removed alone. */
 const SLAB = 1;
 /** The work budget of one poll: about a hundred files. */
-const POLL_BUDGET = { ms: SLICE_MS, leastSteps: 64, stepsPerClockRead: 16 };
+const POLL_BUDGET = { ms: SLICE_MS, leastSteps: 32, stepsPerClockRead: 16 };
 
 export const multiprocessPollers =
   (settings: OwnSettings, options: MultiprocessPollerOptions = {}): PollerFactory =>
