@@ -98,8 +98,10 @@ const isArray = (value: unknown): value is readonly unknown[] => Array.isArray(v
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** The maximum number of characters of a value in a message. */
+/** The maximum number of characters of a text in a message. */
 const MAX_SHOWN = 64;
 
-const shown = (value: unknown): string =>
-  value === undefined ? 'nothing' : JSON.stringify(value).slice(0, MAX_SHOWN);
+const shown = (value: unknown): string => {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_SHOWN));
+  return value === undefined ? 'nothing' : `of the type ${isArray(value) ? 'array' : typeof value}`;
+};

@@ -121,7 +121,7 @@ export class MetricValues implements FileValues {
       number.remove(this, index, stay);
       metrics.change(number.owner);
     }
-    this.#context.limits.entries += this.#numbers.length;
+    this.#context.limits.entries += this.#keys.length;
     this.#numbers.length = this.#keys.length = 0;
     this.#leftOut = 0;
     this.#refusal = '';
@@ -191,7 +191,6 @@ export class MetricValues implements FileValues {
     const { stride, entries } = readChain(bytes, this.#used, this.#stride);
     if (entries.length > this.#context.limits.entries)
       throw new Fault('NATIVE_FAILED', 'would exceed the number of entries that a target may have');
-    this.#context.limits.entries -= entries.length;
     const known = this.values.length;
     const hasTimes = stride === 16 && this.name.kind.endsWith('mostrecent');
     this.values = enlarged(this.values, known + entries.length);
@@ -209,14 +208,14 @@ export class MetricValues implements FileValues {
       if (this.times !== undefined) this.times[index] = buffer.doubles[at + 1] ?? 0;
       const key = keys.add(bytes, keyStart, keyEnd);
       this.#keys.push(key);
+      this.#context.limits.entries--;
       const number = metrics.numberOf(this.name, key);
-      if (number instanceof FoldedNumber) {
-        this.#numbers.push(number);
-        number.add(this, index);
-        metrics.change(number.owner);
-      } else {
-        this.#numbers.push(undefined);
-        if (this.#leftOut++ === 0) this.#refusal = `key ${shown(key.text)} ${number}`;
+      const isInput = number instanceof FoldedNumber && number.add(this, index);
+      this.#numbers.push(isInput ? number : undefined);
+      if (isInput) metrics.change(number.owner);
+      else if (this.#leftOut++ === 0) {
+        const reason = number instanceof FoldedNumber ? 'repeats a series of its file' : number;
+        this.#refusal = `key ${shown(key.text)} ${reason}`;
       }
     }
     this.#fingerprint = this.#fingerprintOf(this.values.length);

@@ -21,9 +21,8 @@ export class FoldedNumber<O = unknown> {
   readonly rule: NumberRule;
   /** Whether an input has changed since the last call of `fold`. */
   isChanged = true;
-  /** The inputs: a file, and the index of the entry in it. */
-  readonly #files: FileValues[] = [];
-  readonly #indexes: number[] = [];
+  /** The index of the entry in each file that is an input, in the order in which the files were added. */
+  readonly #inputs = new Map<FileValues, number>();
   /** The sum of the inputs that were removed and stay counted. */
   #kept: number | undefined;
   #value: number | undefined;
@@ -33,14 +32,9 @@ export class FoldedNumber<O = unknown> {
     this.rule = rule;
   }
 
-  /** The number of inputs. */
-  get size(): number {
-    return this.#files.length;
-  }
-
   /** Whether the number has no value, and needs none. */
   get isEmpty(): boolean {
-    return this.#files.length === 0 && this.#kept === undefined;
+    return this.#inputs.size === 0 && this.#kept === undefined;
   }
 
   /** The last result of `fold`. */
@@ -48,19 +42,18 @@ export class FoldedNumber<O = unknown> {
     return this.#value;
   }
 
-  add(file: FileValues, index: number): void {
-    this.#files.push(file);
-    this.#indexes.push(index);
+  /** Adds an input. Returns false if another entry of the file is one: a process has one value of a series. */
+  add(file: FileValues, index: number): boolean {
+    if (this.#inputs.has(file)) return false;
+    this.#inputs.set(file, index);
     this.isChanged = true;
+    return true;
   }
 
   /** Removes an input. @param isKept whether its value stays in the sum */
   remove(file: FileValues, index: number, isKept: boolean): void {
-    let at = this.#files.indexOf(file);
-    while (at >= 0 && this.#indexes[at] !== index) at = this.#files.indexOf(file, at + 1);
-    if (at < 0) return;
-    this.#files.splice(at, 1);
-    this.#indexes.splice(at, 1);
+    if (this.#inputs.get(file) !== index) return;
+    this.#inputs.delete(file);
     this.isChanged = true;
     const value = file.values[index] ?? NaN;
     // A NaN that stays would make the sum NaN for ever.
@@ -76,18 +69,16 @@ export class FoldedNumber<O = unknown> {
   #folded(): number | undefined {
     const { rule } = this;
     if (rule === 'latest') return this.#latest();
-    if (rule === 'last') return this.#valueAt(this.#files.length - 1);
+    let result: number | undefined;
     if (rule === 'sum' || rule === 'count') {
       if (this.isEmpty) return undefined;
-      let sum = this.#kept ?? 0;
-      for (let at = 0; at < this.#files.length; at++) sum += this.#valueAt(at) ?? 0;
-      return rule === 'count' ? withoutRounding(sum, this.#value ?? -Infinity) : sum;
+      result = this.#kept ?? 0;
+      for (const [{ values }, index] of this.#inputs) result += values[index] ?? 0;
+      return rule === 'count' ? withoutRounding(result, this.#value ?? -Infinity) : result;
     }
-    const foldTwo = FOLDS[rule];
-    let result = this.#valueAt(0);
-    for (let at = 1; at < this.#files.length; at++) {
-      const next = this.#valueAt(at);
-      if (result !== undefined && next !== undefined) result = foldTwo(result, next);
+    for (const [{ values }, index] of this.#inputs) {
+      const next = values[index] ?? NaN;
+      result = result === undefined || rule === 'last' ? next : FOLDS[rule](result, next);
     }
     return result;
   }
@@ -99,18 +90,14 @@ export class FoldedNumber<O = unknown> {
   #latest(): number | undefined {
     let latest: number | undefined;
     let latestTime = 0;
-    for (let at = 0; at < this.#files.length; at++) {
-      const time = this.#files[at]?.times?.[this.#indexes[at] ?? 0] ?? 0;
-      const value = this.#valueAt(at);
+    for (const [{ values, times }, index] of this.#inputs) {
+      const time = times?.[index] ?? 0;
+      const value = values[index];
       if (value === undefined || !(time > 0) || time < latestTime) continue;
       if (latest !== undefined && time === latestTime && !(value > latest)) continue;
       latest = value;
       latestTime = time;
     }
     return latest;
-  }
-
-  #valueAt(at: number): number | undefined {
-    return this.#files[at]?.values[this.#indexes[at] ?? 0];
   }
 }

@@ -40,12 +40,12 @@ describe('The key of an entry', () => {
     '{}': /no JSON array/,
     '[]': /metric name nothing/,
     '["a"]': /metric name nothing/,
-    '[1,"a",{},""]': /metric name 1,/,
+    '[1,"a",{},""]': /metric name of the type number,/,
     '["a b","a",{},""]': /metric name "a b"/,
     '["a","a"]': /no labels/,
     '["a","a",null,""]': /no labels/,
     '["a","a",{},"",1]': /no labels/,
-    '["a","a",{},1]': /help 1/,
+    '["a","a",{},1]': /help of the type number/,
     '["a","a",{"b":1},""]': /repeats a label, or has a value/,
     '["a","a",{"b":"1","b":"2"},""]': /repeats a label/,
     '["a","a",{"__name__":"b"},""]': /label name "__name__"/,
@@ -54,7 +54,7 @@ describe('The key of an entry', () => {
     '["a","a",{},"\\udfff"]': /help "\\udfff"/,
     '["a","a",["b"],[]]': /as many values/,
     '["a","a",["b","b"],["1","2"]]': /repeats the label b/,
-    '["a","a",["b"],[{}]]': /label value \{\}/,
+    '["a","a",["b"],[{}]]': /label value of the type object/,
     '["a","a",[],[],"help"]': /as many values/,
   };
   for (const [key, fault] of Object.entries(invalid))
@@ -65,6 +65,12 @@ describe('The key of an entry', () => {
   it('is refused if it is no UTF-8', () => {
     const bytes = Buffer.concat([Buffer.from('["a","a",{},"'), Buffer.of(0xff), Buffer.from('"]')]);
     expect(parseKey(bytes)).to.match(/UTF-8/);
+  });
+
+  it('is refused if it has a deep array in place of a text', () => {
+    const deep = '['.repeat(9000) + ']'.repeat(9000);
+    for (const key of [`[${deep},"a",{},""]`, `["a","a",{},${deep}]`, `["a","a",["b"],[${deep}]]`])
+      expect(parsed(key)).to.match(/of the type array, allowed/);
   });
 
   it('is refused if it is very long or has very many labels', () => {

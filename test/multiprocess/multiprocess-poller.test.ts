@@ -220,6 +220,29 @@ describe('A poller of directories of metric files', () => {
       expect(reasonOf(polling())).to.match(/has the name a, which no summary named a has/);
     });
 
+    it('leaves out an entry whose key is no text but nested arrays', () => {
+      const key = `[${'['.repeat(9000)}${']'.repeat(9000)},"a",{},""]`;
+      write('counter_1.db', [{ key, value: 1 }, count(3)]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      expect(reasonOf(poller)).to.match(
+        /counter_1.db: key .* has the metric name of the type array/,
+      );
+    });
+
+    it('takes the first of several entries of a file that are one series', () => {
+      write('counter_1.db', [count(3), count(4), count(5)]);
+      const path = write('counter_2.db', [count(6), count(7)]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 9']);
+      expect(lines(poller, 'multiprocess_left_out_entries')).to.deep.equal([
+        'multiprocess_left_out_entries 3',
+      ]);
+      expect(reasonOf(poller)).to.match(/counter_1.db: key .* repeats a series of its file/);
+      rmSync(path);
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 9']);
+    });
+
     it('takes an empty file for a new one, until it has been empty for long', () => {
       folder.write('shop/counter_1.db', '');
       const poller = polling();
