@@ -258,7 +258,7 @@ export class FoldedSource extends PolledSource {
       );
       return;
     }
-    const input = { variable, folded, low: -1, high: -1, value: undefined };
+    const input = { variable, folded, low: -1, high: -1, value: undefined, read: 0 };
     member.inputs.add(input);
     folded.inputs.add(input);
     worker.inputs.set(id, input);

@@ -14,6 +14,8 @@ export interface Input {
   low: number;
   high: number;
   value: InputValue | undefined;
+  /** The number of the last read; 0 before the first one. */
+  read: number;
 }
 
 /** A variable of the folded tree. */
@@ -55,6 +57,7 @@ const INPUTS_A_STEP = 1024;
 export class InputReader {
   /** The buffers that no read uses now. There are as many as reads have taken turns. */
   readonly #free: SlotBuffers[] = [];
+  #reads = 0;
 
   /**
    * Reads the values of a worker in one step. If the segment cannot be read, the last values stay.
@@ -73,6 +76,7 @@ export class InputReader {
     const last = this.#free.pop();
     const buffers = last !== undefined && last.words.length >= slots ? last : newBuffers(slots);
     const { values, words, former } = buffers;
+    const number = ++this.#reads;
     let read: number;
     let compared = 0;
     try {
@@ -87,6 +91,9 @@ export class InputReader {
     }
     for (const input of inputs.values()) {
       if (++compared % INPUTS_A_STEP === 0) yield;
+      // A later read was faster.
+      if (input.read > number) continue;
+      input.read = number;
       const { slot, incarnation, type } = input.variable;
       const [low = 0, high = 0] = [values[2 * slot], values[2 * slot + 1]];
       const word = words[slot] ?? 0;

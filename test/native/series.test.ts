@@ -88,6 +88,8 @@ describe('A variable that states its series', () => {
   const refused: readonly [string, string, ValueType, Record<string, string>][] = [
     ['a name that is no name of a metric', 'a-b', 'u64', {}],
     ['a label that is no name of a label', 'a', 'u64', { 'b-c': '1' }],
+    ['a name with a label in it', 'a{b="1"}', 'u64', {}],
+    ['a label with another one in it', 'a', 'u64', { 'b="1",c': '2' }],
     ['the label of the buckets', 'a', 'histogram', { le: '1' }],
     ['a string', 'a', 'string', {}],
   ];

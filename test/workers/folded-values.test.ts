@@ -19,7 +19,7 @@ describe('the values of a worker', () => {
     const source = new Changing();
     const { variable } = source;
     const folded = { isCounter: true } as FoldedVariable;
-    const input: Input = { variable, folded, low: -1, high: -1, value: undefined };
+    const input: Input = { variable, folded, low: -1, high: -1, value: undefined, read: 0 };
     const reader = new InputReader();
     const read = (): Input['value'] => {
       const inputs = new Map([[variable.id, input]]);
@@ -27,5 +27,25 @@ describe('the values of a worker', () => {
       return input.value;
     };
     expect([read(), read()]).to.deep.equal([undefined, 1n]);
+  });
+
+  it('are those of the later one of two reads that take turns', () => {
+    const source = new FakeSource();
+    const object = source.addObject('h.1.a', 'A');
+    const inputs = new Map<number, Input>();
+    let slots = 0;
+    for (let number = 0; number < 1100; number++) {
+      const variable = source.addVariable(object, `v${number}`, { type: 'u64', value: 1n });
+      const folded = { isCounter: true } as FoldedVariable;
+      inputs.set(variable.id, { variable, folded, low: -1, high: -1, value: undefined, read: 0 });
+      slots = Math.max(slots, variable.slot + 1);
+    }
+    const reader = new InputReader();
+    const earlier = reader.reading({ source, inputs, slots }, new Set());
+    earlier.next();
+    for (const { variable } of inputs.values()) source.setSlot(variable, 2n);
+    reader.read({ source, inputs, slots }, new Set());
+    while (earlier.next().done !== true);
+    for (const { value } of inputs.values()) expect(value).to.equal(2n);
   });
 });

@@ -55,11 +55,8 @@ interface RegistrySeries {
 
 /** A published series. */
 interface Published {
-  /** Undefined for a series that cannot be published. */
-  readonly handle: PublishedValues[keyof PublishedValues] | undefined;
+  readonly handle: PublishedValues[keyof PublishedValues];
   readonly set: (series: RegistrySeries) => void;
-  /** The number of the last update that had the series. */
-  update: number;
 }
 
 const MAX_INTERVAL_MS = 2 ** 31 - 1;
@@ -83,11 +80,14 @@ export async function publishRegistry(
   const { warn = warnOnStderr } = own;
   const id = [hostname().replaceAll('.', '_'), String(own.pid ?? process.pid), app].join('.');
   const mirror = new RegistryMirror(publisher, publisher.addRoot(id, 'Registry'), warn);
-  let updating: Promise<void> | undefined;
-  const update = (): Promise<void> =>
-    (updating ??= collected().finally(() => {
-      updating = undefined;
+  let last = Promise.resolve();
+  let open = 0;
+  const update = (): Promise<void> => {
+    open++;
+    return (last = last.then(collected).finally(() => {
+      open--;
     }));
+  };
   const collected = async (): Promise<void> => {
     try {
       mirror.take(await register.getMetricsAsJSON());
@@ -96,7 +96,10 @@ export async function publishRegistry(
       mirror.warnOnce('', `the metrics of the registry cannot be collected: ${String(error)}`);
     }
   };
-  const timers = [setInterval(() => void update(), intervalMs)];
+  const tick = (): void => {
+    if (open === 0) void update();
+  };
+  const timers = [setInterval(tick, intervalMs)];
   if (publisher.heartbeatMs > 0)
     timers.push(setInterval(() => publisher.beat(), publisher.heartbeatMs));
   for (const timer of timers) timer.unref();
@@ -124,7 +127,6 @@ class RegistryMirror {
   /** The published series by name, type, bounds and labels. */
   readonly #published = new Map<string, Published>();
   readonly #warned = new Set<string>();
-  #updates = 0;
 
   constructor(publisher: Publisher, root: PublishedObject, warn: (sentence: string) => void) {
     this.#publisher = publisher;
@@ -132,16 +134,23 @@ class RegistryMirror {
     this.#warn = warn;
   }
 
-  /** Publishes the values, and removes the series that are gone. */
+  /** Removes the series that are gone, and publishes the values of the others. */
   take(metrics: readonly RegistryMetric[]): void {
-    this.#updates++;
+    const wanted = new Map<string, () => void>();
     for (const metric of metrics)
-      for (const series of seriesOf(metric)) this.#publish(metric, series);
-    for (const [key, published] of this.#published) {
-      if (published.update === this.#updates) continue;
-      if (published.handle !== undefined) this.#publisher.removeVariable(published.handle);
-      this.#published.delete(key);
-    }
+      for (const series of seriesOf(metric)) {
+        const schema = schemaOf(metric.type, series);
+        const key = JSON.stringify([metric.name, metric.type, schema, series.labels]);
+        wanted.set(key, () => this.#publish(key, metric, series, schema));
+      }
+    for (const [key, { handle }] of this.#published)
+      if (!wanted.has(key)) {
+        this.#publisher.removeVariable(handle);
+        this.#published.delete(key);
+      }
+    // Series without room are tried again, and counted anew.
+    this.#publisher.setDropped(0, 0);
+    for (const publish of wanted.values()) publish();
   }
 
   /** Writes a warning, once for each subject. */
@@ -151,13 +160,22 @@ class RegistryMirror {
     this.#warn(sentence);
   }
 
-  #publish(metric: RegistryMetric, series: RegistrySeries): void {
-    const schema = schemaOf(metric.type, series);
-    const key = JSON.stringify([metric.name, metric.type, schema, series.labels]);
-    const published = this.#published.get(key) ?? this.#add(metric, series, schema);
-    this.#published.set(key, published);
-    published.update = this.#updates;
-    published.set(series);
+  #publish(
+    key: string,
+    metric: RegistryMetric,
+    series: RegistrySeries,
+    schema: readonly number[],
+  ): void {
+    try {
+      const published = this.#published.get(key) ?? this.#add(metric, series, schema);
+      if (published.handle.ref === undefined) return;
+      this.#published.set(key, published);
+      published.set(series);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      const { name } = metric;
+      this.warnOnce(name, `metric ${name} of the registry is left out: ${error.message}`);
+    }
   }
 
   #add(
@@ -165,27 +183,21 @@ class RegistryMirror {
     { labels }: RegistrySeries,
     schema: readonly number[],
   ): Published {
-    const [publisher, root, update] = [this.#publisher, this.#root, this.#updates];
+    const [publisher, root] = [this.#publisher, this.#root];
     const options = { help, labels };
-    try {
-      if (type === 'histogram') {
-        const handle = publisher.addVariable(root, name, 'histogram', { ...options, schema });
-        return { handle, update, set: (now) => handle.set(countsOf(now, schema), now.sum) };
-      }
-      if (type === 'summary') {
-        const handle = publisher.addVariable(root, name, 'summary', { ...options, schema });
-        const valuesOf = ({ values }: RegistrySeries) =>
-          schema.map((quantile) => values.get(String(quantile)) ?? NaN);
-        return { handle, update, set: (now) => handle.set(now.count, now.sum, valuesOf(now)) };
-      }
-      const kind = type === 'counter' || type === 'gauge' ? type : 'unknown';
-      const handle = publisher.addVariable(root, name, 'f64', { ...options, kind });
-      return { handle, update, set: ({ values }) => handle.set(values.get('') ?? NaN) };
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      this.warnOnce(name, `metric ${name} of the registry is left out: ${error.message}`);
-      return { handle: undefined, update, set: () => undefined };
+    if (type === 'histogram') {
+      const handle = publisher.addVariable(root, name, 'histogram', { ...options, schema });
+      return { handle, set: (now) => handle.set(countsOf(now, schema), now.sum) };
     }
+    if (type === 'summary') {
+      const handle = publisher.addVariable(root, name, 'summary', { ...options, schema });
+      const valuesOf = ({ values }: RegistrySeries) =>
+        schema.map((quantile) => values.get(String(quantile)) ?? NaN);
+      return { handle, set: (now) => handle.set(now.count, now.sum, valuesOf(now)) };
+    }
+    const kind = type === 'counter' || type === 'gauge' ? type : 'unknown';
+    const handle = publisher.addVariable(root, name, 'f64', { ...options, kind });
+    return { handle, set: ({ values }) => handle.set(values.get('') ?? NaN) };
   }
 }
 

@@ -220,6 +220,12 @@ function checkedSeries(name: string, type: ValueType, labels: Readonly<Record<st
   const series = seriesName(name, labels);
   const read = parseSeriesName(series, type);
   if (typeof read === 'string') throw new RangeError(`addVariable: the series ${read}`);
+  // A name may contain what reads as a label.
+  for (const part of [name, ...Object.keys(labels)])
+    if (!/^[\w:]*$/.test(part))
+      throw new RangeError(
+        `addVariable: the series has the name ${shownValue(part)}, allowed: letters, digits, _ and :`,
+      );
   checkValue('addVariable: name and labels', series, seriesText);
   return series;
 }

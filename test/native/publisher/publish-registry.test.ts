@@ -151,6 +151,49 @@ describe('A published registry of prom-client', () => {
     expect(shown(serve())).to.deep.equal(expected);
   });
 
+  it('publishes the other metrics if one has invalid values, and again once these are valid', async () => {
+    const { registry } = everyMetric();
+    const expected = contentOf(await registry.metrics());
+    let count = 0.5;
+    const own = {
+      getMetricsAsJSON: async () => [
+        {
+          ...{ name: 'odd', help: 'Odd.', type: 'histogram' },
+          values: [
+            { labels: { le: '+Inf' }, value: count, metricName: 'odd_bucket' },
+            { labels: {}, value: 1, metricName: 'odd_sum' },
+            { labels: {}, value: count, metricName: 'odd_count' },
+          ],
+        },
+        ...(await registry.getMetricsAsJSON()),
+      ],
+    };
+    const warnings: string[] = [];
+    const { update } = await publish(own, (sentence) => void warnings.push(sentence));
+    expect(warnings.join()).to.match(/^metric odd of the registry is left out: .*0\.5/);
+    const served = serve();
+    expect(shown(served).samples).to.include.members(expected.samples);
+    count = 2;
+    await update();
+    served.clock.advance(2000);
+    expect(shown(served).samples).to.include('["odd_count",[],2]');
+  });
+
+  it('publishes a series once there is room for it', async () => {
+    const registry = new Registry();
+    const gauge = new Gauge({ name: 'full', help: 'F.', labelNames: ['n'], registers: [registry] });
+    for (let number = 0; number < 5000; number++) gauge.set({ n: number }, number);
+    const { update } = await publish(registry);
+    const served = serve();
+    const count = () => shown(served).samples.length;
+    expect(count()).to.be.within(1000, 4999);
+    gauge.reset();
+    gauge.set({ n: 'last' }, 1);
+    await update();
+    served.clock.advance(2000);
+    expect(shown(served).samples).to.deep.equal(['["full",[["n","last"]],1]']);
+  });
+
   it('refuses wrong options and names them', async () => {
     const refused = async (options: Record<string, unknown>): Promise<string> =>
       publishRegistry(new Registry(), { serverKey: '82', app: 'demo', ...options }).then(
