@@ -22,8 +22,7 @@ class PublishedRegistry:
 
     def __init__(self, registry, publisher, root, interval):
         self._registry, self._publisher, self._root, self._interval = registry, publisher, root, interval
-        self._published = {}                    # (variable or None, number of its last update) by series
-        self._updates = 0
+        self._published = {}                    # variables by series
         self._warned = set()
         self._lock, self._ended = threading.Lock(), threading.Event()
 
@@ -37,15 +36,18 @@ class PublishedRegistry:
             except Exception as error:
                 self._warn("", f"the metrics of the registry cannot be collected: {error!r}")
                 return
-            self._updates += 1
+            wanted = {}
             for family in families:
                 for series in _series_of(family):
-                    self._publish(family, *series)
-            for key, (variable, update) in list(self._published.items()):
-                if update != self._updates:
-                    del self._published[key]
-                    if variable is not None:
-                        variable.remove()
+                    name, labels, type_, schema, _ = series
+                    wanted[name, type_, schema, tuple(sorted(labels.items()))] = family, series
+            for key in self._published.keys() - wanted.keys():
+                self._published.pop(key).remove()
+            for key, (family, series) in wanted.items():
+                try:
+                    self._publish(key, family, *series)
+                except ValueError as error:
+                    self._warn(series[0], f"metric {series[0]} of the registry is left out: {error}")
             self._publisher.notify()
 
     def close(self):
@@ -62,12 +64,11 @@ class PublishedRegistry:
         while not self._ended.wait(1):
             self._publisher.heartbeat()
 
-    def _publish(self, family, name, labels, type_, schema, value):
-        key = name, type_, schema, tuple(sorted(labels.items()))
-        variable, _ = self._published.get(key) or (self._add(family, name, labels, type_, schema), 0)
-        self._published[key] = variable, self._updates
-        if variable is None:
+    def _publish(self, key, family, name, labels, type_, schema, value):
+        variable = self._published.get(key) or self._add(family, name, labels, type_, schema)
+        if not variable.alive:                  # no room: the next update tries again
             return
+        self._published[key] = variable
         if type_ == shm.HISTOGRAM:
             variable.set_histogram(*value)
         elif type_ == shm.SUMMARY:
@@ -77,12 +78,8 @@ class PublishedRegistry:
 
     def _add(self, family, name, labels, type_, schema):
         kind = KINDS.get(family.type, shm.UNKNOWN) if type_ == shm.F64 else shm.UNKNOWN
-        try:
-            return self._publisher.add_variable(self._root, name, type_, kind=kind, help=family.documentation,
-                                                schema=schema, labels=labels, value=None)
-        except ValueError as error:
-            self._warn(name, f"metric {name} of the registry is left out: {error}")
-            return None
+        return self._publisher.add_variable(self._root, name, type_, kind=kind, help=family.documentation,
+                                            schema=schema, labels=labels, value=None)
 
     def _warn(self, subject, sentence):
         """Writes a warning to stderr, once for each subject."""

@@ -11,6 +11,7 @@ import { readyPage, scrape } from './page.js';
 const SCRIPT = `
 import os, sys, time
 from prometheus_client import *
+from prometheus_client.core import HistogramMetricFamily
 sys.path.insert(0, sys.argv[3])
 from shm_prometheus import publish_registry
 context, folder = sys.argv[1], sys.argv[2]
@@ -25,10 +26,11 @@ queue.labels("ü").set(float("-inf"))
 for value in 0.05, 0.5, 5, 50:
     delay.labels("/").observe(value)
     size.observe(value)
-failing = []
+failing, broken = [], []
 class Failing:
     def collect(self):
         if failing: raise OSError("no database")
+        if broken: return [HistogramMetricFamily("bad", "Bad.", buckets=[("1", 5), ("+Inf", 2)], sum_value=1)]
         return []
     describe = collect
 registry.register(Failing())
@@ -53,6 +55,8 @@ stage(2)
 registry.unregister(delay)
 Gauge("late", "Late.", registry=registry).set(7)
 stage(3)
+broken.append(True)
+published.update(), published.update()
 failing.append(True)
 published.update(), published.update()
 if os.fork() == 0:
@@ -101,6 +105,7 @@ for (const library of [PYTHON_0_16, PYTHON_0_21])
       }
       expect(await program.ended).to.deep.equal({ status: 0, signal: null });
       expect(program.stderr.match(/cannot be collected: OSError/g)).to.have.lengthOf(1);
+      expect(program.stderr.match(/metric bad of the registry is left out: /g)).to.have.lengthOf(1);
       await waitFor('503 after the end', async () =>
         (await scrape(await exporter.url())).status === 503 ? true : undefined,
       );
