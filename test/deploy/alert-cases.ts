@@ -46,6 +46,7 @@ const host = (name: string, app: string, labels: string): string =>
   `${name}{${AT},job="shm",app="${app}",server_key="${app}",root="h.1.${app}"${labels && `,${labels}`}}`;
 const jvm = (name: string, labels = '', pid = 7): string =>
   host(`jvm_${name}`, 'jvm', `pid="${pid}",main_class="Till"${labels && `,${labels}`}`);
+const files = (name: string): string => host(`multiprocess_${name}`, 'shop', '');
 const varnish = (name: string, labels = ''): string => host(`varnish_${name}`, 'varnish', labels);
 /** Of `all` lookups a minute, `hits` are hits until 20 minutes before the end, and `then` are hits from there on. */
 const lookups = (hit: string, miss: string, hits: number, then: number, all = 1000): Changes => {
@@ -454,6 +455,26 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'JvmsLeftOut',
     fires: { [host('jvm_processes_left_out', 'jvm', '')]: always(2) },
     silent: { [host('jvm_processes_left_out', 'jvm', '')]: lately(10, 0, 2) },
+  },
+  {
+    alert: 'MultiprocessFilesLeftOut',
+    fires: { [files('left_out_files')]: always(1) },
+    silent: { [files('left_out_files')]: lately(10, 0, 1) },
+  },
+  {
+    alert: 'MultiprocessEntriesLeftOut',
+    fires: { [files('left_out_entries')]: always(1) },
+    silent: { [files('left_out_entries')]: lately(10, 0, 1) },
+  },
+  {
+    alert: 'MultiprocessDeadFilesMany',
+    fires: { [files('dead_files')]: always(1001) },
+    silent: { [files('dead_files')]: always(1000) },
+  },
+  {
+    alert: 'MultiprocessDirectoryGrows',
+    fires: { [files('bytes')]: rising(2e5) },
+    silent: { [files('bytes')]: lately(24, 1e6, 50e6) },
   },
   {
     alert: 'VarnishChildDied',

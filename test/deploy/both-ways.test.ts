@@ -152,6 +152,26 @@ describe('the dashboards', () => {
       });
     }
 
+  it('have data in every panel of multiprocess.json', function () {
+    needsPrograms(this, 'promtool');
+    const labels = identityOf('shop', 'h.1.shop');
+    const page = seriesIn('multiprocess-prometheus_client-0.21.1.prom', labels);
+    const board = DASHBOARDS.get('multiprocess.json');
+    const queries = (board ? expressionsOf(board) : []).map(([, expr]) =>
+      selecting(expr, 'h.1.shop'),
+    );
+    // The recorded directory has no processes.
+    const ofProcesses = queries.flatMap(metricsOf).filter((each) => each.startsWith('process_'));
+    const processes = ofProcesses.map((each) => [`${each}{${labels},pid="7"}`, '1+1x100']);
+    const values = { ...page, ...(Object.fromEntries(processes) as Values) };
+    const expected = [...new Set(queries)].map((query) => ({
+      expr: `count(${query}) > bool 0`,
+      samples: [{ labels: '{}', value: 1 }],
+    }));
+    const name = 'workers';
+    expect(testRules(folder.path('test.yml'), [], [{ name, values, expected }])).to.equal('');
+  });
+
   for (const { name, series } of WAYS)
     it(`have data in every panel of shm_exporter.json (${name})`, function () {
       needsPrograms(this, 'promtool');

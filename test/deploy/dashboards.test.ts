@@ -41,7 +41,7 @@ describe(GRAFANA, () => {
   const folder = temporaryFolder();
 
   it('has a dashboard with a unique id for each application and for the exporter', () => {
-    const files = [...loadCatalogues().keys(), 'varnish', 'shm_exporter'].map(
+    const files = [...loadCatalogues().keys(), 'multiprocess', 'varnish', 'shm_exporter'].map(
       (name) => `${name}.json`,
     );
     expect([...DASHBOARDS.keys()].sort()).to.deep.equal(files.sort());

@@ -1,10 +1,11 @@
-// The dashboard files for Grafana: one for each built-in application, one for Varnish, and one for the exporter.
+// The dashboard files for Grafana: one for each built-in application, one for workers with metric files, one for Varnish, and one for the exporter.
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { appDashboard } from './app-dashboard.js';
 import { APP_LAYOUTS } from './app-layouts.js';
 import { dashboard, layOut } from './dashboard.js';
 import type { Dashboard, Section } from './dashboard.js';
 import { bridge, health, losses } from './exporter/health.js';
+import { multiprocessDashboard } from './multiprocess-dashboard.js';
 import { varnishDashboard } from './varnish-dashboard.js';
 import { OWN, partitions, resources, scrapes, targets } from './exporter/load.js';
 
@@ -59,6 +60,7 @@ export function dashboardTexts(): ReadonlyMap<string, string> {
   });
   const all = [
     ...ofApps,
+    ['multiprocess.json', multiprocessDashboard()] as const,
     ['varnish.json', varnishDashboard()] as const,
     ['shm_exporter.json', exporterDashboard()] as const,
   ];
