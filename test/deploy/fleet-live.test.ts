@@ -32,7 +32,7 @@ const AGENTS = ['prometheus', 'agent', 'vmagent'] as const;
  * garbage collections, which a recorded JVM does not make.
  */
 const LACKING =
-  /node_textfile|target_file_faulty|web_config_|certificate_|tls_handshake|as_of_age|highlighted|scope_cache_hits|shm_bridge_|\bats_|varnish_(?:mgt|main)_|\(rate\(jvm_gc_collection_seconds_count/;
+  /node_textfile|multiprocess_|target_file_faulty|web_config_|certificate_|tls_handshake|as_of_age|highlighted|scope_cache_hits|shm_bridge_|\bats_|varnish_(?:mgt|main)_|\(rate\(jvm_gc_collection_seconds_count/;
 /** Labels that the agents add. */
 const ADDED = ['__name__', 'job', 'instance', 'agent', 'region', 'site'];
 
