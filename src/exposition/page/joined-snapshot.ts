@@ -1,6 +1,7 @@
 // Joins the snapshots of several targets into one, for documents that have the metrics of all targets.
 import { SMALL_BYTES } from '../../bytes.js';
 import { NameOwners } from '../../catalogue/names.js';
+import { DEFAULT_FORM } from '../../model.js';
 import type { FamilyMetadata, LabelledAnswer, LineForm, Piece, Snapshot } from '../../model.js';
 import { labelsText } from '../text/text-syntax.js';
 import { textLines } from './text-page.js';
@@ -84,7 +85,9 @@ export function* joining(
   const isSame = hasPlan && areSame(last.joined.snapshots, snapshots);
   const joined = isSame ? last.joined : new Joined(plan, snapshots);
   lastJoins.set(first, { plan, targets, metadata, reserved, joined });
-  if (form !== undefined) yield* joined.joining(form);
+  // A page without lines in its form is made from the text.
+  if (form !== undefined && (yield* joined.joining(form)) === undefined)
+    yield* joined.joining(DEFAULT_FORM);
   return { snapshot: joined, leftOut: plan.leftOut };
 }
 

@@ -114,7 +114,7 @@ describe('joined snapshots', () => {
         return { snapshot: { ...snapshotOf(pieces), metadata: list }, labels: { app: `${app}` } };
       });
     const NO_FAMILY: readonly FamilyMetadata[] = [];
-    const stepsOf = (all: ReturnType<typeof answers>, form?: 'text') => {
+    const stepsOf = (all: ReturnType<typeof answers>, form?: 'text' | 'deflated') => {
       const steps = joining(all, NO_FAMILY, form);
       let count = 0;
       while (steps.next().done !== true) count++;
@@ -126,6 +126,13 @@ describe('joined snapshots', () => {
       expect(stepsOf(all), 'compares families').to.equal(23);
       expect(stepsOf(all, 'text'), 'collects pieces').to.equal(26);
       expect(stepsOf(all, 'text'), 'without a change').to.equal(0);
+    });
+
+    it('are joined in small steps for a compressed page whose lines are text', () => {
+      const all = answers(5);
+      stepsOf(all);
+      expect(stepsOf(all, 'deflated'), 'collects pieces').to.equal(26);
+      expect(stepsOf(all, 'text'), 'once').to.equal(0);
     });
 
     it('share the list of families while only values change', () => {
