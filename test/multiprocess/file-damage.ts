@@ -14,6 +14,11 @@ const INTEGERS = [0, 1, -1, 4, 7, 8, 16, 255, 65_536, 0x7fffffff, -0x80000000, 0
 const TEXTS = ['[', ']', '"', '{}', 'null', '[[[[', ', ', '\\u0000', '\\ud800', '", "', '1e999'];
 const INVALID_UTF8 = [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xc0, 0xaf]];
 
+const DIGITS: ReadonlyMap<number, number> = new Map([
+  [0x31, 0x32],
+  [0x32, 0x31],
+]);
+
 /** Returns damaged bytes, and a description of the damage. */
 export function damaged(
   random: Random,
@@ -27,6 +32,12 @@ export function damaged(
     copy.set(part.subarray(0, Math.max(0, copy.length - to)), to);
   };
   const kinds: readonly (() => { readonly bytes: Buffer; readonly what: string })[] = [
+    () => {
+      // Other keys of the same length.
+      for (let each = 8; each < used; each++)
+        copy[each] = DIGITS.get(copy[each] ?? 0) ?? copy[each] ?? 0;
+      return { bytes: copy, what: 'digits 1 and 2 swapped' };
+    },
     () => {
       const bit = random.below(8);
       copy[at] = (copy[at] ?? 0) ^ (1 << bit);
@@ -114,20 +125,18 @@ export type Candidates = ReadonlyMap<string, readonly number[]>;
 /**
  * Finds the values of all keys. A key is at a multiple of 8, after its length; its value is at the next multiple of 8
  * after the key. A correct reader shows no other value of this file.
- * @param keys the bytes with the keys
- * @param values the bytes with the values; by default the same
  * @param ids the identifiers of the process, for gauges with one series for each process
  */
-export function candidatesIn(keys: Buffer, ids: readonly string[], values = keys): Candidates {
+export function candidatesIn(bytes: Buffer, ids: readonly string[]): Candidates {
   const found = new Map<string, number[]>();
-  const end = Math.min(keys.length, values.length);
+  const end = bytes.length;
   for (let at = 8; at + 16 <= end; at += 8) {
-    const length = keys.readInt32LE(at);
+    const length = bytes.readInt32LE(at);
     const valueAt = at + 4 + length + (8 - ((4 + length) % 8));
     if (length < 2 || length > 65_536 || valueAt + 8 > end) continue;
-    const key = sampleOf(keys.toString('utf8', at + 4, at + 4 + length));
+    const key = sampleOf(bytes.toString('utf8', at + 4, at + 4 + length));
     if (key === undefined) continue;
-    const value = values.readDoubleLE(valueAt);
+    const value = bytes.readDoubleLE(valueAt);
     const sets = ids.length === 0 ? [key.labels] : ids.map((pid) => ({ ...key.labels, pid }));
     for (const labels of sets) {
       const name = seriesKey(key.sample, labels);
@@ -222,8 +231,7 @@ export class DamagedDirectory {
   /**
    * What is wrong on a page, and the number of right values.
    * @param name the damaged file
-   * @param versions the bytes that a poller has read so far. It does not read a key again, since writers change only
-   *   values
+   * @param versions the bytes that a poller has read so far
    */
   judge(
     name: string,
@@ -243,7 +251,7 @@ export class DamagedDirectory {
         }
       }
     const ids = idsIn(name);
-    const all = versions.flatMap((keys) => versions.map((bytes) => candidatesIn(keys, ids, bytes)));
+    const all = versions.map((bytes) => candidatesIn(bytes, ids));
     for (const [family, { series }] of shown) {
       if (others.has(family)) continue;
       const values = name.startsWith('histogram')
