@@ -18,7 +18,7 @@ export interface EntryKey {
 const NO_HELP = 'Multiprocess metric';
 
 /** The maximum number of bytes of a key. */
-const MAX_BYTES = 65_536;
+export const MAX_KEY_BYTES = 65_536;
 /** The maximum number of labels of a key. */
 const MAX_LABELS = 64;
 
@@ -31,9 +31,8 @@ const HALF = /\p{Surrogate}/u;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses a key. Returns a text with its fault if no library writes such a key. */
+/** Parses a key of at most MAX_KEY_BYTES. Returns a text with its fault if no library writes such a key. */
 export function parseKey(bytes: Uint8Array): EntryKey | string {
-  if (bytes.length > MAX_BYTES) return `has ${bytes.length} bytes, allowed: at most ${MAX_BYTES}`;
   let text: string;
   let raw: unknown;
   try {

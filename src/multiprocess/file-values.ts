@@ -58,7 +58,8 @@ export class MetricValues implements FileValues {
   #positions = new Int32Array();
   /** A hash of all bytes before `#used` except values and times. */
   #fingerprint = 0;
-  readonly #keys: SharedKey[] = [];
+  /** The keys of the entries; undefined for one that is too long. */
+  readonly #keys: (SharedKey | undefined)[] = [];
   /** The numbers to which the entries belong; undefined for an entry that is left out. */
   readonly #numbers: (SeriesNumber | undefined)[] = [];
   #leftOut = 0;
@@ -118,8 +119,7 @@ export class MetricValues implements FileValues {
       const key = this.#keys[index];
       if (key !== undefined) keys.remove(key);
       if (number === undefined) continue;
-      number.remove(this, index, stay);
-      metrics.change(number.owner);
+      metrics.remove(number, this, index, stay);
     }
     this.#context.limits.entries += this.#keys.length;
     this.#numbers.length = this.#keys.length = 0;
@@ -207,15 +207,15 @@ export class MetricValues implements FileValues {
       this.values[index] = buffer.doubles[at] ?? 0;
       if (this.times !== undefined) this.times[index] = buffer.doubles[at + 1] ?? 0;
       const key = keys.add(bytes, keyStart, keyEnd);
-      this.#keys.push(key);
+      this.#keys.push(typeof key === 'string' ? undefined : key);
       this.#context.limits.entries--;
-      const number = metrics.numberOf(this.name, key);
-      const isInput = number instanceof FoldedNumber && number.add(this, index);
+      const number = typeof key === 'string' ? key : metrics.numberOf(this.name, key);
+      const isInput = number instanceof FoldedNumber && metrics.add(number, this, index);
       this.#numbers.push(isInput ? number : undefined);
-      if (isInput) metrics.change(number.owner);
-      else if (this.#leftOut++ === 0) {
-        const reason = number instanceof FoldedNumber ? 'repeats a series of its file' : number;
-        this.#refusal = `key ${shown(key.text)} ${reason}`;
+      if (isInput || number === undefined) continue;
+      if (this.#leftOut++ === 0) {
+        const reason = typeof number === 'string' ? number : 'repeats a series of its file';
+        this.#refusal = `key ${shown(bytes, keyStart, keyEnd)} ${reason}`;
       }
     }
     this.#fingerprint = this.#fingerprintOf(this.values.length);
@@ -252,4 +252,5 @@ function enlarged(array: Float64Array, length: number): Float64Array<ArrayBuffer
 /** The maximum number of characters of a key in a message. */
 const MAX_SHOWN = 128;
 
-const shown = (key: string): string => JSON.stringify(key.slice(0, MAX_SHOWN)).slice(1, -1);
+const shown = (bytes: Buffer, start: number, end: number): string =>
+  JSON.stringify(bytes.toString('latin1', start, Math.min(end, start + MAX_SHOWN))).slice(1, -1);

@@ -1,5 +1,5 @@
 // The parsed keys of all files. Equal keys of many processes are parsed and kept once.
-import { parseKey } from './entry-key.js';
+import { MAX_KEY_BYTES, parseKey } from './entry-key.js';
 import type { EntryKey } from './entry-key.js';
 
 /** A key that entries of files have. */
@@ -7,24 +7,38 @@ export interface SharedKey {
   /** The bytes as Latin-1. */
   readonly text: string;
   readonly parsed: EntryKey | string;
-  /** The labels as JSON; those without `le` if the key is one of a bucket. */
+  /** The labels as JSON. */
   readonly labelsText: string;
-  /** The upper bound and the other labels, if the labels have a valid bound. */
-  readonly bucket: { readonly bound: number; readonly labels: EntryKey['labels'] } | undefined;
+  /** The upper bound, and the other labels with their text, if the labels have a valid bound. */
+  readonly bucket:
+    | { readonly bound: number; readonly labels: EntryKey['labels']; readonly labelsText: string }
+    | undefined;
   /** The labels without `pid`, and their text: the libraries replace or drop a label of this name of a gauge. */
   readonly gauge: { readonly labels: EntryKey['labels']; readonly labelsText: string };
   /** The number of entries with this key. */
   uses: number;
 }
 
+/** The maximum number of bytes of all keys together. A key takes several times its bytes. */
+const MAX_BYTES = 2 ** 27;
+
 export class KeyTable {
   readonly #keys = new Map<string, SharedKey>();
+  #freeBytes: number;
 
-  /** The key of an entry that is added. */
-  add(bytes: Buffer, start: number, end: number): SharedKey {
+  constructor(maxBytes = MAX_BYTES) {
+    this.#freeBytes = maxBytes;
+  }
+
+  /** The key of an entry that is added. Returns the reason if no entry may have it. */
+  add(bytes: Buffer, start: number, end: number): SharedKey | string {
+    const length = end - start;
+    if (length > MAX_KEY_BYTES) return `has ${length} bytes, allowed: at most ${MAX_KEY_BYTES}`;
     const text = bytes.toString('latin1', start, end);
     let key = this.#keys.get(text);
     if (key === undefined) {
+      if (length > this.#freeBytes) return 'would exceed the bytes of keys that a target may have';
+      this.#freeBytes -= length;
       key = newKey(text, parseKey(bytes.subarray(start, end)));
       this.#keys.set(text, key);
     }
@@ -34,7 +48,9 @@ export class KeyTable {
 
   /** Forgets the key of an entry that is removed. */
   remove(key: SharedKey): void {
-    if (--key.uses === 0) this.#keys.delete(key.text);
+    if (--key.uses > 0) return;
+    this.#keys.delete(key.text);
+    this.#freeBytes += key.text.length;
   }
 }
 
@@ -43,15 +59,18 @@ function newKey(text: string, parsed: EntryKey | string): SharedKey {
   const { le, ...others } = labels;
   const ofGauge = Object.fromEntries(Object.entries(labels).filter(([name]) => name !== 'pid'));
   const bound = le === undefined ? undefined : boundOf(le);
-  const isBucket =
-    bound !== undefined && typeof parsed !== 'string' && parsed.sample.endsWith('_bucket');
   return {
     ...{ text, parsed, uses: 0 },
-    labelsText: labelsTextOf(isBucket ? others : labels),
-    bucket: isBucket ? { bound, labels: others } : undefined,
-    gauge: { labels: ofGauge, labelsText: labelsTextOf(ofGauge) },
+    labelsText: labelsTextOf(labels),
+    bucket: bound === undefined ? undefined : { bound, ...withText(others) },
+    gauge: withText(ofGauge),
   };
 }
+
+const withText = (labels: EntryKey['labels']): SharedKey['gauge'] => ({
+  labels,
+  labelsText: labelsTextOf(labels),
+});
 
 /** Labels as JSON; empty without labels. */
 export const labelsTextOf = (labels: EntryKey['labels']): string => {

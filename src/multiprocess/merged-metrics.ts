@@ -2,10 +2,10 @@
 import type { Dialect, EntryKey } from './entry-key.js';
 import { GAUGE_MODES, rubyIdOf } from './file-name.js';
 import type { FileKind, FileName } from './file-name.js';
-import type { NumberRule } from './folded-number.js';
+import type { FileValues, NumberRule } from './folded-number.js';
 import { labelsTextOf } from './key-table.js';
 import type { SharedKey } from './key-table.js';
-import { HistogramSeries, NumberSeries, SummarySeries } from './merged-series.js';
+import { HistogramSeries, MAX_BOUNDS, NumberSeries, SummarySeries } from './merged-series.js';
 import type {
   MergedSeries,
   SeriesFacts,
@@ -45,6 +45,8 @@ interface SeriesGroup {
   readonly family: Family;
   /** The series by name. */
   readonly series: Map<string, MergedSeries>;
+  /** The number of entries of files that belong to the series. */
+  inputs: number;
 }
 
 /** The groups with the same name, oldest first. Only the first one is shown. */
@@ -72,6 +74,8 @@ export class MergedMetrics {
   readonly #invalid = new Map<MergedSeries, string>();
   /** The families with more than one group. */
   readonly #clashing = new Set<Family>();
+  /** The families whose groups may have lost their last entry. */
+  readonly #unsettled = new Set<Family>();
 
   constructor(place: SeriesPlace, limits: Limits, label: string) {
     this.#place = place;
@@ -90,8 +94,11 @@ export class MergedMetrics {
     }
   }
 
-  /** The number to which an entry belongs. Returns the reason if there is none. */
-  numberOf(file: FileName, key: SharedKey): SeriesNumber | string {
+  /**
+   * The number to which an entry belongs. Returns the reason if there is none, and undefined for an entry that is not
+   * needed.
+   */
+  numberOf(file: FileName, key: SharedKey): SeriesNumber | string | undefined {
     const { parsed } = key;
     if (typeof parsed === 'string') return parsed;
     const place = placeOf(file, key, parsed);
@@ -99,6 +106,8 @@ export class MergedMetrics {
       const type = file.kind.replace(/_.*/, '');
       return `has the name ${parsed.sample}, which no ${type} named ${parsed.family} has`;
     }
+    // The bucket of +Inf, which has the same count, is shown instead.
+    if (file.kind === 'histogram' && place.part === 'count') return undefined;
     const name = place.metric + place.labelsText;
     const known = this.#groupOf(file.kind, parsed);
     let series = known?.series.get(name);
@@ -112,7 +121,24 @@ export class MergedMetrics {
       group.series.set(name, series);
       this.#groups.set(series, group);
     }
-    return series.number(place.part);
+    return series.number(place.part) ?? `would exceed ${MAX_BOUNDS} buckets of its histogram`;
+  }
+
+  /** Adds an entry to its number. Returns false if another entry of the file belongs to this number. */
+  add(number: SeriesNumber, file: FileValues, index: number): boolean {
+    if (!number.add(file, index)) return false;
+    const group = this.#groups.get(number.owner);
+    if (group !== undefined && group.inputs++ === 0) this.#unsettled.add(group.family);
+    this.change(number.owner);
+    return true;
+  }
+
+  /** Removes an entry from its number. @param isKept whether its value stays in the sum */
+  remove(number: SeriesNumber, file: FileValues, index: number, isKept: boolean): void {
+    number.remove(file, index, isKept);
+    const group = this.#groups.get(number.owner);
+    if (group !== undefined && --group.inputs === 0) this.#unsettled.add(group.family);
+    this.change(number.owner);
   }
 
   /** Shows a series again, after one of its numbers has changed. */
@@ -135,15 +161,31 @@ export class MergedMetrics {
     this.#groups.clear();
     this.#families.clear();
     this.#changed.clear();
+    this.#unsettled.clear();
   }
 
   /** Shows the changed series, one in each step. A step returns the work that it did. */
   *showing(): Generator<number, void> {
+    for (const family of this.#unsettled) {
+      this.#unsettled.delete(family);
+      yield* this.#settling(family);
+    }
     for (const series of this.#changed) {
       this.#changed.delete(series);
       this.#show(series);
       yield SHOW_STEPS;
     }
+  }
+
+  /** Forgets groups that have only sums of removed files, once another group has files. The metric has a new type. */
+  *#settling({ groups }: Family): Generator<number, void> {
+    if (groups.length < 2 || groups.every(({ inputs }) => inputs === 0)) return;
+    for (const group of groups.filter(({ inputs }) => inputs === 0))
+      for (const series of group.series.values()) {
+        series.hide();
+        this.#forget(group, series);
+        yield 1;
+      }
   }
 
   #show(series: MergedSeries): void {
@@ -165,6 +207,7 @@ export class MergedMetrics {
   #forget(group: SeriesGroup, series: MergedSeries): void {
     const { family } = group;
     this.#groups.delete(series);
+    this.#invalid.delete(series);
     group.series.delete(series.facts.name);
     this.#limits.series++;
     if (group.series.size > 0) return;
@@ -184,7 +227,8 @@ export class MergedMetrics {
   #addGroup(kind: FileKind, { family: name, dialect, help }: EntryKey): SeriesGroup {
     const family = this.#families.get(name) ?? { name, groups: [] };
     this.#families.set(name, family);
-    const group = { kind, dialect, help, family, series: new Map<string, MergedSeries>() };
+    const series = new Map<string, MergedSeries>();
+    const group = { kind, dialect, help, family, series, inputs: 0 };
     family.groups.push(group);
     if (family.groups.length > 1 && this.#clashing.size < MAX_REASONS) this.#clashing.add(family);
     return group;
@@ -228,7 +272,7 @@ function placeOf(
       return suffix === '_sum' ? place('sum') : undefined;
     case 'histogram':
       if (suffix === '_bucket' && bucket !== undefined)
-        return { ...place(bucket.bound), labels: bucket.labels };
+        return { metric: family, part: bucket.bound, ...bucket };
       if (suffix === '_count' && dialect === 'ruby') return place('count');
       return suffix === '_sum' ? place('sum') : undefined;
     default:

@@ -43,7 +43,8 @@ export abstract class MergedSeries {
   /** Whether no entry belongs to the series, and no removed one stays counted. */
   abstract get isEmpty(): boolean;
 
-  abstract number(part: SeriesPart): SeriesNumber;
+  /** A number of the series; undefined if the series may not have it. */
+  abstract number(part: SeriesPart): SeriesNumber | undefined;
 
   /** Folds the numbers that have changed, and shows their values. Returns the reason if the values are invalid. */
   abstract show(): string | undefined;
@@ -146,10 +147,11 @@ export class SummarySeries extends MergedSeries {
   }
 }
 
+/** The maximum number of finite bounds of a histogram. */
+export const MAX_BOUNDS = 512;
+
 export class HistogramSeries extends MergedSeries {
   readonly #sum: SeriesNumber = new FoldedNumber<MergedSeries>(this, 'count');
-  /** Only the Ruby dialect has it. The bucket of +Inf, which has the same count, is shown instead. */
-  readonly #count: SeriesNumber = new FoldedNumber<MergedSeries>(this, 'count');
   /** The counts by upper bound. */
   readonly #buckets = new Map<number, SeriesNumber>();
   /** Whether each count includes those of the buckets before. */
@@ -164,17 +166,17 @@ export class HistogramSeries extends MergedSeries {
 
   get isEmpty(): boolean {
     for (const bucket of this.#buckets.values()) if (!bucket.isEmpty) return false;
-    return this.#sum.isEmpty && this.#count.isEmpty;
+    return this.#sum.isEmpty;
   }
 
-  number(part: SeriesPart): SeriesNumber {
-    if (typeof part === 'number') return this.#bucket(part);
-    return part === 'count' ? this.#count : this.#sum;
+  number(part: SeriesPart): SeriesNumber | undefined {
+    return typeof part === 'number' ? this.#bucket(part) : this.#sum;
   }
 
-  #bucket(bound: number): SeriesNumber {
+  #bucket(bound: number): SeriesNumber | undefined {
     let bucket = this.#buckets.get(bound);
     if (bucket === undefined) {
+      if (this.#buckets.size > MAX_BOUNDS) return undefined;
       bucket = new FoldedNumber<MergedSeries>(this, 'count');
       this.#buckets.set(bound, bucket);
       this.#bounds = undefined;

@@ -166,6 +166,37 @@ describe('A poller of directories of metric files', () => {
       expect(reasonOf(poller)).to.equal('1 metric file is shown');
     });
 
+    it('shows the new type of a metric whose files of the old type were removed', () => {
+      const path = write('counter_1.db', [{ key: pythonKey('level', 'level'), value: 1 }]);
+      const poller = polling();
+      expect(lines(poller, 'level')).to.deep.equal(['level 1']);
+      rmSync(path);
+      expect(lines(poller, 'level')).to.deep.equal(['level 1']);
+      write('gauge_max_2.db', [level(5)]);
+      expect(lines(poller, '').filter((line) => line.includes('level'))).to.deep.equal([
+        '# HELP level Help of level',
+        '# TYPE level gauge',
+        'level 5',
+      ]);
+      expect(reasonOf(poller)).to.equal('1 metric file is shown');
+    });
+
+    it('does not take a counter whose name ends in _bucket for a bucket', () => {
+      const key = (le: string): string => rubyKey('full_bucket', 'full_bucket', { le });
+      write(
+        'counter_1-0.db',
+        [
+          { key: key('1'), value: 1 },
+          { key: key('2'), value: 2 },
+        ],
+        8,
+      );
+      expect(lines(polling(), 'full_bucket')).to.have.members([
+        'full_bucket{le="1"} 1',
+        'full_bucket{le="2"} 2',
+      ]);
+    });
+
     it('keeps a help text and a label with any characters', () => {
       const labels = { path: 'a"b\\c\nd' };
       write('counter_1.db', [
@@ -268,6 +299,21 @@ describe('A poller of directories of metric files', () => {
       const poller = polling({}, { segmentMaxItems: 2 });
       expect(lines(poller, 'req_total')).to.have.length(2);
       expect(reasonOf(poller)).to.match(/would exceed segment_max_items/);
+    });
+
+    it('leaves out the buckets of a histogram beyond the limit', () => {
+      const bounds = Array.from({ length: 600 }, (_, at) => [`${at}.5`, 1] as const);
+      write('histogram_1.db', histogram(2, { '+Inf': 1, ...Object.fromEntries(bounds) }));
+      const poller = polling();
+      expect(lines(poller, 'lat_bucket')).to.have.length(513);
+      expect(reasonOf(poller)).to.match(/would exceed 512 buckets of its histogram/);
+    });
+
+    it('leaves out an entry with a very long key, and shows the others of its file', () => {
+      write('counter_1.db', [count(1, { a: 'x'.repeat(70_000) }), count(3)]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      expect(reasonOf(poller)).to.match(/key .{100,140} has 700\d\d bytes, allowed: at most 65536/);
     });
 
     it('opens no link, and no file that others may write', () => {
@@ -433,6 +479,7 @@ describe('A poller of directories of metric files', () => {
     const poller = polling();
     const polls: PollResult[] = [poller.poll()];
     while (polls.at(-1)?.hasMore === true) polls.push(poller.poll());
+    expect(polls).to.have.length.above(1);
     expect(polls.at(-1)?.publisher.reason).to.equal('300 metric files are shown');
     expect(lines(poller, 'req_total')).to.deep.equal(['req_total 300']);
   });
