@@ -1,4 +1,6 @@
 // Tests the pages of directories that real libraries wrote.
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { differences } from '../multiprocess/compared-pages.js';
 import { targetOf } from '../multiprocess/gunicorn-trial.js';
@@ -10,11 +12,12 @@ import {
 import { applicationFamilies } from '../multiprocess/shown-page.js';
 import { freePort } from '../support/free-port.js';
 import { GunicornShop } from '../support/gunicorn-shop.js';
-import { PYTHON_0_21, needsLibraries } from '../support/metric-libraries.js';
+import { PYTHON_0_21, RUBY, needsLibraries } from '../support/metric-libraries.js';
 import { needsPrograms } from '../support/needs.js';
 import { needsNewer, newer } from '../support/newer-programs.js';
-import { delay, testPrograms, waitFor } from '../support/processes.js';
-import { applicationPart, promtoolLines, readyPage } from './page.js';
+import { PROJECT, delay, testPrograms, waitFor } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { applicationPart, pageWith, promtoolLines, readyPage } from './page.js';
 
 /** Values at moments in Unix seconds. */
 interface Matrix {
@@ -48,6 +51,40 @@ describe('an exporter of metric files', function () {
     expect(page).to.contain('shop_requests_total{');
     expect(promtoolLines(page)).to.deep.equal([]);
     await shop.end();
+  });
+
+  it('drops the live gauges of a killed Ruby process, by its lock, and keeps its counter', async function () {
+    needsLibraries(this, RUBY);
+    const directory = programs.path('ruby');
+    mkdirSync(directory);
+    const env = { ...RUBY.env, prometheus_multiproc_dir: directory };
+    const under = ['env', ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
+    const script = join(PROJECT, 'test/multiprocess/hold.rb');
+    const start = async (id: string): Promise<Running> => {
+      const running = programs.command([...RUBY.program, script, id], { under });
+      await running.line(/^ready$/m);
+      return running;
+    };
+    const [victim] = [await start('puma_0'), await start('puma_1')];
+    const url = await serve(directory);
+    const shows = (series: Readonly<Record<string, string | undefined>>): Promise<unknown> =>
+      pageWith(
+        url,
+        (seen) => Object.entries(series).every(([key, value]) => seen.get(key) === value),
+        JSON.stringify(series),
+      );
+    const busy = (id: string): string => `shop_busy{"pid":"${id}"}`;
+    await shows({ [busy('puma_0')]: '1', [busy('puma_1')]: '1', 'shop_threads{}': '10' });
+    await victim.stop('SIGKILL');
+    await shows({
+      ...{ [busy('puma_0')]: undefined, [busy('puma_1')]: '1', 'shop_threads{}': '5' },
+      'shop_jobs_total{}': '4',
+    });
+    expect(readdirSync(directory)).to.include('gauge_liveall_puma_0-0.db');
+    // The exporter held no lock, so the next process with this identifier takes the same files.
+    await start('puma_0');
+    await shows({ [busy('puma_0')]: '1', 'shop_threads{}': '10' });
+    expect(readdirSync(directory).filter((name) => !name.endsWith('-0.db'))).to.deep.equal([]);
   });
 
   it('gives Prometheus the number of requests at each moment, although workers end', async function () {
