@@ -15,6 +15,11 @@ export interface FoundDirectory {
   readonly label: string;
 }
 
+/** Finds directories that are not configured. A step returns the work that it did. */
+interface OtherFinder {
+  finding(): Generator<number, readonly FoundDirectory[]>;
+}
+
 /** A configured path with `*`: the directory whose names it matches, and the parts of the path below. */
 interface Glob {
   readonly names: CachedRead<readonly string[]>;
@@ -26,9 +31,12 @@ interface Glob {
 export class DirectoryFinder {
   readonly #fixed: readonly FoundDirectory[];
   readonly #globs: readonly Glob[];
+  readonly #others: OtherFinder | undefined;
   #refusals: string[] = [];
 
-  constructor(directories: readonly string[], clocks: Clocks) {
+  /** @param others finds further directories */
+  constructor(directories: readonly string[], clocks: Clocks, others?: OtherFinder) {
+    this.#others = others;
     this.#fixed = directories
       .filter((path) => !path.includes('*'))
       .map((path) => ({
@@ -45,27 +53,36 @@ export class DirectoryFinder {
     return this.#refusals;
   }
 
-  /** The paths that match now, by path. Never throws. */
-  find(): ReadonlyMap<string, FoundDirectory> {
+  /** Finds the paths that match now, by path. Never throws. A step returns the work that it did. */
+  *finding(): Generator<number, ReadonlyMap<string, FoundDirectory>> {
+    const named = this.#others === undefined ? [] : yield* this.#others.finding();
     this.#refusals = [];
-    const found = new Map(this.#fixed.map((each) => [pathOf(each.place), each]));
-    let surplus = 0;
-    for (const { names, start, end, below } of this.#globs)
-      for (const name of this.#attempt(names) ?? []) {
-        const isMatch = name.length >= start.length + end.length;
-        if (!isMatch || !name.startsWith(start) || !name.endsWith(end)) continue;
-        // As in a shell, * does not match a hidden name.
-        if (start === '' && name.startsWith('.')) continue;
-        const place = { base: names.path, below: [name, ...below] };
-        const label = name.slice(start.length, name.length - end.length);
-        if (found.size < MAX_DIRECTORIES) found.set(pathOf(place), { place, label });
-        else surplus++;
-      }
-    if (surplus > 0)
+    const all = [...this.#fixed, ...this.#globs.flatMap((glob) => this.#matchesOf(glob)), ...named];
+    const found = new Map<string, FoundDirectory>();
+    for (const each of all) {
+      const path = pathOf(each.place);
+      if (!found.has(path)) found.set(path, each);
+    }
+    const surplus = [...found.keys()].slice(MAX_DIRECTORIES);
+    for (const path of surplus) found.delete(path);
+    if (surplus.length > 0)
       this.#refusals.push(
-        `${surplus} directories are left out: a target has at most ${MAX_DIRECTORIES}`,
+        `${surplus.length} directories are left out: a target has at most ${MAX_DIRECTORIES}`,
       );
     return found;
+  }
+
+  #matchesOf({ names, start, end, below }: Glob): readonly FoundDirectory[] {
+    const isMatch = (name: string): boolean =>
+      name.length >= start.length + end.length &&
+      name.startsWith(start) &&
+      name.endsWith(end) &&
+      // As in a shell, * does not match a hidden name.
+      !(start === '' && name.startsWith('.'));
+    return (this.#attempt(names) ?? []).filter(isMatch).map((name) => ({
+      place: { base: names.path, below: [name, ...below] },
+      label: name.slice(start.length, name.length - end.length),
+    }));
   }
 
   #globOf(path: string, clocks: Clocks): Glob {

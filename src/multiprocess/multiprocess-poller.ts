@@ -12,6 +12,7 @@ import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { codeOf } from '../errors.js';
 import { DirectoryFinder } from './directory-finder.js';
 import type { FoundDirectory } from './directory-finder.js';
+import { EnvironmentFinder } from './environment-finder.js';
 import { ReadBuffer } from './file-values.js';
 import { KeyTable } from './key-table.js';
 import { MetricDirectory } from './metric-directory.js';
@@ -83,7 +84,12 @@ export class MultiprocessPoller implements Poller {
     this.#settings = settings;
     this.#options = options;
     this.#clocks = options.clocks ?? CLOCKS;
-    this.#finder = new DirectoryFinder(settings.directories, this.#clocks);
+    const { directories, discover } = settings;
+    const environment =
+      discover === 'environment'
+        ? new EnvironmentFinder(this.#clocks.nowMs, options.proc)
+        : undefined;
+    this.#finder = new DirectoryFinder(directories, this.#clocks, environment);
   }
 
   poll(isDemanded = true): PollResult {
@@ -143,7 +149,7 @@ export class MultiprocessPoller implements Poller {
    * @param isFull whether to read all files, for a page
    */
   *#reading(isFull: boolean): Generator<number, void> {
-    const found = this.#finder.find();
+    const found = yield* this.#finder.finding();
     const refusals: string[] = [];
     for (const [path, directory] of this.#tree?.directories ?? []) {
       if (found.has(path) && directory.isThere) continue;
@@ -160,8 +166,7 @@ export class MultiprocessPoller implements Poller {
     const tree = this.#tree;
     if (tree === undefined || tree.directories.size === 0) {
       this.#tree = undefined;
-      this.#absence =
-        refusals[0] ?? `there is no directory ${this.#settings.directories.join(' or ')}`;
+      this.#absence = refusals[0] ?? `there is no directory ${this.#names.join(' or ')}`;
       return;
     }
     for (const directory of tree.directories.values()) yield* directory.reading(isFull);
@@ -185,6 +190,12 @@ export class MultiprocessPoller implements Poller {
       const isMissing = isGone(error) || (found.label !== path && codeOf(error) === 'ENOTDIR');
       return isMissing ? undefined : unreadableReason(error);
     }
+  }
+
+  /** The directories that the settings name. */
+  get #names(): readonly string[] {
+    const { directories, discover } = this.#settings;
+    return discover === 'none' ? directories : [...directories, 'in an environment'];
   }
 
   #newTree(): Tree {

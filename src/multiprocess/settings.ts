@@ -1,14 +1,20 @@
 // The settings of a target whose format is multiprocess.
 import type { Path } from '../document/document.js';
-import { flag, list, text } from '../rules/rule.js';
+import { flag, list, oneOf, text } from '../rules/rule.js';
 import type { ReportProblem } from '../rules/rule.js';
-import { optional, reportMissing, required } from '../rules/table.js';
+import { optional, reportMissing } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
+const PATH = /^(?=.{2,1024}$)(?!.*\*.*\*)(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/]+)+$/u;
 const directory = text(
-  /^(?=.{2,1024}$)(?!.*\*.*\*)(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/]+)+$/u,
+  PATH,
   'an absolute path without "." or ".." as a part, with "*" at most once',
 );
+
+/** Whether a path names one directory. */
+export const isDirectoryPath = (path: string): boolean => PATH.test(path) && !path.includes('*');
+
+const directoryList = list(directory, { max: 64, different: { by: String } });
 
 const LABEL =
   'a label name of letters, digits and "_", not "pid", "le", "quantile", "job", "instance" or with "__" at its start';
@@ -18,14 +24,20 @@ const labelName = text(
 );
 
 export const MULTIPROCESS_SETTINGS = {
-  directories: required(
-    list(directory, { min: 1, max: 64, different: { by: String } }),
-    'Directories of the metric files of applications, as in PROMETHEUS_MULTIPROC_DIR; one part of a path may contain *',
+  directories: optional(
+    [],
+    directoryList,
+    'Directories of the metric files of applications, as in PROMETHEUS_MULTIPROC_DIR; one part of a path may contain *. Required without discover',
+  ),
+  discover: optional(
+    'none',
+    oneOf('none', 'environment'),
+    'environment also shows the directories that processes of the host and of containers name in PROMETHEUS_MULTIPROC_DIR. The exporter needs permission to read their environments',
   ),
   label: optional(
     '',
     labelName,
-    'The label that names the directory in its series, by the text that * stands for, or by its path. Required with * or several directories',
+    'The label that names the directory in its series, by the text that * stands for, or by its path. Required with *, discover or several directories',
   ),
   keepRemoved: optional(
     true,
@@ -41,13 +53,17 @@ export const MULTIPROCESS_SETTINGS = {
 
 export type MultiprocessSettings = ValuesOf<typeof MULTIPROCESS_SETTINGS>;
 
-/** Reports a missing label. */
+/** Reports a missing label, or that no directory is named. */
 export function checkMultiprocess(
-  { directories, label }: MultiprocessSettings,
+  { directories, discover, label }: MultiprocessSettings,
   path: Path,
   report: ReportProblem,
 ): void {
-  const isOne = directories.length === 1 && !directories.some((each) => each.includes('*'));
-  if (!isOne && label === '')
+  if (discover === 'none' && directories.length === 0) {
+    reportMissing([...path, 'directories'], `${directoryList.allowed}, or discover`, report);
+    return;
+  }
+  const hasGlob = directories.some((each) => each.includes('*'));
+  if ((discover !== 'none' || directories.length > 1 || hasGlob) && label === '')
     reportMissing([...path, 'label'], `with several directories ${LABEL}`, report);
 }

@@ -3,6 +3,7 @@ import { appendFileSync, rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { rubyKey } from './metric-bytes.js';
 import { count, level, metricFolder } from './metric-folder.js';
+import { pollAll } from '../support/polled-values.js';
 
 const [ONE, TWO] = [4711, 4712];
 
@@ -79,7 +80,7 @@ describe('The processes of a directory of metric files', () => {
     pageTwice(shown);
     expect(lines(shown, 'multiprocess_dead')).to.deep.equal([dead(1)]);
     write(`counter_${TWO}.db`, [count(10)]);
-    for (let round = 0; round < 64; round++) shown.poll();
+    for (let round = 0; round < 64; round++) pollAll(shown);
     expect(lines(shown, 'req_total')).to.deep.equal(['req_total 13']);
     write(`counter_${TWO}.db`, [count(20)]);
     pass(1000);
@@ -131,9 +132,7 @@ describe('The processes of a directory of metric files', () => {
       write(`counter_${10_000 + number}.db`, [count(1)]);
     const shown = poller();
     pageTwice(shown);
-    let result = shown.poll();
-    while (result.hasMore) result = shown.poll();
-    expect(result.warnings?.map(folder.bare)).to.deep.equal([
+    expect(pollAll(shown).warnings?.map(folder.bare)).to.deep.equal([
       'shop has more than 1000 files of processes that have ended: remove them, their counts stay in the sums',
     ]);
     expect(lines(shown, 'req_total')).to.deep.equal(['req_total 1004']);
