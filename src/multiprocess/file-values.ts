@@ -21,20 +21,40 @@ export interface ReadableFile {
 const FIRST_BYTES = 4096;
 const SPARE_BYTES = 256;
 
+/** The most that a step does: bytes that it copies, words that it hashes, and entries that it compares and adds. */
+const PIECE_BYTES = 2 ** 20;
+const PIECE_WORDS = 2 ** 17;
+const PIECE_VALUES = 4096;
+const PIECE_ENTRIES = 64;
+/** The budget steps for these. */
+const PIECE_STEPS = 8;
+const ENTRIES_STEPS = 16;
+/** A larger buffer is dropped after a round. */
+const KEPT_BYTES = 2 ** 20;
+
 /** A buffer that the reads of all files share. */
 export class ReadBuffer {
   bytes = Buffer.from(new ArrayBuffer(65_536));
   doubles = new Float64Array(this.bytes.buffer);
   words = new Int32Array(this.bytes.buffer);
 
+  /** Frees a large buffer. */
+  shrink(): void {
+    if (this.bytes.length > KEPT_BYTES) this.#replace(new ArrayBuffer(65_536));
+  }
+
   /** Makes room for a number of bytes; keeps the first `kept` bytes. */
   grow(bytes: number, kept = 0): void {
     if (bytes <= this.bytes.length) return;
-    const larger = Buffer.from(new ArrayBuffer(2 ** Math.ceil(Math.log2(bytes))));
-    this.bytes.copy(larger, 0, 0, kept);
-    this.bytes = larger;
-    this.doubles = new Float64Array(larger.buffer);
-    this.words = new Int32Array(larger.buffer);
+    const last = this.bytes;
+    this.#replace(new ArrayBuffer(2 ** Math.ceil(Math.log2(bytes))));
+    last.copy(this.bytes, 0, 0, kept);
+  }
+
+  #replace(buffer: ArrayBuffer): void {
+    this.bytes = Buffer.from(buffer);
+    this.doubles = new Float64Array(buffer);
+    this.words = new Int32Array(buffer);
   }
 }
 
@@ -76,11 +96,6 @@ export class MetricValues implements FileValues {
     return this.#used;
   }
 
-  /** The number of entries. */
-  get size(): number {
-    return this.#numbers.length;
-  }
-
   /** Whether the last read found a header. A process makes an empty file, and then lets it grow. */
   get hasHeader(): boolean {
     return this.#hasHeader;
@@ -97,25 +112,26 @@ export class MetricValues implements FileValues {
   }
 
   /**
-   * Reads the values and the new entries. Returns whether anything changed.
+   * Reads the values and the new entries. Returns whether anything changed. A step returns the work that it did. Until
+   * the last step, no other file may be read into the shared buffer.
    * @throws Fault SEGMENT_CORRUPT for content that no library writes. Then the last values stay
    */
-  read(file: ReadableFile): boolean {
-    const used = this.#copy(file);
-    const isOther =
-      used < this.#used || this.#fingerprintOf(this.values.length) !== this.#fingerprint;
-    if (isOther) this.#restart();
-    const hasChanged = this.#compare();
+  *reading(file: ReadableFile): Generator<number, boolean> {
+    const used = yield* this.#copying(file);
+    const isOther = used < this.#used || (yield* this.#hashing()) !== this.#fingerprint;
+    if (isOther) yield* this.#restarting();
+    const hasChanged = yield* this.#comparing();
     const hasGrown = used > this.#used;
-    if (hasGrown) this.#add(used);
+    if (hasGrown) yield* this.#adding(used);
     return isOther || hasChanged || hasGrown;
   }
 
-  /** Removes the entries from the sums. @param isKept whether the counts stay in them */
-  remove(isKept = this.#context.keepsRemoved): void {
+  /** Removes the entries from the sums, in steps. @param isKept whether the counts stay in them */
+  *removing(isKept = this.#context.keepsRemoved): Generator<number, void> {
     const { keys, metrics } = this.#context;
     const stay = isKept && isCounted(this.name.kind);
     for (const [index, number] of this.#numbers.entries()) {
+      if (index % PIECE_ENTRIES === PIECE_ENTRIES - 1) yield ENTRIES_STEPS;
       const key = this.#keys[index];
       if (key !== undefined) keys.remove(key);
       if (number === undefined) continue;
@@ -128,11 +144,10 @@ export class MetricValues implements FileValues {
   }
 
   /** Copies the used bytes into the shared buffer. Returns their number. */
-  #copy(file: ReadableFile): number {
+  *#copying(file: ReadableFile): Generator<number, number> {
     const { buffer } = this.#context;
     const wanted = Math.max(FIRST_BYTES, this.#used + SPARE_BYTES);
-    buffer.grow(wanted);
-    const first = file.read(buffer.bytes.subarray(0, wanted), 0);
+    const first = yield* this.#filling(file, 0, wanted);
     this.#hasHeader = first > 0;
     if (first === 0 && this.#used === HEADER_BYTES) return HEADER_BYTES;
     if (first < HEADER_BYTES) throw corrupt(`has ${first} bytes, too few for a header`);
@@ -142,18 +157,30 @@ export class MetricValues implements FileValues {
       return Math.max(used, HEADER_BYTES);
     }
     checkUsed(used, file.size);
-    buffer.grow(used, first);
-    const rest = file.read(buffer.bytes.subarray(first, used), first);
-    if (first + rest < used) throw corrupt('was truncated while the exporter read it');
+    if ((yield* this.#filling(file, first, used)) < used)
+      throw corrupt('was truncated while the exporter read it');
     return used;
+  }
+
+  /** Copies the bytes of a file between two positions. Returns the position after the last copied byte. */
+  *#filling(file: ReadableFile, from: number, to: number): Generator<number, number> {
+    const { buffer } = this.#context;
+    buffer.grow(to, from);
+    for (let at = from; at < to;) {
+      const copied = file.read(buffer.bytes.subarray(at, Math.min(to, at + PIECE_BYTES)), at);
+      if (copied === 0) return at;
+      at += copied;
+      if (at < to) yield PIECE_STEPS;
+    }
+    return to;
   }
 
   /**
    * The file has other keys than before, which no library does: it was overwritten. The values before do not stay, since
    * the new content may include them.
    */
-  #restart(): void {
-    this.remove(false);
+  *#restarting(): Generator<number, void> {
+    yield* this.removing(false);
     this.values = new Float64Array();
     this.times = undefined;
     this.#positions = new Int32Array();
@@ -163,12 +190,13 @@ export class MetricValues implements FileValues {
   }
 
   /** Takes the values of the known entries from the buffer. Returns whether one has changed. */
-  #compare(): boolean {
+  *#comparing(): Generator<number, boolean> {
     let hasChanged = false;
     const { values, times } = this;
     const positions = this.#positions;
     const { doubles } = this.#context.buffer;
     for (let index = 0; index < positions.length; index++) {
+      if (index % PIECE_VALUES === PIECE_VALUES - 1) yield PIECE_STEPS;
       const at = (positions[index] ?? 0) >>> 3;
       const value = doubles[at] ?? 0;
       const time = times === undefined ? 0 : (doubles[at + 1] ?? 0);
@@ -185,7 +213,7 @@ export class MetricValues implements FileValues {
   }
 
   /** Adds the entries that follow the known ones in the buffer. */
-  #add(used: number): void {
+  *#adding(used: number): Generator<number, void> {
     const { buffer, keys, metrics } = this.#context;
     const bytes = buffer.bytes.subarray(0, used);
     const { stride, entries } = readChain(bytes, this.#used, this.#stride);
@@ -202,6 +230,7 @@ export class MetricValues implements FileValues {
     this.#used = used;
     for (const [order, { keyStart, keyEnd, valueAt }] of entries.entries()) {
       const index = known + order;
+      if (order % PIECE_ENTRIES === PIECE_ENTRIES - 1) yield ENTRIES_STEPS;
       const at = valueAt >>> 3;
       positions[index] = valueAt;
       this.values[index] = buffer.doubles[at] ?? 0;
@@ -218,26 +247,31 @@ export class MetricValues implements FileValues {
         this.#refusal = `key ${shown(bytes, keyStart, keyEnd)} ${reason}`;
       }
     }
-    this.#fingerprint = this.#fingerprintOf(this.values.length);
+    yield (entries.length % PIECE_ENTRIES) / (PIECE_ENTRIES / ENTRIES_STEPS);
+    this.#fingerprint = yield* this.#hashing();
   }
 
   /**
-   * A hash of the bytes between the values of the first entries: of their keys and lengths. If it changes, the values
-   * belong to other keys.
+   * Computes a hash of the bytes between the values of the known entries: of their keys and lengths. If it changes, the
+   * values belong to other keys.
    */
-  #fingerprintOf(entries: number): number {
+  *#hashing(): Generator<number, number> {
     const { words } = this.#context.buffer;
     const stride = (this.#stride ?? 8) >>> 2;
     const positions = this.#positions;
     let hash = 0;
     let word = HEADER_BYTES >>> 2;
-    for (let index = 0; index < entries; index++) {
-      const end = (positions[index] ?? 0) >>> 2;
+    let pieceEnd = PIECE_WORDS;
+    for (const position of positions) {
+      const end = position >>> 2;
       for (; word < end; word++) {
         hash = Math.imul(hash ^ (words[word] ?? 0), 0x9e37_79b1);
         hash ^= hash >>> 15;
       }
       word = end + stride;
+      if (word < pieceEnd) continue;
+      pieceEnd = word + PIECE_WORDS;
+      yield PIECE_STEPS;
     }
     return hash;
   }

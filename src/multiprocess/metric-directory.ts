@@ -20,13 +20,12 @@ import type { FoundDirectory } from './directory-finder.js';
 import { parseFileName, rubyIdOf } from './file-name.js';
 import { MetricValues } from './file-values.js';
 import type { FileContext } from './file-values.js';
+import { MAX_FILE_BYTES } from './metric-file.js';
 import { MergedMetrics, isLive } from './merged-metrics.js';
 import { PROCESS_ITEMS, ProcessMetrics } from './process-metrics.js';
 import { WorkerProcesses } from './worker-processes.js';
 import type { Worker } from './worker-processes.js';
 
-/** The maximum number of bytes of a file. */
-const MAX_BYTES = 2 ** 26;
 /** The time after which a file without a header was not just made. */
 const EMPTY_MS = 5000;
 const OTHERS_WRITE = 0o002;
@@ -188,12 +187,11 @@ export class MetricDirectory {
       if (isSample) yield 1;
       if (file.isFinal) {
         if (!isSample) continue;
-        this.#sample(name, file);
+        yield* this.#sampling(name, file);
         yield READ_STEPS;
       } else if (isFull || this.#isNewList || file.identity === '') {
-        const { size } = file.values;
-        this.#read(name, file);
-        yield READ_STEPS + (file.values.size - size) / ADDED_A_STEP;
+        yield* this.#readingFile(name, file);
+        yield READ_STEPS;
       }
     }
     this.#isNewList = false;
@@ -202,12 +200,13 @@ export class MetricDirectory {
       const { isDead } = file.worker;
       if (isDead === file.isFinal) continue;
       file.isFinal = isDead;
-      this.#read(name, file);
-      if (isDead) this.#finish(file);
+      yield* this.#readingFile(name, file);
+      if (isDead) yield* this.#finishing(file);
       yield READ_STEPS;
     }
     if (this.#context.hasProcessMetrics) yield* this.#followingProcesses(isFull);
     yield* this.#metrics.showing();
+    this.#context.buffer.shrink();
   }
 
   /** Updates the metrics of the directory. Returns the reasons why files and entries are left out, one sentence each. */
@@ -247,7 +246,7 @@ export class MetricDirectory {
     yield* this.#metrics.closing();
     for (const processes of this.#processes.values()) processes.remove();
     for (const { values } of this.#files.values()) {
-      values.remove(false);
+      yield* values.removing(false);
       yield READ_STEPS;
     }
     this.#context.source.remove(this.#writer, this.#object);
@@ -304,17 +303,24 @@ export class MetricDirectory {
     this.#isNewList = true;
     const names = new Set(this.#listed.names);
     for (const [name, file] of this.#files) {
-      if (names.has(name)) continue;
-      this.#remove(name, file);
+      // A list may be truncated, and then lacks files that exist.
+      if (names.has(name) || this.#exists(name)) continue;
+      yield* this.#removing(name, file);
       yield READ_STEPS;
     }
     this.#foreign = new Map();
+    const added: string[] = [];
+    let order = 0;
+    for (const name of names) {
+      if (!this.#files.has(name)) added.push(name);
+      if (++order % COMPARED_A_STEP === 0) yield 1;
+    }
     // The order decides which of two clashing metrics is shown.
-    for (const name of [...names].sort()) {
+    for (const name of added.sort()) {
       yield 1;
       const parsed = parseFileName(name);
       if (typeof parsed === 'string') this.#foreign.set(name, parsed);
-      else if (parsed !== undefined && !this.#files.has(name))
+      else if (parsed !== undefined)
         this.#files.set(name, {
           values: new MetricValues(parsed, { ...this.#context, metrics: this.#metrics }),
           ...{ open: undefined, identity: '', fault: '', mapped: undefined, isFinal: false },
@@ -324,39 +330,48 @@ export class MetricDirectory {
     }
   }
 
-  #remove(name: string, file: TrackedFile): void {
+  #exists(name: string): boolean {
+    try {
+      lstatSync(`${this.#directory.path}/${name}`);
+      return true;
+    } catch (error) {
+      return !isGone(error);
+    }
+  }
+
+  *#removing(name: string, file: TrackedFile): Generator<number, void> {
     // The process may have written after the last read.
-    if (file.open !== undefined) this.#attempt(file, file.open);
+    if (file.open !== undefined) yield* this.#attempting(file, file.open);
     this.#closeFile(file);
-    file.values.remove();
+    yield* file.values.removing();
     this.#files.delete(name);
     if (file.mapped !== undefined) this.#workers.remove(file.worker, file.mapped);
   }
 
   /** Reads a file whose process seems to have ended. It may run in a PID namespace that the exporter does not see. */
-  #sample(name: string, file: TrackedFile): void {
-    if (isLive(file.values.name.kind) || !this.#read(name, file)) return;
+  *#sampling(name: string, file: TrackedFile): Generator<number, void> {
+    if (isLive(file.values.name.kind) || !(yield* this.#readingFile(name, file))) return;
     file.worker.isElsewhere = true;
     file.worker.isDead = false;
   }
 
   /** Ends the reading of a file whose process has ended. Its live gauges go. */
-  #finish(file: TrackedFile): void {
+  *#finishing(file: TrackedFile): Generator<number, void> {
     this.#closeFile(file);
-    if (isLive(file.values.name.kind)) this.#renew(file, false);
+    if (isLive(file.values.name.kind)) yield* this.#renewing(file, false);
   }
 
   /** Reads a file. Returns whether anything in it changed. */
-  #read(name: string, file: TrackedFile): boolean {
-    if (this.#isNewList && file.open?.isUnlinked === true) this.#beginAnew(file);
-    if (file.open !== undefined) return this.#attempt(file, file.open);
+  *#readingFile(name: string, file: TrackedFile): Generator<number, boolean> {
+    if (this.#isNewList && file.open?.isUnlinked === true) yield* this.#beginningAnew(file);
+    if (file.open !== undefined) return yield* this.#attempting(file, file.open);
     let open: VerifiedFile | undefined;
     try {
-      open = new VerifiedFile(`${this.#directory.path}/${name}`, this.#trust, MAX_BYTES);
+      open = new VerifiedFile(`${this.#directory.path}/${name}`, this.#trust, MAX_FILE_BYTES);
       const { key } = open.identity;
-      if (file.identity !== '' && file.identity !== key) this.#beginAnew(file);
+      if (file.identity !== '' && file.identity !== key) yield* this.#beginningAnew(file);
       if (file.identity === '') this.#identify(file, open);
-      const hasChanged = this.#attempt(file, open);
+      const hasChanged = yield* this.#attempting(file, open);
       if (this.#context.descriptors.free >= 1) {
         this.#context.descriptors.free--;
         file.open = open;
@@ -380,25 +395,25 @@ export class MetricDirectory {
   }
 
   /** Another file has the name now. The counts of the last one stay. */
-  #beginAnew(file: TrackedFile): void {
-    if (file.open !== undefined) this.#attempt(file, file.open);
+  *#beginningAnew(file: TrackedFile): Generator<number, void> {
+    if (file.open !== undefined) yield* this.#attempting(file, file.open);
     this.#closeFile(file);
     if (file.mapped !== undefined) file.worker.files.delete(file.mapped);
     file.mapped = undefined;
     file.identity = '';
-    this.#renew(file);
+    yield* this.#renewing(file);
   }
 
   /** Removes the values of a file, so that the next read begins anew. @param isKept whether its counts stay in the sums */
-  #renew(file: TrackedFile, isKept?: boolean): void {
-    file.values.remove(isKept);
+  *#renewing(file: TrackedFile, isKept?: boolean): Generator<number, void> {
+    yield* file.values.removing(isKept);
     file.values = new MetricValues(file.values.name, { ...this.#context, metrics: this.#metrics });
   }
 
   /** Reads a file. If its content is invalid, its last values stay. Returns whether anything in it changed. */
-  #attempt(file: TrackedFile, open: VerifiedFile): boolean {
+  *#attempting(file: TrackedFile, open: VerifiedFile): Generator<number, boolean> {
     try {
-      const hasChanged = file.values.read(open);
+      const hasChanged = yield* file.values.reading(open);
       const isOld = this.#context.clocks.nowMs() - file.sinceMs > EMPTY_MS;
       file.fault = file.values.hasHeader || !isOld ? '' : 'is empty';
       return hasChanged;
@@ -418,8 +433,8 @@ export class MetricDirectory {
 
 /** The budget steps for reading a file, and for reading what a process uses. */
 const READ_STEPS = 4;
-/** Adding this many entries takes a step. */
-const ADDED_A_STEP = 4;
+/** Comparing this many names with the last list takes a step. */
+const COMPARED_A_STEP = 64;
 const PROCESS_STEPS = 16;
 /** Of the files of processes that have ended, one in so many is read in each round. */
 const SAMPLED_EVERY = 64;

@@ -37,6 +37,11 @@ export interface EntryChain {
 
 const [OPENING, CLOSING] = [0x5b, 0x5d];
 
+/** The maximum number of bytes of a file. */
+export const MAX_FILE_BYTES = 2 ** 26;
+/** The maximum number of entries of a file, since their positions are found in one step. */
+const MAX_FILE_ENTRIES = 2 ** 17;
+
 /** The number of used bytes that the header of a file states. @param bytes at least the header */
 export const usedIn = (bytes: Buffer): number => int32(bytes, 0);
 
@@ -49,6 +54,8 @@ export function checkUsed(used: number, size: number): void {
   if (used === 0) return;
   if (used < HEADER_BYTES || used % 8 !== 0)
     throw corrupt(`states ${used} used bytes, allowed: multiples of 8 from ${HEADER_BYTES} on`);
+  if (used > MAX_FILE_BYTES)
+    throw corrupt(`states ${used} used bytes, allowed: at most ${MAX_FILE_BYTES}`);
   if (used > size) throw corrupt(`states ${used} used bytes, but has only ${size}`);
 }
 
@@ -96,6 +103,8 @@ function entriesFrom(
     const valueAt = (keyEnd & ~7) + 8;
     if (keyEnd <= keyStart || valueAt + stride > bytes.length) return undefined;
     if (bytes[keyStart] !== OPENING || bytes[keyEnd - 1] !== CLOSING) return undefined;
+    if (entries.length === MAX_FILE_ENTRIES)
+      throw corrupt(`has more than ${MAX_FILE_ENTRIES} new entries`);
     entries.push({ keyStart, keyEnd, valueAt });
     at = valueAt + stride;
   }

@@ -125,6 +125,8 @@ export class MultiprocessPoller implements Poller {
   }
 
   close(): void {
+    // Closes the file that is being read.
+    this.#round?.steps.return();
     for (const directory of this.#tree?.directories.values() ?? []) directory.close();
     this.#tree = undefined;
     this.#round = undefined;

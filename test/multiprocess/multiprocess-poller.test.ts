@@ -7,15 +7,18 @@ import {
   rmSync,
   symlinkSync,
   truncateSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { PollResult, Poller } from '#app/streams/poller.js';
 import { needsRoot } from '../support/needs.js';
 import { pollAll, valuesOf } from '../support/polled-values.js';
 import { fileBytes, pythonKey, rubyKey } from './metric-bytes.js';
 import type { Entry } from './metric-bytes.js';
+import { makeMemoryFolder } from './memory-folder.js';
 import { count, level, metricFolder } from './metric-folder.js';
 import { pageOf } from './shown-page.js';
 
@@ -294,6 +297,16 @@ describe('A poller of directories of metric files', () => {
       expect(reasonOf(poller)).to.match(/1 left out/);
     });
 
+    it('keeps the last values of a file that grows beyond the limit', () => {
+      const path = write('counter_1.db', [count(3)]);
+      const poller = polling();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      writeFileSync(path, Buffer.from(Int32Array.of(2 ** 26 + 8).buffer), { flag: 'r+' });
+      truncateSync(path, 2 ** 27);
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      expect(reasonOf(poller)).to.match(/states 67108872 used bytes, allowed: at most 67108864/);
+    });
+
     it('omits series beyond the limit, and says so', () => {
       write('counter_1.db', [count(1), count(2, { a: '1' }), count(3, { a: '2' })]);
       const poller = polling({}, { segmentMaxItems: 2 });
@@ -371,6 +384,27 @@ describe('A poller of directories of metric files', () => {
       expect(lines(poller, 'level')).to.deep.equal([]);
       write('counter_1.db', [count(1)]);
       expect(lines(poller, 'req_total')).to.deep.equal(['req_total 10']);
+    });
+
+    it('keeps a file that a truncated list of names lacks, and does not count it twice', () => {
+      const memory = makeMemoryFolder();
+      try {
+        // In memory, lists begin with the newest name.
+        const path = join(memory, 'counter_1.db');
+        writeFileSync(path, fileBytes([count(3)]), { mode: 0o644 });
+        const poller = polling({ directories: [memory] });
+        expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+        for (let other = 0; other < 65_536; other++) symlinkSync('x', join(memory, `${other}`));
+        expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+        expect(reasonOf(poller)).to.match(/has more than 65536 files/);
+        for (let other = 0; other < 65_536; other++) unlinkSync(join(memory, `${other}`));
+        expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+        rmSync(path);
+        expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+        expect(lines(poller, 'multiprocess_files')).to.deep.equal(['multiprocess_files 0']);
+      } finally {
+        rmSync(memory, { recursive: true });
+      }
     });
 
     it('drops the counts of removed files with keep_removed = false', () => {
@@ -472,6 +506,22 @@ describe('A poller of directories of metric files', () => {
     while (result.hasMore) result = poller.poll(false);
     expect(valuesOf(result)).to.deep.equal(before);
     expect(valuesOf(pollAll(poller))).not.to.deep.equal(before);
+  });
+
+  it('reads and removes a large file in several polls', () => {
+    const entries = Array.from({ length: 20_000 }, (_, at) => count(1, { a: `${at}` }));
+    const path = write('counter_1.db', entries);
+    const poller = polling({ keepRemoved: false });
+    const pollsFor = (): number => {
+      let polls = 1;
+      while (poller.poll().hasMore) polls++;
+      return polls;
+    };
+    expect(pollsFor()).to.be.above(4);
+    expect(lines(poller, 'req_total')).to.have.length(20_000);
+    rmSync(path);
+    expect(pollsFor()).to.be.above(4);
+    expect(lines(poller, 'req_total')).to.deep.equal([]);
   });
 
   it('reads many files in several polls', () => {
