@@ -52,7 +52,7 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   },
   {
     word: /\bmmap\b|O_RDWR|O_WRONLY|\b(write|writev|truncate|ftruncate)Sync\b/,
-    only: /^(?!(streams|exposition|foreign|hsperfdata|varnish|native\/segment)\/)/,
+    only: /^(?!(streams|exposition|foreign|multiprocess|hsperfdata|varnish|native\/segment)\/)/,
     remedy: 'a reader never writes to shared memory and never maps values',
   },
   { word: /shareReplay/, only: /^$/, remedy: 'use share with explicit resets' },

@@ -40,7 +40,7 @@ function run(options: DemoOptions): void {
   process.once('exit', () => {
     files.remove();
   });
-  const children = new Children(process.execPath);
+  const children = new Children(process.execPath, process.env);
   const restarts = new Restarts(MAX_RESTARTS_A_MINUTE, () => performance.now());
   let isEnding = false;
   let isReady = false;

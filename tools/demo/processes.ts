@@ -26,12 +26,17 @@ const END_WITH_PARENT = new URL('end-with-parent.js', import.meta.url).href;
 
 export class Children {
   readonly #node: string;
+  readonly #environment: NodeJS.ProcessEnv;
   readonly #running = new Set<ChildProcess>();
   #onEmpty: (() => void) | undefined;
 
-  /** @param node the path of Node.js */
-  constructor(node: string) {
+  /**
+   * @param node the path of Node.js
+   * @param environment the environment of the demo
+   */
+  constructor(node: string, environment: NodeJS.ProcessEnv) {
     this.#node = node;
+    this.#environment = environment;
   }
 
   /** Starts a program that shares the demo's stdout. Does nothing after a call of `end`. */
@@ -41,7 +46,7 @@ export class Children {
     const child = spawn(this.#node, ['--import', END_WITH_PARENT, path, ...args], {
       // Ctrl-C must reach only the demo, which then ends its processes.
       detached: true,
-      env: { ...process.env, ...env },
+      env: { ...this.#environment, ...env },
       stdio: ['pipe', 'inherit', 'pipe'],
     });
     this.#running.add(child);

@@ -104,7 +104,7 @@ const shopDirectoryOf = ({ files }: Pick<ProcessParts, 'files'>): string =>
 function startShop(parts: ProcessParts, onReady: () => void): void {
   const { children, files, log, onEnd } = parts;
   children.start({
-    program: 'demo/shop-workers.js',
+    program: 'demo/shop/cli.js',
     args: [files.folder],
     env: { PROMETHEUS_MULTIPROC_DIR: shopDirectoryOf(parts) },
     onLine: (line) => {

@@ -5,7 +5,7 @@ import { get } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const SHOP = fileURLToPath(new URL('../../examples/gunicorn', import.meta.url));
+const SHOP = fileURLToPath(new URL('../../../examples/gunicorn', import.meta.url));
 const PAUSE_MS = 100;
 const TIMEOUT_MS = 2000;
 const PATHS = ['/', '/', '/order', '/missing'];
