@@ -7,7 +7,7 @@ import { tryGunicorn } from '../multiprocess/gunicorn-trial.js';
 import { TestPrograms } from '../support/processes.js';
 import type { Given, Outcome } from './trial.js';
 
-/** A run of 30 minutes tries 102,000 directories and as many damages, in about ten minutes each. */
+/** A run of 30 minutes tries 102,000 directories and as many damages, in about 20 minutes each. */
 const A_MINUTE = 3400;
 const LEAST = 500;
 /** Seeds of directories; those of the tests are below. */
