@@ -1,5 +1,5 @@
 // Reads directories: a bounded number of names, cached until the directory changes.
-import { lstatSync, opendirSync, watch } from 'node:fs';
+import { opendirSync, statSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { monotonicMs } from '../clock.js';
@@ -41,7 +41,8 @@ export class CachedRead<T> {
 
   /** Returns the current data; undefined if the directory does not exist. @throws the errors of `read` */
   now(): T | undefined {
-    const stat = lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
+    // The path may be a link, such as /var/run, whose own time stamps never change.
+    const stat = statSync(this.path, { bigint: true, throwIfNoEntry: false });
     if (stat === undefined) return undefined;
     const nowMs = this.#clocks.nowMs();
     const isRecent =

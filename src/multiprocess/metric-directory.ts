@@ -13,7 +13,7 @@ import {
   trusting,
   unreadableReason,
 } from '../foreign/verified-file.js';
-import type { FileTrust, OpenDirectory } from '../foreign/verified-file.js';
+import type { DirectoryPath, FileTrust, OpenDirectory } from '../foreign/verified-file.js';
 import type { MappedFile } from '../foreign/processes.js';
 import type { Variable } from '../model.js';
 import type { FoundDirectory } from './directory-finder.js';
@@ -40,7 +40,6 @@ export interface DirectoryContext extends Pick<
   readonly root: PolledObject;
   /** The name of the label that names the directory; empty for none. */
   readonly label: string;
-  readonly trustedOwners: readonly number[];
   readonly clocks: Clocks;
   /** Whether to show what the processes use. */
   readonly hasProcessMetrics: boolean;
@@ -94,7 +93,37 @@ const OWN = {
   }),
 };
 
+/** An open directory, and which of its files are trusted. */
+export interface TrustedDirectory {
+  readonly directory: OpenDirectory;
+  readonly trust: FileTrust;
+}
+
+/** Opens a directory. @throws Fault NATIVE_FAILED if it is not trusted; an Error if it cannot be opened */
+export function openTrusted(
+  place: DirectoryPath,
+  trustedOwners: readonly number[],
+): TrustedDirectory {
+  const directory = openDirectory(place);
+  try {
+    return { directory, trust: trustIn(directory, trustedOwners) };
+  } catch (error) {
+    directory.close();
+    throw error;
+  }
+}
+
+/** A name that no object below the root has, since labels may differ only in characters that no name has. */
+function freeName(root: PolledObject, name: string): string {
+  const taken = new Set([...root.children].map((each) => each.name));
+  let free = name;
+  for (let number = 2; taken.has(free); number++) free = `${name}_${number}`;
+  return free;
+}
+
 export class MetricDirectory {
+  /** The value of the label that names the directory. */
+  readonly label: string;
   readonly #metrics: MergedMetrics;
   readonly #path: string;
   readonly #directory: OpenDirectory;
@@ -119,27 +148,23 @@ export class MetricDirectory {
   /** Whether names were added or removed since the last round. */
   #isNewList = false;
 
-  /** @throws Fault NATIVE_FAILED if the directory is not trusted; an Error if it cannot be opened */
   constructor(
     { place, label }: FoundDirectory,
+    { directory, trust }: TrustedDirectory,
     context: DirectoryContext,
     startedUnixMs: number | undefined,
   ) {
-    const { source, root, clocks, trustedOwners } = context;
+    const { source, root, clocks } = context;
     this.#path = pathOf(place);
+    this.label = label;
     this.#context = context;
-    this.#directory = openDirectory(place);
-    try {
-      this.#trust = trustIn(this.#directory, trustedOwners);
-    } catch (error) {
-      this.#directory.close();
-      throw error;
-    }
+    this.#directory = directory;
+    this.#trust = trust;
     const read = (): DirectoryNames => readNames(this.#directory.path);
     this.#names = new CachedRead(this.#path, read, clocks);
     const writer = this.#writer;
     const labels = (this.#labels = context.label === '' ? {} : { [context.label]: label });
-    const name = `${root.name}.${label.replace(/[^\w-]+/g, '_')}`;
+    const name = freeName(root, `${root.name}.${label.replace(/[^\w-]+/g, '_')}`);
     const object = source.addObject(
       writer,
       { name, className: 'Directory', labels, startedUnixMs },

@@ -9,13 +9,13 @@ import { maxDescriptors } from '../foreign/processes.js';
 import { isGone, unreadableReason } from '../foreign/verified-file.js';
 import { NO_DROPS, resultWithoutSource } from '../streams/poller.js';
 import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
-import { codeOf } from '../errors.js';
+import { codeOf, messageOf } from '../errors.js';
 import { DirectoryFinder } from './directory-finder.js';
 import type { FoundDirectory } from './directory-finder.js';
 import { EnvironmentFinder } from './environment-finder.js';
 import { ReadBuffer } from './file-values.js';
 import { KeyTable } from './key-table.js';
-import { MetricDirectory } from './metric-directory.js';
+import { MetricDirectory, openTrusted } from './metric-directory.js';
 import type { DirectoryContext } from './metric-directory.js';
 import type { MultiprocessSettings } from './settings.js';
 
@@ -77,6 +77,9 @@ export class MultiprocessPoller implements Poller {
   #isDemanded = false;
   #refusals: readonly string[] = [];
   #absence = '';
+  /** The paths of directories that have gone. */
+  readonly #gone = new Set<string>();
+  /** How many times a directory took the path of another one that has gone. */
   readonly #replaced = new Map<string, number>();
 
   constructor(serverKey: string, settings: OwnSettings, options: MultiprocessPollerOptions) {
@@ -107,7 +110,7 @@ export class MultiprocessPoller implements Poller {
       serverKey: this.#serverKey,
       publisher: { state: 'live', reason: this.#reason(tree) },
       warnings: [
-        ...this.#replacements(),
+        ...this.#replacements(tree),
         ...[...tree.directories.values()].map(({ warning }) => warning).filter(Boolean),
         ...this.#refusals.slice(0, MAX_WARNINGS),
       ],
@@ -137,12 +140,23 @@ export class MultiprocessPoller implements Poller {
     this.#round ??= { isFull: this.#isDemanded, steps: this.#reading(this.#isDemanded) };
     if (this.#round.isFull) this.#isDemanded = false;
     while (!budget.isSpent) {
-      const { done, value } = this.#round.steps.next();
+      const { done, value } = this.#next(this.#round.steps);
       if (done === true) {
         this.#round = undefined;
         return;
       }
       budget.spend(value);
+    }
+  }
+
+  /** The next step of a round. An error ends the round; the values that it has read are shown. */
+  #next(steps: Generator<number, void>): IteratorResult<number, void> {
+    try {
+      return steps.next();
+    } catch (error) {
+      this.#absence = messageOf(error);
+      this.#refusals = [this.#absence];
+      return { done: true, value: undefined };
     }
   }
 
@@ -156,7 +170,8 @@ export class MultiprocessPoller implements Poller {
     for (const [path, directory] of this.#tree?.directories ?? []) {
       if (found.has(path) && directory.isThere) continue;
       this.#tree?.directories.delete(path);
-      if (found.has(path)) this.#replaced.set(path, (this.#replaced.get(path) ?? 0) + 1);
+      this.#gone.add(path);
+      forgetOldest(this.#gone);
       yield* directory.closing();
     }
     for (const [path, each] of found) {
@@ -182,10 +197,21 @@ export class MultiprocessPoller implements Poller {
   /** Opens a directory. Returns the reason if it exists and cannot be opened. */
   #open(path: string, found: FoundDirectory): string | undefined {
     try {
+      const opened = openTrusted(found.place, this.#options.trustedOwners ?? []);
       const tree = (this.#tree ??= this.#newTree());
-      // The counts of a directory that was replaced begin now.
-      const startedUnixMs = this.#replaced.has(path) ? this.#clocks.unixMs() : undefined;
-      const directory = new MetricDirectory(found, tree.context, startedUnixMs);
+      for (const [other, { label }] of tree.directories)
+        if (label === found.label) {
+          opened.directory.close();
+          return `has the label ${this.#settings.label}="${label}" of ${other}`;
+        }
+      const isAnew = this.#gone.delete(path);
+      if (isAnew) {
+        this.#replaced.set(path, (this.#replaced.get(path) ?? 0) + 1);
+        forgetOldest(this.#replaced);
+      }
+      // The counts of a directory that replaces another one begin now.
+      const startedUnixMs = isAnew ? this.#clocks.unixMs() : undefined;
+      const directory = new MetricDirectory(found, opened, tree.context, startedUnixMs);
       tree.directories.set(path, directory);
       return undefined;
     } catch (error) {
@@ -202,13 +228,13 @@ export class MultiprocessPoller implements Poller {
 
   #newTree(): Tree {
     const { label, keepRemoved, processMetrics, app } = this.#settings;
-    const { segmentMaxItems = MAX_SERIES, trustedOwners = [], proc = '/proc' } = this.#options;
+    const { segmentMaxItems = MAX_SERIES, proc = '/proc' } = this.#options;
     const source = new PolledSource(segmentMaxItems, new Slots(SLAB));
     const writer: SlotWriter = { writeSlots: () => undefined };
     const name = [hostname(), this.#serverKey.replaceAll('.', '_'), app].join('.');
     const root: PolledObject = source.addObject(writer, { name, className: 'Multiprocess' });
     const context: DirectoryContext = {
-      ...{ source, root, label, trustedOwners, clocks: this.#clocks, keepsRemoved: keepRemoved },
+      ...{ source, root, label, clocks: this.#clocks, keepsRemoved: keepRemoved },
       ...{ hasProcessMetrics: processMetrics, proc },
       keys: new KeyTable(),
       buffer: new ReadBuffer(),
@@ -218,18 +244,32 @@ export class MultiprocessPoller implements Poller {
     return { context, directories: new Map() };
   }
 
-  #reason({ directories }: Tree): string {
+  #reason(tree: Tree): string {
     let files = 0;
-    for (const { size } of directories.values()) files += size;
+    for (const { size } of tree.directories.values()) files += size;
     const shown = shownReason(files, ['metric file', 'metric files'], this.#refusals);
-    return [shown, ...this.#replacements()].join('; ');
+    return [shown, ...this.#replacements(tree)].join('; ');
   }
 
-  /** Sentences about directories that were replaced. */
-  #replacements(): readonly string[] {
-    return [...this.#replaced].map(
-      ([path, count]) => `${path} was replaced (${count} so far), so its sums begin again`,
-    );
+  /** Sentences about open directories that replaced others. */
+  #replacements({ directories }: Tree): readonly string[] {
+    return [...this.#replaced]
+      .filter(([path]) => directories.has(path))
+      .slice(0, MAX_REPLACEMENTS)
+      .map(([path, count]) => `${path} was replaced (${count} so far), so its sums begin again`);
+  }
+}
+
+/** The maximum number of replaced directories that a reason names. */
+const MAX_REPLACEMENTS = 4;
+/** The maximum number of paths that are remembered. */
+const MAX_PATHS = 1024;
+
+function forgetOldest(paths: Pick<Set<string>, 'size' | 'delete' | 'keys'>): void {
+  if (paths.size <= MAX_PATHS) return;
+  for (const path of paths.keys()) {
+    paths.delete(path);
+    return;
   }
 }
 

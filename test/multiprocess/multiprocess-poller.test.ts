@@ -2,6 +2,7 @@
 import {
   chmodSync,
   chownSync,
+  lutimesSync,
   mkdirSync,
   renameSync,
   rmSync,
@@ -445,6 +446,41 @@ describe('A poller of directories of metric files', () => {
       expect(warnings?.map(folder.bare)).to.deep.equal([sentence]);
     });
 
+    it('does not say that a directory was replaced which is only gone', () => {
+      mkdirSync(folder.path('other'), { mode: 0o755 });
+      const directories = [folder.path('shop'), folder.path('other')];
+      const poller = polling({ directories, label: 'dir' });
+      expect(reasonOf(poller)).to.equal('0 metric files are shown');
+      rmSync(folder.path('other'), { recursive: true });
+      expect(reasonOf(poller)).to.equal('0 metric files are shown');
+      mkdirSync(folder.path('other'), { mode: 0o755 });
+      expect(reasonOf(poller)).to.match(/; other was replaced \(1 so far\)/);
+    });
+
+    it('stays absent during a poll without any directory', () => {
+      rmSync(folder.path('shop'), { recursive: true });
+      const directories = Array.from({ length: 64 }, (_, at) => folder.path(`none${at}`));
+      const poller = polling({ directories, label: 'dir' });
+      const states = Array.from({ length: 20 }, () => poller.poll().publisher.state);
+      expect(new Set(states)).to.deep.equal(new Set(['absent']));
+    });
+
+    it('keeps its values if a round fails, and says why', () => {
+      write('counter_1.db', [count(3)]);
+      let isBroken = false;
+      const nowMs = (): number => {
+        if (isBroken) throw new Error('no clock');
+        return 1000;
+      };
+      const poller = polling({}, { clocks: { nowMs, unixMs: () => Date.now() } });
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      isBroken = true;
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total 3']);
+      expect(reasonOf(poller)).to.match(/no clock/);
+      isBroken = false;
+      expect(reasonOf(poller)).to.equal('1 metric file is shown');
+    });
+
     it('has no page without the directory, and says which one is missing', () => {
       rmSync(folder.path('shop'), { recursive: true });
       const poller = polling();
@@ -480,6 +516,42 @@ describe('A poller of directories of metric files', () => {
         'multiprocess_files{service="a"} 1',
         'multiprocess_files{service="b"} 1',
       ]);
+    });
+
+    it('finds new directories at once if the path begins with a link', () => {
+      mkdirSync(folder.path('real'), { mode: 0o755 });
+      symlinkSync('real', folder.path('link'));
+      // Neither was made just now.
+      utimesSync(folder.path('real'), 1, 1);
+      lutimesSync(folder.path('link'), 1, 1);
+      const poller = polling({ directories: [folder.path('link/*')], label: 'service' });
+      expect(pollAll(poller).publisher.state).to.equal('absent');
+      mkdirSync(folder.path('real/a'), { mode: 0o755 });
+      write('real/a/counter_1.db', [count(3)]);
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total{service="a"} 3']);
+    });
+
+    it('shows the first of two directories with one label, and says so', () => {
+      for (const name of ['one/a', 'two/a', 'two/b']) {
+        mkdirSync(folder.path(name), { recursive: true, mode: 0o755 });
+        write(`${name}/counter_1.db`, [count(3)]);
+      }
+      const directories = [folder.path('one/*'), folder.path('two/*')];
+      const poller = polling({ directories, label: 'service' });
+      expect(lines(poller, 'req_total')).to.have.members([
+        'req_total{service="a"} 3',
+        'req_total{service="b"} 3',
+      ]);
+      expect(reasonOf(poller)).to.match(/1 left out: two\/a has the label service="a" of one\/a/);
+      rmSync(folder.path('one/a'), { recursive: true });
+      expect(reasonOf(poller)).to.equal('2 metric files are shown');
+    });
+
+    it('gives each directory an object with another name', () => {
+      for (const name of ['a.b', 'a_b', 'a b']) make(name);
+      const [root] = pollAll(all()).source?.roots ?? [];
+      const names = [...(root?.children ?? [])].map(({ name }) => name.split('.').at(-1));
+      expect(names).to.have.members(['a_b', 'a_b_2', 'a_b_3']);
     });
 
     it('follows directories that come and go', () => {
