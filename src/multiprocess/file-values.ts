@@ -7,7 +7,7 @@ import type { KeyTable, SharedKey } from './key-table.js';
 import { isCounted } from './merged-metrics.js';
 import type { Limits, MergedMetrics } from './merged-metrics.js';
 import type { SeriesNumber } from './merged-series.js';
-import { HEADER_BYTES, checkUsed, corrupt, readChain, usedIn } from './metric-file.js';
+import { HEADER_BYTES, checkUsed, corrupt, readingChain, usedIn } from './metric-file.js';
 import type { Stride } from './metric-file.js';
 
 /** A file that can be read. */
@@ -22,12 +22,12 @@ const FIRST_BYTES = 4096;
 const SPARE_BYTES = 256;
 
 /** The most that a step does: bytes that it copies, words that it hashes, and entries that it compares and adds. */
-const PIECE_BYTES = 2 ** 20;
-const PIECE_WORDS = 2 ** 17;
+const PIECE_BYTES = 2 ** 18;
+const PIECE_WORDS = 2 ** 16;
 const PIECE_VALUES = 4096;
 const PIECE_ENTRIES = 64;
 /** The budget steps for these. */
-const PIECE_STEPS = 8;
+const PIECE_STEPS = 16;
 const ENTRIES_STEPS = 16;
 /** A larger buffer is dropped after a round. */
 const KEPT_BYTES = 2 ** 20;
@@ -216,7 +216,7 @@ export class MetricValues implements FileValues {
   *#adding(used: number): Generator<number, void> {
     const { buffer, keys, metrics } = this.#context;
     const bytes = buffer.bytes.subarray(0, used);
-    const { stride, entries } = readChain(bytes, this.#used, this.#stride);
+    const { stride, entries } = yield* readingChain(bytes, this.#used, this.#stride);
     if (entries.length > this.#context.limits.entries)
       throw new Fault('NATIVE_FAILED', 'would exceed the number of entries that a target may have');
     const known = this.values.length;

@@ -39,8 +39,11 @@ const [OPENING, CLOSING] = [0x5b, 0x5d];
 
 /** The maximum number of bytes of a file. */
 export const MAX_FILE_BYTES = 2 ** 26;
-/** The maximum number of entries of a file, since their positions are found in one step. */
-const MAX_FILE_ENTRIES = 2 ** 17;
+/** The number of entries that a step finds, and the budget steps for it. */
+const STEP_ENTRIES = 4096;
+const CHAIN_STEPS = 16;
+/** The number of bytes of holes that a step skips. */
+const STEP_BYTES = 65_536;
 
 /** The number of used bytes that the header of a file states. @param bytes at least the header */
 export const usedIn = (bytes: Buffer): number => int32(bytes, 0);
@@ -60,32 +63,36 @@ export function checkUsed(used: number, size: number): void {
 }
 
 /**
- * Finds the entries from the position `start` on.
+ * Finds the entries from the position `start` on. A step returns the work that it did.
  * @param bytes exactly the used bytes of the file
  * @param stride the stride of the entries before `start`, if there are any
  * @throws Fault SEGMENT_CORRUPT if the entries do not end at the last used byte, whatever their stride
  */
-export function readChain(bytes: Buffer, start = HEADER_BYTES, stride?: Stride): EntryChain {
+export function* readingChain(
+  bytes: Buffer,
+  start = HEADER_BYTES,
+  stride?: Stride,
+): Generator<number, EntryChain> {
   const fits = (each: Stride): boolean => stride === undefined || stride === each;
-  const long = fits(16) ? entriesFrom(bytes, start, 16, false) : undefined;
-  const short = fits(8) ? entriesFrom(bytes, start, 8, false) : undefined;
+  const long = fits(16) ? yield* entriesFrom(bytes, start, 16, false) : undefined;
+  const short = fits(8) ? yield* entriesFrom(bytes, start, 8, false) : undefined;
   if (long !== undefined && short !== undefined && long.length > 0)
     throw corrupt('has entries that fit both layouts, with a time after each value and without');
   if (long !== undefined) return { stride: 16, entries: long };
   // A writer of the Ruby dialect may leave holes.
-  const entries = short ?? (fits(8) ? entriesFrom(bytes, start, 8, true) : undefined);
+  const entries = short ?? (fits(8) ? yield* entriesFrom(bytes, start, 8, true) : undefined);
   if (entries === undefined)
     throw corrupt(`has entries that do not end at its ${bytes.length} used bytes`);
   return { stride: 8, entries };
 }
 
 /** The entries with a stride; undefined if they do not end with the bytes, or if a key is no JSON array. */
-function entriesFrom(
+function* entriesFrom(
   bytes: Buffer,
   start: number,
   stride: Stride,
   hasHoles: boolean,
-): EntryPosition[] | undefined {
+): Generator<number, EntryPosition[] | undefined> {
   const entries: EntryPosition[] = [];
   let at = start;
   while (at < bytes.length) {
@@ -96,6 +103,7 @@ function entriesFrom(
       int32(bytes, at + 4) === 0
     ) {
       at += 8;
+      if (at % STEP_BYTES === 0) yield CHAIN_STEPS;
       continue;
     }
     const keyStart = at + 4;
@@ -103,8 +111,7 @@ function entriesFrom(
     const valueAt = (keyEnd & ~7) + 8;
     if (keyEnd <= keyStart || valueAt + stride > bytes.length) return undefined;
     if (bytes[keyStart] !== OPENING || bytes[keyEnd - 1] !== CLOSING) return undefined;
-    if (entries.length === MAX_FILE_ENTRIES)
-      throw corrupt(`has more than ${MAX_FILE_ENTRIES} new entries`);
+    if (entries.length % STEP_ENTRIES === STEP_ENTRIES - 1) yield CHAIN_STEPS;
     entries.push({ keyStart, keyEnd, valueAt });
     at = valueAt + stride;
   }

@@ -2,13 +2,22 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Fault } from '#app/errors.js';
-import { checkUsed, readChain, usedIn } from '#app/multiprocess/metric-file.js';
+import { checkUsed, readingChain, usedIn } from '#app/multiprocess/metric-file.js';
 import type { EntryChain } from '#app/multiprocess/metric-file.js';
 import { anyCharacter } from '../support/any-character.js';
 import { fileBytes, pythonKey, rubyKey } from './metric-bytes.js';
 import type { Entry } from './metric-bytes.js';
 
-const chainOf = (bytes: Buffer): EntryChain => {
+/** Runs all steps of a read. Returns its chain, and the number of steps. */
+function readChain(...parameters: Parameters<typeof readingChain>) {
+  const steps = readingChain(...parameters);
+  let count = 1;
+  let last = steps.next();
+  for (; last.done !== true; count++) last = steps.next();
+  return { ...last.value, count };
+}
+
+const chainOf = (bytes: Buffer): EntryChain & { readonly count: number } => {
   const used = usedIn(bytes);
   checkUsed(used, bytes.length);
   return readChain(bytes.subarray(0, used));
@@ -30,6 +39,14 @@ describe('A file of a multiprocess directory', () => {
     { key: pythonKey('requests', 'requests_total', { path: '/' }), value: 3, time: 0 },
     { key: pythonKey('level'), value: -0.5, time: 1_700_000_000.25 },
   ];
+
+  it('is read in steps, also if it has many entries or a large hole', () => {
+    const many = Array.from({ length: 10_000 }, () => ({ key: '[]', value: 0 }));
+    expect(chainOf(fileBytes(many, 16)).count).to.be.above(2);
+    const hole = Buffer.concat([fileBytes([{ key: '[]', value: 0 }], 8), Buffer.alloc(2 ** 20)]);
+    hole.writeInt32LE(hole.length);
+    expect(chainOf(hole).count).to.be.above(10);
+  });
 
   it('has entries with times from version 0.18 of the Python library on', () => {
     expect(entriesIn(fileBytes(entries, 16, 65_536))).to.deep.equal(entries);
