@@ -62,8 +62,8 @@ interface Tree {
 }
 
 /**
- * Reads all files once in a round, which may take several polls. A page shows the values of a complete round, since a
- * refresh polls until there is no more.
+ * Reads all files once in a round, which may take several polls. A page shows the values of a complete round, unless the
+ * round takes longer than a refresh polls.
  */
 export class MultiprocessPoller implements Poller {
   readonly #serverKey: string;
