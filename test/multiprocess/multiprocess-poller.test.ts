@@ -4,6 +4,8 @@ import {
   chownSync,
   lutimesSync,
   mkdirSync,
+  readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -594,6 +596,23 @@ describe('A poller of directories of metric files', () => {
     rmSync(path);
     expect(pollsFor()).to.be.above(4);
     expect(lines(poller, 'req_total')).to.deep.equal([]);
+  });
+
+  it('closes a file that it is reading when it is closed', () => {
+    const entries = Array.from({ length: 20_000 }, (_, at) => count(1, { a: `${at}` }));
+    const path = write('counter_1.db', entries);
+    const isOpen = (): boolean =>
+      readdirSync('/proc/self/fd').some((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`) === path;
+        } catch {
+          return false;
+        }
+      });
+    const poller = polling();
+    while (!isOpen()) expect(poller.poll().hasMore).to.equal(true);
+    poller.close();
+    expect(isOpen()).to.equal(false);
   });
 
   it('reads many files in several polls', () => {
