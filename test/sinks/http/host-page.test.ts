@@ -6,6 +6,7 @@ import { hostPage } from '#app/sinks/http/host-page.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
+import { waitFor } from '../../support/processes.js';
 import { freshServing } from '../../support/serving-http.js';
 import { piecesOf, snapshotOf } from '../../support/snapshot-of.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
@@ -146,7 +147,7 @@ describe('the host page', () => {
     expect((await on.ask('/-/all', { method: 'OPTIONS' })).status).to.equal(200);
   });
 
-  it('shows a target as down that does not answer in time, and holds no snapshot afterwards', () => {
+  it('shows a target as down that does not answer in time, and holds no snapshot afterwards', async () => {
     const clock = new VirtualClock();
     const [good, hung] = [readyTarget('a', '1'), readyTarget('b', '2')];
     hung.demand = () => NEVER;
@@ -155,6 +156,8 @@ describe('the host page', () => {
     const { seen } = follow(hostPage([good, hung], request, options));
     expect([seen.length, good.held]).to.deep.equal([0, 1]);
     clock.advance(5000);
+    // The join takes slices of real time.
+    await waitFor('the page', () => seen[0]);
     expect(seen).to.have.lengthOf(1);
     expect(seen[0]?.content.internal[0]?.text).to.match(/ 1\n.* 0\n$/);
     seen[0]?.release();
