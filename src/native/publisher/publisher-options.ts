@@ -8,7 +8,7 @@ import type {
   VariableKind,
 } from '../../published.js';
 import { LIMITS, VARIABLE_KINDS } from '../segment/layout.js';
-import { parseSeriesName, seriesName } from '../segment/series-name.js';
+import { seriesName, seriesProblem } from '../segment/series-name.js';
 import { name } from '../../rules/formats.js';
 import {
   anyOptions,
@@ -217,18 +217,13 @@ export function checkVariable(
 function checkedSeries(name: string, type: ValueType, labels: Readonly<Record<string, string>>) {
   for (const [label, value] of Object.entries(labels))
     checkValue(`addVariable: labels: ${label}`, value, seriesText);
+  const problem = seriesProblem({ name, labels }, type);
+  if (problem !== undefined) throw new RangeError(`addVariable: the series ${problem}`);
   const series = seriesName(name, labels);
-  const read = parseSeriesName(series, type);
-  if (typeof read === 'string') throw new RangeError(`addVariable: the series ${read}`);
-  // A name may contain what reads as a label.
-  for (const part of [name, ...Object.keys(labels)])
-    if (!/^[\w:]*$/.test(part))
-      throw new RangeError(
-        `addVariable: the series has the name ${shownValue(part)}, allowed: letters, digits, _ and :`,
-      );
   checkValue('addVariable: name and labels', series, seriesText);
   return series;
 }
+
 function checkSchema(type: ValueType, schema: readonly number[]): void {
   const refusal = (allowed: string) =>
     new RangeError(`addVariable: schema: found ${schema.join(', ')}, allowed: ${allowed}`);

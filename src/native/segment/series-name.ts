@@ -26,29 +26,34 @@ const OWN_LABEL: Readonly<Partial<Record<ValueType, string>>> = {
  * the format does not allow the series.
  */
 export function parseSeriesName(text: string, type: ValueType): SeriesName | string {
-  if (type === 'string') return 'has the type string, allowed: the types of numbers';
   const brace = text.indexOf('{');
   const name = brace < 0 ? text : text.slice(0, brace);
-  const refusal = nameRefusal(name);
-  if (refusal !== undefined) return refusal;
   const labels: Record<string, string> = {};
-  if (brace < 0) return { name, labels };
+  if (brace < 0) return seriesProblem({ name, labels }, type) ?? { name, labels };
   LABEL.lastIndex = brace + 1;
-  for (let count = 1; ; count++) {
+  for (;;) {
     const [whole, label = '', value = '', end] = LABEL.exec(text) ?? [];
     if (whole === undefined)
       return `is ${shown(text)}, allowed: a metric name, and labels such as {code="200"} with a backslash before ", backslash and n`;
-    const problem = labelRefusal(label, type);
-    if (problem !== undefined) return problem;
     if (Object.hasOwn(labels, label)) return `has the label ${label} twice`;
-    if (count > MAX_LABELS) return `has more than ${MAX_LABELS} labels`;
     labels[label] = value.replace(/\\(.)/g, (_, escaped: string) =>
       escaped === 'n' ? '\n' : escaped,
     );
     if (end === ',') continue;
     if (LABEL.lastIndex !== text.length) return `is ${shown(text)}, allowed: nothing after }`;
-    return { name, labels };
+    return seriesProblem({ name, labels }, type) ?? { name, labels };
   }
+}
+
+/** The end of a sentence with the fault of a series that the format does not allow; undefined if it allows the series. */
+export function seriesProblem({ name, labels }: SeriesName, type: ValueType): string | undefined {
+  if (type === 'string') return 'has the type string, allowed: the types of numbers';
+  const names = Object.keys(labels);
+  if (names.length > MAX_LABELS) return `has more than ${MAX_LABELS} labels`;
+  return names.reduce<string | undefined>(
+    (problem, label) => problem ?? labelRefusal(label, type),
+    nameRefusal(name),
+  );
 }
 
 /** Writes a series as text. `parseSeriesName` returns the same series if its names are valid. */
