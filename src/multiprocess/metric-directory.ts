@@ -1,21 +1,14 @@
 // One directory with the metric files of an application: opens and reads its files, and shows their metrics.
 import { lstatSync } from 'node:fs';
-import { Fault, codeOf } from '../errors.js';
+import { codeOf } from '../errors.js';
 import { CachedRead, readNames, truncationWarning } from '../foreign/directory-listing.js';
 import type { Clocks, DirectoryNames } from '../foreign/directory-listing.js';
 import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, PolledSource, SlotWriter } from '../foreign/polled-source.js';
-import {
-  VerifiedFile,
-  isGone,
-  openDirectory,
-  pathOf,
-  trusting,
-  unreadableReason,
-} from '../foreign/verified-file.js';
-import type { DirectoryPath, FileTrust, OpenDirectory } from '../foreign/verified-file.js';
+import { VerifiedFile, isGone, pathOf, unreadableReason } from '../foreign/verified-file.js';
+import type { FileTrust, OpenDirectory } from '../foreign/verified-file.js';
 import type { MappedFile } from '../foreign/processes.js';
-import type { Variable } from '../model.js';
+import type { Declaration, Variable } from '../model.js';
 import type { FoundDirectory } from './directory-finder.js';
 import { parseFileName, rubyIdOf } from './file-name.js';
 import { MetricValues } from './file-values.js';
@@ -23,13 +16,12 @@ import type { FileContext } from './file-values.js';
 import { MAX_FILE_BYTES } from './metric-file.js';
 import { MergedMetrics, isLive } from './merged-metrics.js';
 import { PROCESS_ITEMS, ProcessMetrics } from './process-metrics.js';
+import type { TrustedDirectory } from './trusted-directory.js';
 import { WorkerProcesses } from './worker-processes.js';
 import type { Worker } from './worker-processes.js';
 
 /** The time after which a file without a header was not just made. */
 const EMPTY_MS = 5000;
-const OTHERS_WRITE = 0o002;
-const STICKY = 0o1000;
 
 /** What the directories of a target share. */
 export interface DirectoryContext extends Pick<
@@ -65,53 +57,26 @@ interface TrackedFile {
   isFinal: boolean;
 }
 
+const ownGauge = (name: string, help: string, unit = ''): Declaration =>
+  gauge(name, 'i64', unit, { name: `multiprocess_${name}`, help, labels: {} });
+
+/** The metrics about the directory itself. */
 const OWN = {
-  files: gauge('files', 'i64', '', {
-    name: 'multiprocess_files',
-    help: 'Metric files in the directory.',
-    labels: {},
-  }),
-  bytes: gauge('bytes', 'i64', 'bytes', {
-    name: 'multiprocess_bytes',
-    help: 'Used bytes of the metric files in the directory.',
-    labels: {},
-  }),
-  deadFiles: gauge('deadFiles', 'i64', '', {
-    name: 'multiprocess_dead_files',
-    help: 'Metric files of processes that have ended, if the exporter can see the processes.',
-    labels: {},
-  }),
-  leftOutFiles: gauge('leftOutFiles', 'i64', '', {
-    name: 'multiprocess_left_out_files',
-    help: 'Metric files that cannot be read. The status page states the first reason.',
-    labels: {},
-  }),
-  leftOutEntries: gauge('leftOutEntries', 'i64', '', {
-    name: 'multiprocess_left_out_entries',
-    help: 'Entries of metric files that are no valid series, and metrics that clash with another one.',
-    labels: {},
-  }),
+  files: ownGauge('files', 'Metric files in the directory.'),
+  bytes: ownGauge('bytes', 'Used bytes of the metric files in the directory.', 'bytes'),
+  deadFiles: ownGauge(
+    'dead_files',
+    'Metric files of processes that have ended, if the exporter can see the processes.',
+  ),
+  leftOutFiles: ownGauge(
+    'left_out_files',
+    'Metric files that cannot be read. The status page states the first reason.',
+  ),
+  leftOutEntries: ownGauge(
+    'left_out_entries',
+    'Entries of metric files that are no valid series, and metrics that clash with another one.',
+  ),
 };
-
-/** An open directory, and which of its files are trusted. */
-export interface TrustedDirectory {
-  readonly directory: OpenDirectory;
-  readonly trust: FileTrust;
-}
-
-/** Opens a directory. @throws Fault NATIVE_FAILED if it is not trusted; an Error if it cannot be opened */
-export function openTrusted(
-  place: DirectoryPath,
-  trustedOwners: readonly number[],
-): TrustedDirectory {
-  const directory = openDirectory(place);
-  try {
-    return { directory, trust: trustIn(directory, trustedOwners) };
-  } catch (error) {
-    directory.close();
-    throw error;
-  }
-}
 
 /** A name that no object below the root has, since labels may differ only in characters that no name has. */
 function freeName(root: PolledObject, name: string): string {
@@ -461,24 +426,7 @@ const READ_STEPS = 4;
 /** Comparing this many names with the last list takes a step. */
 const COMPARED_A_STEP = 64;
 const PROCESS_STEPS = 16;
-/** Of the files of processes that have ended, one in so many is read in each round. */
+/** Each round reads one of this many files of processes that have ended. */
 const SAMPLED_EVERY = 64;
 /** The number of files of processes that have ended from which on the exporter warns. */
 const MAX_DEAD_FILES = 1000;
-
-/**
- * Which files of a directory are trusted. Every file of a directory to which only its owner and group may write, if the
- * owners are in `trusted_owners`. In a directory that all users share, such as /tmp, only files of root, of the
- * exporter's user and of the users in `trusted_owners`.
- */
-function trustIn({ uid, mode }: OpenDirectory, trustedOwners: readonly number[]): FileTrust {
-  const isShared = (mode & OTHERS_WRITE) !== 0;
-  if (isShared && (mode & STICKY) === 0)
-    throw new Fault('NATIVE_FAILED', 'is writable by other users, and has no sticky bit');
-  const isTrusted = trusting(isShared ? [...trustedOwners, 0] : trustedOwners);
-  const faultOf = (each: number): string | undefined =>
-    isTrusted(each) ? undefined : `belongs to user ${each}, who is not in trusted_owners`;
-  const fault = faultOf(uid);
-  if (fault !== undefined) throw new Fault('NATIVE_FAILED', fault);
-  return { faultOf, allowsGroup: true };
-}

@@ -15,9 +15,10 @@ import type { FoundDirectory } from './directory-finder.js';
 import { EnvironmentFinder } from './environment-finder.js';
 import { ReadBuffer } from './file-values.js';
 import { KeyTable } from './key-table.js';
-import { MetricDirectory, openTrusted } from './metric-directory.js';
+import { MetricDirectory } from './metric-directory.js';
 import type { DirectoryContext } from './metric-directory.js';
 import type { MultiprocessSettings } from './settings.js';
+import { openTrusted } from './trusted-directory.js';
 
 /** The settings of a target, and its application. */
 export interface OwnSettings extends MultiprocessSettings {
