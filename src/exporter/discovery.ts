@@ -21,6 +21,7 @@ import { quoted } from '../document/document.js';
 import type { Target } from '../model.js';
 import { hasEnded } from '../sinks/sink.js';
 import { application } from '../rules/formats.js';
+import { runToEnd } from '../run-to-end.js';
 import type { Finder, Found, FoundTarget } from '../streams/poller.js';
 import type { Scheduler } from '../streams/scheduler.js';
 
@@ -129,11 +130,9 @@ export class Discovery {
   once(discover: Discover, isConfigured: (target: DiscoveredTarget) => boolean): Discovered {
     const found = formatsOf(discover).map((format) => {
       const finder = this.#parts.finder(format, discover);
-      const steps = finder.find(new Set());
-      let step = steps.next();
-      while (step.done !== true) step = steps.next();
+      const result = runToEnd(finder.find(new Set()));
       finder.close();
-      return [format, step.value] as const;
+      return [format, result] as const;
     });
     return this.#take(found, discover, isConfigured, 0);
   }

@@ -12,6 +12,7 @@ import {
 } from '../exposition/text/text-syntax.js';
 import { PUBLISHER_STATES } from '../model.js';
 import type { FamilyMetadata, InternalMetric, MetricLevel, Target } from '../model.js';
+import { runToEnd } from '../run-to-end.js';
 import { identitiesOf } from './sink.js';
 import type { IdentityLabels } from './sink.js';
 
@@ -53,7 +54,7 @@ const BASIC: ReadonlySet<string> = new Set([
 ]);
 /** At the level `basic`, this metric has only the series of the present state, as that of publishers has. */
 const LICENSE_STATE = 'shm_exporter_license_state';
-/** After so many targets, `text` lets the event loop run. */
+/** The number of targets that `text` writes in one iteration of the event loop. */
 const TARGETS_A_TURN = 8;
 
 /** A metric. The map holds the value of each series; its keys are the name and labels of the series as text. */
@@ -148,11 +149,7 @@ export class SelfMetrics {
    * All metrics except those of prom-client. Other processes also have metrics such as `process_cpu_seconds_total`.
    */
   ownText(targets: readonly Target[]): string {
-    const steps = this.#texts(targets);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done === true) return value.join('');
-    }
+    return runToEnd(this.#texts(targets)).join('');
   }
 
   /**

@@ -5,6 +5,7 @@ import type { SlotWriter } from '../foreign/polled-source.js';
 import type { Source, Variable } from '../model.js';
 import { isFramed } from '../published.js';
 import type { ValueType } from '../published.js';
+import { runToEnd } from '../run-to-end.js';
 
 /** A variable of a worker, with the last value that was read. */
 export interface Input {
@@ -64,8 +65,7 @@ export class InputReader {
    * @param changed gets the variables to fold again
    */
   read(worker: WorkerInputs, changed: Set<FoldedVariable>): void {
-    const steps = this.reading(worker, changed);
-    while (steps.next().done !== true);
+    runToEnd(this.reading(worker, changed));
   }
 
   /** Like `read`, in small steps. Between them, inputs of the worker may come and go. */

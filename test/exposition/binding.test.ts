@@ -7,7 +7,7 @@ import type { FakeObject } from '../support/fake-source.js';
 import { PATH, ROOT, RandomTree, changeTree } from '../support/random-tree.js';
 import type { TreeStep } from '../support/random-tree.js';
 import { testView } from './test-view.js';
-import { runToEnd } from '../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 
 type Step = readonly [
   action: TreeStep[0] | 'absorb' | 'bind' | 'refresh' | 'render',

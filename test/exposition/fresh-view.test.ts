@@ -6,7 +6,7 @@ import { OBJECT_STATES } from '#app/model.js';
 import type { Frame, ObjectState, Variable } from '#app/model.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject, FakeValue, VariableOptions } from '../support/fake-source.js';
-import { runToEnd } from '../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { shopCatalogue, testView } from './test-view.js';
 
 const row = (name: string, type: string, rest: string): string =>

@@ -8,7 +8,7 @@ import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
 import { iterationSteps } from '../support/iteration-steps.js';
 import { shopCatalogue, testView } from './test-view.js';
-import { runToEnd } from '../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { linesOf } from '../support/snapshot-of.js';
 
 const CATALOGUE = shopCatalogue(

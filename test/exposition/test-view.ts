@@ -11,7 +11,7 @@ import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { TargetView } from '#app/exposition/target-view.js';
 import type { ManagedObject, Snapshot, Source } from '#app/model.js';
-import { runToEnd } from '../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { linesOf as wholeText } from '../support/snapshot-of.js';
 
 export interface TestViewOptions {

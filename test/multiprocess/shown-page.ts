@@ -5,7 +5,7 @@ import type { PollResult, Poller } from '#app/streams/poller.js';
 import { testView } from '../exposition/test-view.js';
 import { HeapMemory } from '../support/heap-memory.js';
 import { pollAll } from '../support/polled-values.js';
-import { runToEnd } from '../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import type { Family } from './compared-pages.js';
 import { familiesOf } from './compared-pages.js';
 

@@ -11,7 +11,7 @@ import type { RefreshableView, TargetInput } from '#app/streams/view-refresher.j
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 import { root, pollResult } from '../support/poll-results.js';
-import { runToEnd } from '../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 

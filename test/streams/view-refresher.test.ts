@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { LineForm, Refresh, Snapshot, StructureChange } from '#app/model.js';
 import { ViewRefresher } from '#app/streams/view-refresher.js';
 import type { RefreshableView, TargetInput } from '#app/streams/view-refresher.js';
-import { runToEnd } from '../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { root, pollResult } from '../support/poll-results.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 

@@ -18,6 +18,7 @@ const SHARED = [
   'clock',
   'limit-concurrency',
   'pluralize',
+  'run-to-end',
   'thread-code',
 ];
 

@@ -11,7 +11,7 @@ import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { floatText } from '#app/exposition/text/text-syntax.js';
 import type { FamilyMetadata, LineForm, MetricType, Piece, Snapshot } from '#app/model.js';
 import { decodedGauges, gaugesOfText } from './protobuf-page.js';
-import { runToEnd } from './run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { Cells, cellLine, fixedLine } from './lines.js';
 import { familiesOf, linesOf } from './snapshot-of.js';
 import { unpacked } from './unpacked.js';

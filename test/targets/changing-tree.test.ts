@@ -17,7 +17,7 @@ import type { FakeSource } from '../support/fake-source.js';
 import { follow } from '../support/follow.js';
 import { RandomTree, changeTree } from '../support/random-tree.js';
 import type { TreeStep } from '../support/random-tree.js';
-import { runToEnd } from '../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
 /** The time between two slices. It is long enough for several polls during one task. */

@@ -3,6 +3,7 @@ import { SMALL_BYTES } from '../../bytes.js';
 import { NameOwners } from '../../catalogue/names.js';
 import { DEFAULT_FORM } from '../../model.js';
 import type { FamilyMetadata, LabelledAnswer, LineForm, Piece, Snapshot } from '../../model.js';
+import { runToEnd } from '../../run-to-end.js';
 import { labelsText } from '../text/text-syntax.js';
 import { textLines } from './text-page.js';
 
@@ -56,7 +57,7 @@ const ITEMS_A_STEP = 256;
 
 /** Joins snapshots at once; see `joining`. */
 export function joinSnapshots(answers: Joinable, reserved = NONE): JoinedSnapshot {
-  return finished(joining(answers, reserved));
+  return runToEnd(joining(answers, reserved));
 }
 
 /**
@@ -93,13 +94,6 @@ export function* joining(
 
 const areSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
   a.length === b.length && a.every((each, index) => each === b[index]);
-
-function finished<T>(steps: Iterator<void, T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
 
 /** Compares the families of all targets. @param targets the labels of each target */
 function* planning(
@@ -165,7 +159,7 @@ class Joined implements Snapshot {
 
   /** With the form `deflated`, the pieces of snapshots that have no deflated lines are text. */
   lines(form: LineForm): readonly Piece[] | undefined {
-    return finished(this.joining(form));
+    return runToEnd(this.joining(form));
   }
 
   hold(): () => void {

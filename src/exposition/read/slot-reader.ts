@@ -6,6 +6,7 @@
 // is unstable: it has no value until the next copy.
 import { FifoQueue } from '../../collections/by-id.js';
 import type { ManagedObject, SlotRef, Source } from '../../model.js';
+import { runToEnd } from '../../run-to-end.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CELL_BYTES, CELL_WORD, CHANGED_WORDS_AT } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
@@ -123,11 +124,7 @@ export class SlotReader {
 
   /** Copies only the sectors with slots tracked since the last copy; reports no changes. */
   readNew(): boolean {
-    const steps = this.#copying(this.#newSlots.map(sectorOf));
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done === true) return value;
-    }
+    return runToEnd(this.#copying(this.#newSlots.map(sectorOf)));
   }
 
   /** Reports the next node that got its value; false if there is none. */

@@ -6,7 +6,7 @@ import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { FamilyMetadata, Page, Snapshot } from '#app/model.js';
-import { runToEnd } from '../../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { needsPrograms } from '../../support/needs.js';
 

@@ -15,7 +15,7 @@ import type { OpKind } from '../../support/expected-text.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { inflate } from '../../support/inflate.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
-import { runToEnd } from '../../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 
 /** Node ids have gaps, so that new lines come between the first ones. */
 const GAP = 3;

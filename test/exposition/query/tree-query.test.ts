@@ -14,7 +14,7 @@ import type {
 } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject, VariableOptions } from '../../support/fake-source.js';
-import { runToEnd } from '../../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { treeQuery } from '../../support/tree-query.js';
 import { shopCatalogue, testView } from '../test-view.js';
 import type { TestViewOptions } from '../test-view.js';

@@ -8,7 +8,7 @@ import type { SlotListener } from '#app/exposition/read/slot-reader.js';
 import type { TreeNode } from '#app/exposition/read/tree-walk.js';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
-import { runToEnd } from '../../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 
 /**
  * The number of nodes that a random test tracks. Each has a slot on one of eight adjacent pages or on a

@@ -4,7 +4,7 @@ import { Fault } from '#app/errors.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { shopCatalogue, testView } from '../test-view.js';
-import { runToEnd } from '../../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 
 const row = (name: string, type: string, rest: string): string =>
   `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;

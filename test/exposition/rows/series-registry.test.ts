@@ -15,7 +15,7 @@ import { DEFAULT_LIMITS, TargetUsage } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';
-import { runToEnd } from '../../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { linesOf } from '../../support/snapshot-of.js';
 
 const NO_TEXT = new StoredText(new Kernel().texts, '');

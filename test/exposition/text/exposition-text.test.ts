@@ -7,7 +7,7 @@ import { MAX_LINES } from '#app/exposition/wasm/layout.js';
 import { LINE_FORMS } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { bitsOf } from '../../support/fake-source.js';
-import { runToEnd } from '../../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { fixedLine } from '../../support/lines.js';
 import { linesOf } from '../../support/snapshot-of.js';
 import {

@@ -4,7 +4,7 @@ import { Budget } from '#app/budget.js';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';
-import { runToEnd } from '../../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 import { Cells, cellLine } from '../../support/lines.js';
 import { FORMS } from '../../support/text-pair.js';
 

@@ -9,7 +9,7 @@ import type { SegmentFile } from '#app/native/os/shared-memory.js';
 import { readHeader } from '#app/native/segment/segment-header.js';
 import { SegmentSource } from '#app/native/segment/segment-source.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import { runToEnd } from '../../support/run-to-end.js';
+import { runToEnd } from '#app/run-to-end.js';
 
 /** Returns the page of an answer without internal metrics. */
 export function pageOf(answer: Omit<ReadyAnswer, 'internal'>): string {
