@@ -194,7 +194,7 @@ function anyLevel(random: Random, mode: string): number {
   return (random.next() - 0.5) * 10 ** (random.below(40) - 20);
 }
 
-/** A time of which some are equal, and some are zero, as those of a gauge that was never set. */
+/** Times, some of them equal, and some zero, like that of a gauge that was never set. */
 function anyTime(random: Random, mode: string): number {
   if (!mode.endsWith('mostrecent') || isOneIn(random, 4)) return 0;
   return 1_790_000_000 + random.below(4) / 4;

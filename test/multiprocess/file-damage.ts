@@ -186,7 +186,7 @@ const MAX_REPEATS = 8;
 const isAmong = (value: number, values: readonly number[]): boolean =>
   values.some((each) => each === value || Object.is(each, value));
 
-/** Files of one process, of which one at a time is damaged. No two of them have a family in common. */
+/** Files of one process. Each trial damages one of them. No two files share a family. */
 export class DamagedDirectory {
   readonly path: string;
   readonly #dialect: Dialect;

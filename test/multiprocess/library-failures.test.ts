@@ -1,4 +1,4 @@
-// Directories of which prometheus_client makes no page, or a wrong one. States what the library does and what the exporter
+// Directories for which prometheus_client makes no page, or a wrong one. States what the library does and what the exporter
 // shows, row by row.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
