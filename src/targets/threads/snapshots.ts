@@ -14,9 +14,9 @@ interface SnapshotLayout extends Pick<Snapshot, 'violatesOpenMetrics'> {
   readonly metadata: readonly FamilyMetadata[] | undefined;
   /**
    * The pieces of each form that was rendered. A piece has six numbers: the index of its family, the number of lines,
-   * the address and the length of `data`, then `bytes` and `crc`.
+   * the address and the length of `data`, then `bytes` and `crc`, which is NaN for none.
    */
-  readonly pieces: ReadonlyMap<LineForm, Uint32Array<ArrayBuffer>>;
+  readonly pieces: ReadonlyMap<LineForm, Float64Array<ArrayBuffer>>;
 }
 
 /** A snapshot that stays in the memory of its thread while it has holders. */
@@ -93,12 +93,12 @@ function layoutOf(
 ): SnapshotLayout {
   const { metadata, violatesOpenMetrics } = snapshot;
   const indexes = new Map(metadata.map((family, index) => [family, index]));
-  const pieces = new Map<LineForm, Uint32Array<ArrayBuffer>>();
+  const pieces = new Map<LineForm, Float64Array<ArrayBuffer>>();
   for (const form of LINE_FORMS) {
     const numbers = snapshot.lines(form)?.flatMap(({ family, lines, data, bytes, crc }) => {
-      return [indexes.get(family) ?? 0, lines, data.byteOffset, data.length, bytes, crc ?? 0];
+      return [indexes.get(family) ?? 0, lines, data.byteOffset, data.length, bytes, crc ?? NaN];
     });
-    if (numbers !== undefined) pieces.set(form, Uint32Array.from(numbers));
+    if (numbers !== undefined) pieces.set(form, Float64Array.from(numbers));
   }
   return {
     metadata: metadata === sentMetadata ? undefined : metadata,
@@ -136,7 +136,7 @@ export class SnapshotReceiver {
     const { metadata = this.#last.get(target)?.metadata ?? [], violatesOpenMetrics } = layout;
     const lines = new Map<LineForm, readonly Piece[]>();
     for (const [form, numbers] of layout.pieces)
-      lines.set(form, piecesAt(form, numbers, metadata, this.#memory));
+      lines.set(form, piecesAt(numbers, metadata, this.#memory));
     return {
       metadata,
       violatesOpenMetrics,
@@ -147,16 +147,15 @@ export class SnapshotReceiver {
 }
 
 function piecesAt(
-  form: LineForm,
-  numbers: Uint32Array,
+  numbers: Float64Array,
   metadata: readonly FamilyMetadata[],
   memory: SharedArrayBuffer,
 ): readonly Piece[] {
   const pieces: Piece[] = [];
   for (let i = 0; i < numbers.length; i += NUMBERS_A_PIECE) {
-    const [index = 0, lines = 0, at, length, bytes = 0, sent = 0] = numbers.subarray(i);
+    const [index = 0, lines = 0, at, length, bytes = 0, sent = NaN] = numbers.subarray(i);
     const family = metadata[index];
-    const crc = form.startsWith('deflated') ? sent : undefined;
+    const crc = Number.isNaN(sent) ? undefined : sent;
     if (family !== undefined)
       pieces.push({ family, lines, data: Buffer.from(memory, at, length), bytes, crc });
   }

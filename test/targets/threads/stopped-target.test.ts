@@ -31,7 +31,7 @@ const sent = (
   holders: new Int32Array(new SharedArrayBuffer(4)).fill(1),
   layout: {
     metadata: [METADATA],
-    pieces: new Map([['text', Uint32Array.of(0, 1, at, length, length, 0)]]),
+    pieces: new Map([['text', Float64Array.of(0, 1, at, length, length, 0)]]),
     violatesOpenMetrics: false,
   },
   memory,
