@@ -11,8 +11,8 @@ export interface Demand {
 /** What follows from a demand, a report, or the end of a delay. */
 interface ThrottleOutput {
   readonly report?: Report | undefined;
-  /** Present if a refresh is to start: whether that refresh may render. */
-  readonly mayRender?: boolean;
+  /** Whether the refresh to start may render; undefined if none is to start. */
+  readonly mayRender?: boolean | undefined;
   /** A render to start after a delay. */
   readonly delayed?: DelayedRender | undefined;
 }
@@ -23,7 +23,8 @@ interface DelayedRender {
 
 /**
  * Calls `refresh` for demands. Keeps renders at least `renderMinIntervalMs` apart. One refresh is open at a time;
- * demands during that refresh share the next one. A demand within the interval gets the last render, and one render
+ * demands during that refresh share the next one. If another hosting begins to serve meanwhile, calls `refresh` again,
+ * for that hosting. A demand within the interval gets the last render, and one render
  * is delayed to the end of the interval. With interval 0, each change causes a render; otherwise only demands do.
  * Emits all reports.
  * @param refresh starts a refresh; returns false if it cannot start. A report `refreshed` or `failed` ends it
@@ -55,7 +56,8 @@ class RenderThrottle {
   readonly #renderMinIntervalMs: () => number;
   readonly #nowMs: () => number;
   #renderedAt = -Infinity;
-  #isRefreshOpen = false;
+  /** Whether the open refresh may render; undefined if no refresh is open. */
+  #open: boolean | undefined;
   #isDemanded = false;
   /** Whether to render without a demand: after a delay, or after a change with interval 0. */
   #isRenderDue = false;
@@ -84,6 +86,7 @@ class RenderThrottle {
     if ('state' in report && !report.state.isReady) this.#reset();
     if (report.kind === 'refreshed') return this.#endRefreshed(report);
     if (report.kind === 'failed') return { report, ...this.endRefresh() };
+    if (report.kind === 'switched') return { report, mayRender: this.#open };
     if (report.kind !== 'changed') return { report };
     this.#isRenderDue ||= this.#renderMinIntervalMs() === 0;
     return { report, ...this.#next() };
@@ -91,13 +94,13 @@ class RenderThrottle {
 
   /** Ends a refresh that failed; starts the next one. */
   endRefresh(): ThrottleOutput {
-    this.#isRefreshOpen = false;
+    this.#open = undefined;
     return this.#next();
   }
 
   /** Starts the next refresh, or delays a render. */
   #endRefreshed(report: RefreshReport): ThrottleOutput {
-    this.#isRefreshOpen = false;
+    this.#open = undefined;
     const isDirty = report.state.isReady && report.isDirty;
     if (report.hasRendered) {
       this.#renderedAt = this.#nowMs();
@@ -122,10 +125,10 @@ class RenderThrottle {
   }
 
   #next(): ThrottleOutput {
-    if (this.#isRefreshOpen || !(this.#isDemanded || this.#isRenderDue)) return {};
+    if (this.#open !== undefined || !(this.#isDemanded || this.#isRenderDue)) return {};
     const isAllowed = this.#nowMs() - this.#renderedAt >= this.#renderMinIntervalMs();
     const mayRender = this.#isRenderDue || isAllowed;
-    this.#isRefreshOpen = true;
+    this.#open = mayRender;
     this.#isDemanded = this.#isRenderDue = false;
     return { mayRender };
   }

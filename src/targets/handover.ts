@@ -147,8 +147,6 @@ export class Handover {
   #serving: Hosting;
   /** The hosting that takes over as soon as it is ready; undefined if none has started. */
   #standby: Hosting | undefined;
-  /** The refresh that the serving hosting has not answered yet. */
-  #openRefresh: Refresh | undefined;
 
   constructor(assignment: Assignment, scheduler?: SchedulerLike) {
     this.#scheduler = scheduler;
@@ -167,14 +165,11 @@ export class Handover {
   }
 
   /**
-   * Starts a refresh of the serving hosting; returns false if its partition has failed. If a standby takes over before
-   * the report, refreshes the standby instead. A report `refreshed` or `failed` ends the refresh.
+   * Starts a refresh of the serving hosting; returns false if its partition has failed. A report `refreshed`, `failed`
+   * or `switched` ends the refresh.
    */
   refresh(refresh: Refresh): boolean {
-    this.#openRefresh = refresh;
-    const isStarted = this.#serving.refresh(refresh);
-    if (!isStarted) this.#openRefresh = undefined;
-    return isStarted;
+    return this.#serving.refresh(refresh);
   }
 
   run(): Observable<Report> {
@@ -185,7 +180,7 @@ export class Handover {
       );
       return merge(this.#report$, hosting$).pipe(
         finalize(() => {
-          this.#standby = this.#openRefresh = undefined;
+          this.#standby = undefined;
           this.#settled$.next();
         }),
       );
@@ -241,7 +236,6 @@ export class Handover {
 
   #receiveFromServing(serving: Hosting, report: Report): void {
     if (report.kind === 'failed') this.#log('warning', report.reason);
-    if (report.kind === 'failed' || report.kind === 'refreshed') this.#openRefresh = undefined;
     this.#report$.next(report);
     // An unready hosting serves no page, so the standby takes over at once.
     if (report.kind === 'state' && !report.state.isReady && serving === this.#serving)
@@ -262,12 +256,11 @@ export class Handover {
     if (!this.#serving.state.isReady) this.#switch();
   }
 
-  /** Makes the standby the serving hosting, which then answers the open refresh. */
+  /** Makes the standby the serving hosting. */
   #switch(): void {
     const former = this.#serving;
     const next = this.#standby;
     if (next === undefined) return;
-    const open = this.#openRefresh;
     this.#serving = next;
     this.#standby = undefined;
     this.#report$.next({ kind: 'switched', state: next.state });
@@ -277,10 +270,6 @@ export class Handover {
         'info',
         `moved from partition ${former.partition.number} to ${next.partition.number}`,
       );
-    if (open !== undefined && !this.refresh(open)) {
-      const { state } = next;
-      this.#report$.next({ kind: 'failed', reason: state.progress.reason, state });
-    }
     if (this.desired === next) this.#settled$.next();
   }
 

@@ -4,7 +4,7 @@ import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
 import { once } from '../exposition/memoize.js';
 import { selected } from '../exposition/page/scope.js';
-import { hasText, sizeOf } from '../exposition/page/text-page.js';
+import { hasText, isText, sizeOf } from '../exposition/page/text-page.js';
 import { SampleWindow } from '../exposition/sample-window.js';
 import { DEFAULT_FORM } from '../model.js';
 import type {
@@ -64,9 +64,9 @@ export class ServedTarget implements Target {
   readonly #handover: Handover;
   readonly #demand$ = new Subject<Demand>();
   /** The demands that the next refresh answers. */
-  #queued = new Set<PendingDemand>();
+  readonly #queued = new Set<PendingDemand>();
   /** The demands that the open refresh answers. */
-  #asked = new Set<PendingDemand>();
+  readonly #asked = new Set<PendingDemand>();
   readonly #counts: TargetCounters = {
     ...newCounters(),
     ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
@@ -198,19 +198,18 @@ export class ServedTarget implements Target {
     return detailMetrics(this.#handover.serving.state, this.#histograms);
   }
 
-  /** Starts a refresh for all queued demands. Rejects them and returns false if it cannot start. */
+  /** Starts a refresh for all demands that wait. Rejects them and returns false if it cannot start. */
   #refresh(isAllowed: boolean): boolean {
-    const demands = this.#queued;
-    this.#asked = demands;
-    this.#queued = new Set();
-    const forms = [...new Set([...demands].map(({ form }) => form))];
-    const needsText = forms.some((form) => form !== 'protobuf' && form !== 'deflated-protobuf');
-    const lacksText = this.#snapshot !== undefined && !hasText(this.#snapshot);
-    const mayRender = isAllowed || (needsText && lacksText);
+    // The demands of a refresh that the former hosting did not answer are asked again.
+    for (const each of this.#queued) this.#asked.add(each);
+    this.#queued.clear();
+    const forms = [...new Set(Array.from(this.#asked, ({ form }) => form))];
+    const lacksText = this.#snapshot === undefined || !hasText(this.#snapshot);
+    const mayRender = isAllowed || (lacksText && forms.some(isText));
     // Release the snapshot before the render, so that the partition can reuse its memory, which is in the CPU cache.
     if (mayRender) this.#keep(undefined);
     const isStarted = this.#handover.refresh({ kind: 'refresh', mayRender, forms });
-    if (!isStarted) this.#reject(demands);
+    if (!isStarted) this.#reject(this.#asked);
     return isStarted;
   }
 

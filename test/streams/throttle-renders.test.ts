@@ -191,6 +191,19 @@ describe('the throttling of renders', () => {
       wanted: '-M---m-M----',
     },
     {
+      title:
+        'repeats the open refresh, with the same right to render, for the hosting that takes over',
+      interval: '-----|',
+      arrived: '-d-s-r-dsc------',
+      wanted: '-M-M---mm-------',
+    },
+    {
+      title: 'repeats the open refresh for a hosting that takes over and is not ready',
+      interval: '-----|',
+      arrived: '-d-S-n-d-r------',
+      wanted: '-M-M---M--------',
+    },
+    {
       title: 'sends another refresh for the demands that arrive during a refresh that fails',
       interval: '-----|',
       arrived: '-d-d-x-c-d------',

@@ -38,6 +38,10 @@ export const textLines = memoize(
     snapshot.lines('text') ?? (snapshot.lines('deflated') ?? []).map(inflated),
 );
 
+/** Whether a page that is made from this form is text. */
+export const isText = (form: LineForm): boolean =>
+  form !== 'protobuf' && form !== 'deflated-protobuf';
+
 /** Whether a snapshot can be shown as text. Messages of protobuf cannot: their doubles round large integers. */
 export const hasText = (snapshot: Snapshot): boolean =>
   (snapshot.lines('text') ?? snapshot.lines('deflated')) !== undefined;
