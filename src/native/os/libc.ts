@@ -7,6 +7,7 @@ import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
 import { deviceText } from '../../foreign/verified-file.js';
 import { loadedPackages } from './loaded-packages.js';
+import type { Mapping } from './publisher-os.js';
 
 // Node unloads a native package when the last thread that uses it ends. ffi-napi closes a handle of the event
 // loop at that moment, and libuv would then call unloaded code. This additional reference keeps the packages loaded.
@@ -108,14 +109,6 @@ const NO_SYSCALL = -1;
 
 const M_TRIM_THRESHOLD = -1;
 const M_MMAP_THRESHOLD = -3;
-
-/** A mapping of a file. Never access `bytes` after `unmap()`. */
-export interface Mapping {
-  readonly bytes: Buffer;
-  /** Maps another open file at the same address. @throws Fault NATIVE_FAILED with the errno */
-  remap(fd: number): void;
-  unmap(): void;
-}
 
 /**
  * Maps the first `length` bytes of an open file with MAP_SHARED.

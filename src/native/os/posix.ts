@@ -2,7 +2,7 @@
 import type { FutexWaiter } from './futex-waiter.js';
 import { PAGE } from '../segment/layout.js';
 import { isLocked, map } from './libc.js';
-import type { Mapping } from './libc.js';
+import type { Mapping } from './publisher-os.js';
 import { openReadable } from './shared-memory.js';
 import type { ReadableFile, SegmentFile, SharedMemory } from './shared-memory.js';
 

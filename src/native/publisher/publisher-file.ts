@@ -14,7 +14,13 @@ import {
 } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import { Fault, messageOf } from '../../errors.js';
-import {
+import * as os from '#publisher-os';
+import type { Mapping, PublisherOs } from '../os/publisher-os.js';
+import { SHM_FOLDER } from '../os/shared-memory.js';
+import { HEADER, MAGIC, MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
+
+const { geteuid, pid: ownPid } = process;
+const {
   allocate,
   futexWake,
   isLocked,
@@ -23,12 +29,7 @@ import {
   replaceMappings,
   setMode,
   tryLock,
-} from '../os/libc.js';
-import type { Mapping } from '../os/libc.js';
-import { SHM_FOLDER } from '../os/shared-memory.js';
-import { HEADER, MAGIC, MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
-
-const { geteuid, pid: ownPid } = process;
+}: PublisherOs = os;
 
 /** O_TMPFILE of open(2): a file without a name. Node has no constant for it. */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
