@@ -32,6 +32,11 @@ shift 3
 exec "$@"
 `;
 
+/** Checks the rules instead of evaluating them. */
+const VMALERT = `#!/bin/sh
+exec '${newer('vmalert')}' "$@" -dryRun
+`;
+
 const standIn = (program: string): string => `#!/bin/sh\nexec '${newer(program)}' "$@"\n`;
 const QUERY = 'curl -s http://127.0.0.1:8428/api/v1/query -d "query=count(shm_target_up == 1)"';
 
@@ -48,6 +53,7 @@ readsPage('docs/fleet.md', {
     systemctl: SYSTEMCTL,
     prometheus: standIn('prometheus'),
     'victoria-metrics': standIn('victoria-metrics'),
+    vmalert: VMALERT,
   },
   words: () =>
     Promise.resolve({
