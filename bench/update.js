@@ -31,7 +31,7 @@ int main(void) {
   o.schema = bounds;
   o.schema_entries = ${BOUNDS.length};
   shm_add_variable(&root, &latency, "latency", SHM_HISTOGRAM, &o);
-  if (shm_publisher_place(p) != 0) return 1;
+  if (shm_publisher_publish(p) != 0) return 1;
   printf("{");
   RUN("counter", shm_u64_add(&counter, 1));
   RUN("gauge", shm_f64_set(&gauge, (double)i));

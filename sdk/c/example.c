@@ -151,7 +151,7 @@ int main(int count, char **arguments) {
   int code = shm_publisher_open(&m.publisher, &s.segment);
   if (code == 0) {
     add_all(&m, s.root);
-    code = shm_publisher_place(m.publisher);
+    code = shm_publisher_publish(m.publisher);
   }
   note("cannot publish", code);
   if (code == 0) {

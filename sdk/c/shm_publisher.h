@@ -7,7 +7,7 @@
  *   shm_publisher *publisher;
  *   int code = shm_publisher_open(&publisher, &options);   // 0, or a negative errno value
  *   ... add objects and variables ...
- *   code = shm_publisher_place(publisher);                 // visible now, or once a predecessor ends
+ *   code = shm_publisher_publish(publisher);                 // visible now, or once a predecessor ends
  *
  * INCLUDE THIS HEADER FIRST: with -std=c11 the C library hides POSIX names unless _GNU_SOURCE is defined
  * before its first header is included. C11 or C++17, 64-bit little-endian Linux, link with -pthread.
@@ -29,7 +29,7 @@
  * while another thread sets it, unless the variable is a text or distribution (histogram or summary), and
  * that thread uses a `_shared` function. Use no handle after shm_publisher_close().
  *
- * Signal handlers may set values, and call shm_publisher_beat() and shm_publisher_notify(). A handler
+ * Signal handlers may set values, and call shm_publisher_heartbeat() and shm_publisher_notify(). A handler
  * gets -EDEADLK if it updates the text or distribution whose update it interrupted. It also gets -EDEADLK
  * if it calls a `_shared` function for a text or distribution while the interrupted call holds the lock.
  * If a handler and the program add to the same scalar, both must use the `_shared` function. Handlers must
@@ -234,7 +234,7 @@ typedef struct shm_options {
   uint64_t frame_bytes;  /* a multiple of 8 */
   uint32_t heartbeat_ms; /* heartbeat period in ms, default 1000; 0: no heartbeat */
   mode_t mode;           /* the file's mode, regardless of the umask; default 0644 */
-  /* Makes shm_publisher_place() return -EBUSY while another publisher holds the server key. */
+  /* Makes shm_publisher_publish() return -EBUSY while another publisher holds the server key. */
   bool fail_if_busy;
   /* Whether variables may have the option `series`. Exporters before format 1.1 then refuse the segment. */
   bool series;
@@ -1611,7 +1611,7 @@ static inline const char *shm_error_text(int code) {
 /* Stores a heartbeat. Call it at least once per heartbeat period, from any thread. If the segment has no
  * name, also tries once a second to take its name: a predecessor may have ended, or something may have
  * removed the name. */
-static inline void shm_publisher_beat(shm_publisher *p) {
+static inline void shm_publisher_heartbeat(shm_publisher *p) {
   if (p == NULL || shm_is_in_child(p)) return;
   uint64_t now = shm_clock_ns(CLOCK_MONOTONIC), due = __atomic_load_n(&p->check_ns, __ATOMIC_RELAXED);
   shm_put(shm_header_word(p, SHM_AT_HEARTBEAT), now);
@@ -1633,14 +1633,14 @@ static inline void shm_publisher_beat(shm_publisher *p) {
 static inline void shm_publisher_notify(shm_publisher *p) {
   if (p == NULL || shm_is_in_child(p)) return;
   uint64_t *notifications = shm_header_word(p, SHM_AT_NOTIFICATIONS);
-  shm_publisher_beat(p);
+  shm_publisher_heartbeat(p);
   __atomic_fetch_add(notifications, 1, __ATOMIC_RELEASE);
   /* Readers wait for a change of the low half of the count. */
   syscall(SYS_futex, (uint32_t *)(void *)notifications, SHM_FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* Makes a segment that readers do not see yet. Add objects and variables, then call
- * shm_publisher_place(). */
+ * shm_publisher_publish(). */
 static inline int shm_publisher_open(shm_publisher **out, const shm_options *options) {
   *out = NULL;
   shm_begin_call();
@@ -1664,21 +1664,21 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
     return code;
   }
   shm_publish_string_bytes(p, &p->active);
-  shm_publisher_beat(p);
+  shm_publisher_heartbeat(p);
   *out = p;
   return 0;
 }
 
 /* Makes the segment visible. Call it again to restore a name that was removed. If another publisher holds
- * the server key, one line on stderr says so, and the function returns 0: shm_publisher_beat() takes the
+ * the server key, one line on stderr says so, and the function returns 0: shm_publisher_heartbeat() takes the
  * key when it is free. With `fail_if_busy`, the function returns -EBUSY instead, and may be called again. */
-static inline int shm_publisher_place(shm_publisher *p) {
+static inline int shm_publisher_publish(shm_publisher *p) {
   shm_begin_call();
   if (p == NULL)
-    return shm_fail(-EINVAL, "shm_publisher_place: publisher: found NULL, allowed: a publisher from "
+    return shm_fail(-EINVAL, "shm_publisher_publish: publisher: found NULL, allowed: a publisher from "
                              "shm_publisher_open()");
   if (shm_is_in_child(p)) return -ECHILD;
-  shm_publisher_beat(p);
+  shm_publisher_heartbeat(p);
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_LIVE);
   int code = shm_acquire(p);
   if (code != 0) return code;
@@ -1693,12 +1693,21 @@ static inline int shm_publisher_place(shm_publisher *p) {
   } else {
     shm_line why = {"", 0};
     shm_explain_name(p, code, &why);
-    shm_fail(code, "shm_publisher_place: %s", why.text);
+    shm_fail(code, "shm_publisher_publish: %s", why.text);
   }
   return code;
 }
 
-/* Whether readers could find the segment by its name at the last check. shm_publisher_place() and
+/* The earlier names of shm_publisher_publish() and shm_publisher_heartbeat(). */
+static inline int shm_publisher_place(shm_publisher *p) {
+  return shm_publisher_publish(p);
+}
+
+static inline void shm_publisher_beat(shm_publisher *p) {
+  shm_publisher_heartbeat(p);
+}
+
+/* Whether readers could find the segment by its name at the last check. shm_publisher_publish() and
  * heartbeats check the name. */
 static inline bool shm_publisher_holds_key(const shm_publisher *p) {
   return p != NULL && !shm_is_in_child(p) && __atomic_load_n(&p->is_named, __ATOMIC_RELAXED);

@@ -308,7 +308,7 @@ static shm_options small_options(const char *key) {
 static shm_publisher *publish(const shm_options *options) {
   shm_publisher *p;
   int code = shm_publisher_open(&p, options);
-  if (code == 0) code = shm_publisher_place(p);
+  if (code == 0) code = shm_publisher_publish(p);
   if (code == 0) return p;
   fprintf(stderr, "cannot publish: %s\n", shm_error_text(code));
   exit(1);
@@ -427,7 +427,9 @@ static void test_refused_options(void) {
   shm_publisher *p;
   REFUSED(shm_publisher_open(&p, NULL),
           "shm_publisher_open: options: found NULL, allowed: options from shm_options_default() with a server_key");
-  REFUSED(shm_publisher_place(p), "shm_publisher_place: publisher: found NULL, allowed: a publisher from shm_publisher_open()");
+  REFUSED(shm_publisher_publish(p), "shm_publisher_publish: publisher: found NULL, allowed: a publisher from shm_publisher_open()");
+  REFUSED(shm_publisher_place(p), "shm_publisher_publish: publisher: found NULL, allowed: a publisher from shm_publisher_open()");
+  shm_publisher_heartbeat(p);
   shm_publisher_beat(p);
   shm_publisher_notify(p);
   CHECK(!shm_publisher_holds_key(p));
@@ -1280,14 +1282,14 @@ static void test_second_is_refused(void) {
   options.fail_if_busy = true;
   shm_publisher *first = publish(&options), *second;
   CHECK(shm_publisher_open(&second, &options) == 0);
-  CHECK(shm_publisher_place(second) == -EBUSY);
+  CHECK(shm_publisher_publish(second) == -EBUSY);
   shm_publisher_close(second); /* does not remove the name of the first publisher's file */
   reader r;
   CHECK(open_reader(&r, "second") && word_at(&r, 1024) == 1);
   CHECK(header_u64(&r, 64) == (uint64_t)getpid());
   CHECK(shm_publisher_open(&second, &options) == 0);
   shm_publisher_close(first);
-  CHECK(word_at(&r, 1024) == 2 && shm_publisher_place(second) == 0);
+  CHECK(word_at(&r, 1024) == 2 && shm_publisher_publish(second) == 0);
   close_reader(&r);
   shm_publisher_close(second);
 }
@@ -1313,11 +1315,11 @@ static void test_refused_leaves_nothing(void) {
   shm_publisher *first = publish(&options), *refused[3];
   for (int i = 0; i < 3; i++) {
     CHECK(shm_publisher_open(&refused[i], &options) == 0);
-    CHECK(shm_publisher_place(refused[i]) == -EBUSY);
+    CHECK(shm_publisher_publish(refused[i]) == -EBUSY);
   }
   CHECK(count_files(false) == 1);
   shm_publisher_close(first);
-  CHECK(shm_publisher_place(refused[1]) == 0 && count_files(false) == 1);
+  CHECK(shm_publisher_publish(refused[1]) == 0 && count_files(false) == 1);
   for (int i = 0; i < 3; i++) shm_publisher_close(refused[i]);
 }
 
@@ -1340,7 +1342,7 @@ static void open_under_file_limit(void) {
   CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
   CHECK(shm_publisher_open(&p, &options) == -EFBIG && p == NULL);
   options = small_options("limit");
-  CHECK(shm_publisher_open(&p, &options) == 0 && shm_publisher_place(p) == 0);
+  CHECK(shm_publisher_open(&p, &options) == 0 && shm_publisher_publish(p) == 0);
   shm_publisher_close(p);
 }
 
@@ -1377,11 +1379,11 @@ static void test_child_leaves_segment_alone(void) {
   uint64_t notifications = word_at(&r, 1152), beat = word_at(&r, 1088);
   pid_t pid = fork();
   if (pid == 0) {
-    shm_publisher_beat(p);
+    shm_publisher_heartbeat(p);
     shm_publisher_notify(p);
     bool is_refused = shm_add_object(&root, &other, "host.1.app.child", "C", NULL) == -ECHILD &&
                       shm_text_set_shared(&text, "child") == -ECHILD &&
-                      shm_remove_object(&root) == -ECHILD && shm_publisher_place(p) == -ECHILD;
+                      shm_remove_object(&root) == -ECHILD && shm_publisher_publish(p) == -ECHILD;
     shm_publisher_close(p);
     _exit(is_refused ? 0 : 1);
   }
@@ -1441,7 +1443,7 @@ static void publish_and_die(const char *key, bool is_killed) {
   shm_publisher *p;
   CHECK(shm_publisher_open(&p, &options) == 0);
   if (is_killed) {
-    CHECK(shm_publisher_place(p) == -EBUSY); /* the child's publisher is alive */
+    CHECK(shm_publisher_publish(p) == -EBUSY); /* the child's publisher is alive */
     kill(pid, SIGKILL);
   }
   CHECK(waitpid(pid, NULL, 0) == pid);
@@ -1488,7 +1490,7 @@ static bool gets_name_back(shm_publisher *p, const char *key) {
   path_of(path, sizeof path, key);
   while (access(path, F_OK) != 0 && shm_clock_ns(CLOCK_MONOTONIC) < end) {
     struct timespec pause = {0, 10000000};
-    shm_publisher_beat(p);
+    shm_publisher_heartbeat(p);
     nanosleep(&pause, NULL);
   }
   return access(path, F_OK) == 0;
@@ -1536,7 +1538,7 @@ static shm_publisher *beaten;
 static void beat_in_handler(int number) {
   (void)number;
   beaten->check_ns = 1; /* as if a second had passed */
-  shm_publisher_beat(beaten);
+  shm_publisher_heartbeat(beaten);
 }
 
 static void place_on_small_stack(void) {
@@ -1573,7 +1575,7 @@ static void replace_under_lowered_limit(void) {
   shm_options options = small_options("lowered");
   shm_publisher *p;
   CHECK(shm_publisher_open(&p, &options) == 0 && setrlimit(RLIMIT_FSIZE, &none) == 0);
-  CHECK(shm_publisher_place(p) == 0);
+  CHECK(shm_publisher_publish(p) == 0);
   shm_publisher_close(p);
 }
 
@@ -1594,8 +1596,8 @@ static void test_name_out_of_sight(void) {
   path_of(elsewhere, sizeof elsewhere, "elsewhere");
   CHECK(rename(path, elsewhere) == 0);
   p->check_ns = 1; /* as if a second had passed */
-  shm_publisher_beat(p);
-  CHECK(shm_publisher_place(p) == 0 && access(path, F_OK) != 0 && word_at(&r, 1024) == 1);
+  shm_publisher_heartbeat(p);
+  CHECK(shm_publisher_publish(p) == 0 && access(path, F_OK) != 0 && word_at(&r, 1024) == 1);
   CHECK(rename(elsewhere, path) == 0);
   stop(p, &r);
 }
@@ -1619,7 +1621,7 @@ static void test_closed_descriptors(void) {
   }
   CHECK(p->fd != descriptor && dup2(host, p->fd) == p->fd);
   remove_name("closed");
-  CHECK(shm_publisher_place(p) == -EBADF);
+  CHECK(shm_publisher_publish(p) == -EBADF);
   CHECK(shm_u64_set(&number, 7) == 0);
   shm_publisher_close(p);
   CHECK(fcntl(descriptor, F_GETFD) >= 0);
@@ -1634,12 +1636,12 @@ static void test_place_again(void) {
   shm_options options = small_options("again");
   options.fail_if_busy = true;
   shm_publisher *p = publish(&options), *other;
-  CHECK(shm_publisher_place(p) == 0);
+  CHECK(shm_publisher_publish(p) == 0);
   remove_name("again");
-  CHECK(shm_publisher_open(&other, &options) == 0 && shm_publisher_place(other) == 0);
-  CHECK(shm_publisher_place(p) == -EBUSY && count_files(false) == 1);
+  CHECK(shm_publisher_open(&other, &options) == 0 && shm_publisher_publish(other) == 0);
+  CHECK(shm_publisher_publish(p) == -EBUSY && count_files(false) == 1);
   shm_publisher_close(other);
-  CHECK(shm_publisher_place(p) == 0 && count_files(false) == 1);
+  CHECK(shm_publisher_publish(p) == 0 && count_files(false) == 1);
   remove_name("again");
   shm_publisher_close(p);
   CHECK(count_files(false) == 0);
@@ -1677,7 +1679,7 @@ static const char *end_capture(capture c) {
 /* Stores a heartbeat as if a second had passed. */
 static void beat_later(shm_publisher *p) {
   p->check_ns = 1;
-  shm_publisher_beat(p);
+  shm_publisher_heartbeat(p);
 }
 
 /* Returns the expected line of a publisher that waits for `key`, which this process holds. */
@@ -1702,7 +1704,7 @@ static void test_waits_for_predecessor(void) {
   shm_variable before = add(&root, "before", SHM_U64);
   CHECK(shm_u64_set(&before, 1) == 0);
   capture c = begin_capture();
-  int code = shm_publisher_place(p);
+  int code = shm_publisher_publish(p);
   shm_variable during = add(&root, "during", SHM_U64);
   beat_later(p);
   uint64_t due = p->check_ns;
@@ -1736,8 +1738,8 @@ static void test_waits_for_killed_predecessor(void) {
   CHECK(read(ready[0], &byte, 1) == 1 && open_reader(&old, "wait"));
   capture c = begin_capture();
   shm_publisher *p, *given_up;
-  CHECK(shm_publisher_open(&p, &options) == 0 && shm_publisher_place(p) == 0);
-  CHECK(shm_publisher_open(&given_up, &options) == 0 && shm_publisher_place(given_up) == 0);
+  CHECK(shm_publisher_open(&p, &options) == 0 && shm_publisher_publish(p) == 0);
+  CHECK(shm_publisher_open(&given_up, &options) == 0 && shm_publisher_publish(given_up) == 0);
   shm_publisher_close(given_up);
   end_capture(c);
   CHECK(count_files(false) == 1 && word_at(&old, 1024) == 1 && !shm_publisher_holds_key(p));
@@ -1758,7 +1760,7 @@ static void test_two_wait(void) {
   shm_publisher *all[3] = {publish(&options), NULL, NULL};
   capture c = begin_capture();
   for (int i = 1; i < 3; i++)
-    CHECK(shm_publisher_open(&all[i], &options) == 0 && shm_publisher_place(all[i]) == 0);
+    CHECK(shm_publisher_open(&all[i], &options) == 0 && shm_publisher_publish(all[i]) == 0);
   shm_publisher_close(all[0]);
   for (int i = 2; i > 0; i--) beat_later(all[i]);
   bool second_waits = !shm_publisher_holds_key(all[1]) && shm_publisher_holds_key(all[2]);
@@ -1800,15 +1802,15 @@ static void test_fails_if_busy(void) {
   shm_publisher *first = publish(&options), *second, *waiting;
   char path[256], expected[512];
   capture c = begin_capture();
-  CHECK(shm_publisher_open(&waiting, &options) == 0 && shm_publisher_place(waiting) == 0);
+  CHECK(shm_publisher_open(&waiting, &options) == 0 && shm_publisher_publish(waiting) == 0);
   end_capture(c);
   options.fail_if_busy = true;
   path_of(path, sizeof path, "busy");
-  snprintf(expected, sizeof expected, "shm_publisher_place: another publisher holds %s (process %ld)", path,
+  snprintf(expected, sizeof expected, "shm_publisher_publish: another publisher holds %s (process %ld)", path,
            (long)getpid());
   CHECK(shm_publisher_open(&second, &options) == 0);
   c = begin_capture();
-  int code = shm_publisher_place(second);
+  int code = shm_publisher_publish(second);
   const char *said = end_capture(c);
   CHECK(code == -EBUSY && said[0] == '\0' && strcmp(shm_error_text(code), expected) == 0);
   shm_publisher_close(second);
@@ -1830,7 +1832,7 @@ static void wait_beside(int stderr_of_program) {
   shm_options options = small_options("mute");
   shm_publisher *p;
   dup2(stderr_of_program, STDERR_FILENO);
-  if (shm_publisher_open(&p, &options) != 0 || shm_publisher_place(p) != 0) failures++;
+  if (shm_publisher_open(&p, &options) != 0 || shm_publisher_publish(p) != 0) failures++;
   shm_publisher_close(p);
 }
 
@@ -1873,12 +1875,12 @@ static void take_foreign_key(void) {
   shm_publisher *p;
   path_of(path, sizeof path, "foreign");
   bool is_readable = (foreign_mode & 4) != 0;
-  snprintf(expected, sizeof expected, "shm_publisher_place: %s belongs to root, %s: remove it as that user", path,
+  snprintf(expected, sizeof expected, "shm_publisher_publish: %s belongs to root, %s: remove it as that user", path,
            is_readable ? "and its publisher has ended" : "and this program may not read it");
   options.fail_if_busy = true;
   if (setgid(65534) != 0 || setuid(65534) != 0) _exit(1);
   CHECK(shm_publisher_open(&p, &options) == 0);
-  int code = shm_publisher_place(p);
+  int code = shm_publisher_publish(p);
   CHECK(code == (foreign_mode == 0666 ? -EPERM : -EACCES) && strcmp(shm_error_text(code), expected) == 0);
   shm_publisher_close(p);
 }
@@ -1888,7 +1890,7 @@ static void find_live_foreign_key(void) {
   shm_publisher *p;
   if (setgid(65534) != 0 || setuid(65534) != 0) _exit(1);
   capture c = begin_capture();
-  int code = shm_publisher_open(&p, &options) == 0 ? shm_publisher_place(p) : -1;
+  int code = shm_publisher_open(&p, &options) == 0 ? shm_publisher_publish(p) : -1;
   const char *said = end_capture(c);
   CHECK(code == 0 && strstr(said, "another publisher holds") != NULL);
   shm_publisher_close(p);
@@ -1900,7 +1902,7 @@ static void test_foreign_key(void) {
   for (size_t i = 0; i < 3; i++) {
     shm_options options = small_options("foreign");
     options.mode = foreign_mode = modes[i];
-    if (!CHECK(shm_publisher_open(&beaten, &options) == 0 && shm_publisher_place(beaten) == 0)) return;
+    if (!CHECK(shm_publisher_open(&beaten, &options) == 0 && shm_publisher_publish(beaten) == 0)) return;
     if (foreign_mode != 0600) CHECK(in_child(find_live_foreign_key));
     munmap(beaten->map, beaten->file_size); /* as if it had been killed */
     close(beaten->fd);
@@ -1917,13 +1919,13 @@ static void test_key_without_file(void) {
   shm_publisher *p;
   path_of(path, sizeof path, "odd");
   CHECK(shm_publisher_open(&p, &options) == 0 && mkdir(path, 0755) == 0);
-  snprintf(expected, sizeof expected, "shm_publisher_place: %s cannot be taken: the name is a directory", path);
-  CHECK(shm_publisher_place(p) == -EISDIR && strcmp(shm_error_text(-EISDIR), expected) == 0);
+  snprintf(expected, sizeof expected, "shm_publisher_publish: %s cannot be taken: the name is a directory", path);
+  CHECK(shm_publisher_publish(p) == -EISDIR && strcmp(shm_error_text(-EISDIR), expected) == 0);
   CHECK(rmdir(path) == 0 && symlink("/nowhere", path) == 0);
-  snprintf(expected, sizeof expected, "shm_publisher_place: %s cannot be taken: the name is a symbolic link", path);
-  CHECK(shm_publisher_place(p) == -ELOOP && strcmp(shm_error_text(-ELOOP), expected) == 0);
+  snprintf(expected, sizeof expected, "shm_publisher_publish: %s cannot be taken: the name is a symbolic link", path);
+  CHECK(shm_publisher_publish(p) == -ELOOP && strcmp(shm_error_text(-ELOOP), expected) == 0);
   remove_name("odd");
-  CHECK(shm_publisher_place(p) == 0);
+  CHECK(shm_publisher_publish(p) == 0);
   shm_publisher_close(p);
 }
 
@@ -2077,7 +2079,7 @@ static void test_name_comes_back_beside_threads(void) {
   uint32_t texts = 0, summaries = 0;
   for (int i = 0; i < 50; i++) {
     remove_name("frames");
-    CHECK(shm_publisher_place(p) == 0);
+    CHECK(shm_publisher_publish(p) == 0);
     if (!CHECK(open_reader(&again, "frames") && read_directory(&again))) break;
     for (int tries = 0; tries < 100; tries++) {
       texts += check_frame(&again, "text", is_whole_text);

@@ -111,7 +111,7 @@ describe('a publisher', function () {
           shm_add_variable(&stays, &number, "kept", SHM_U64, NULL);
           shm_u64_set(&number, 1);
           shm_add_variable(&stays, &number, "removed", SHM_U64, NULL);
-          if (shm_publisher_place(publisher) != 0) return 1;
+          if (shm_publisher_publish(publisher) != 0) return 1;
           shm_remove_object(&ends);
           shm_remove_variable(&number);
           fprintf(stderr, "ready\\n");

@@ -88,7 +88,7 @@ describe('a program with several publishers', function () {
         shm_add_root(publisher, &root, "host.1.shop", "Shop", NULL);
         shm_add_variable(&root, &process, "process", SHM_U64, NULL);
         shm_u64_set(&process, number);
-        if (shm_publisher_place(publisher) != 0) exit(1);
+        if (shm_publisher_publish(publisher) != 0) exit(1);
         return publisher;
       }
       int main(void) {

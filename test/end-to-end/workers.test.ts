@@ -32,7 +32,7 @@ int main(int count, char **arguments) {
   if (shm_add_variable(&root, &latency, "latency", SHM_HISTOGRAM, &histogram) != 0) return 1;
   if (shm_add_variable(&root, &open, "open", SHM_I64, &gauge) != 0) return 1;
   shm_i64_set(&open, 1);
-  if (shm_publisher_place(publisher) != 0) return 1;
+  if (shm_publisher_publish(publisher) != 0) return 1;
   fprintf(stderr, "ready\\n");
   struct pollfd input = {0, POLLIN, 0};
   for (unsigned long total = 0;;) {

@@ -47,7 +47,7 @@ int main(int count, char **words) {
   if (items == NULL || check(shm_add_root(publisher, &root, words[3], "Root", NULL)) != 0) return 1;
   for (unsigned id = 0; id < objects; id++)
     if (add(&root, words[3], &items[id], id) != 0) return 1;
-  if (check(shm_publisher_place(publisher)) != 0) return 1;
+  if (check(shm_publisher_publish(publisher)) != 0) return 1;
   signal(SIGTERM, end);
   fprintf(stderr, "ready\n");
   pthread_t running[MAX_THREADS];

@@ -42,7 +42,7 @@ static int fill(void) {
   return 0;
 }
 
-static int place(void) { return check(shm_publisher_place(publisher)); }
+static int place(void) { return check(shm_publisher_publish(publisher)); }
 
 static int add_one(void) { return add(&root, root_id, &items[ITEMS], ITEMS); }
 
