@@ -43,7 +43,7 @@ int main(void) {
 
 const PYTHON = `
 import json, sys, time
-sys.path.insert(0, 'examples/python')
+sys.path.insert(0, 'sdk/python')
 import shm_publisher as shm
 count = ${COUNT / 20}
 p = shm.Publisher('${key}-python')

@@ -14,7 +14,7 @@ const SOURCES = [
   ['publisher', 'published-values', 'publisher-options', 'publish-registry', 'allocators']
     .map((file) => read(`src/native/publisher/${file}.ts`))
     .join('\n// End of a file.\n'),
-  read('examples/python/shm_publisher.py') + read('examples/python/shm_prometheus.py'),
+  read('sdk/python/shm_publisher/publisher.py') + read('sdk/python/shm_publisher/registry.py'),
 ];
 /** Methods of handles and publishers that programs call. */
 const PUBLIC = [
@@ -112,7 +112,7 @@ describe('the page of the publisher libraries', function () {
       const script = programs.write(
         'defaults.py',
         `import signal, sys
-sys.path.insert(0, '${join(PROJECT, 'examples/python')}')
+sys.path.insert(0, '${join(PROJECT, 'sdk/python')}')
 import shm_publisher as shm
 publisher = shm.Publisher('${key}', '${programs.contextId}')
 publisher.add_variable(publisher.add_root('r'), 'text', shm.STRING)

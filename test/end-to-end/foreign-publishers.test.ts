@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { PROJECT, waitFor, testPrograms } from '../support/processes.js';
 import { pageWith, scrape } from './page.js';
 
+/** Python with the publisher package of this project. */
+const PYTHON = ['env', `PYTHONPATH=${join(PROJECT, 'sdk/python')}`, 'python3'];
+
 /** Returns the names of the metrics on a page, without labels. */
 const namesOf = (series: ReadonlyMap<string, string>): Set<string> =>
   new Set([...series.keys()].map((key) => key.slice(0, key.indexOf('{'))));
@@ -63,8 +66,8 @@ describe('a publisher', function () {
     // Start the exporter before the publisher, so that it misses no object that is added and removed.
     const url = await exporterOf('example', 'py');
     const program = programs.command([
-      'python3',
-      join(PROJECT, 'examples/python/example.py'),
+      ...PYTHON,
+      join(PROJECT, 'sdk/python/examples/example.py'),
       ...['--server-key', 'py', '--context-id', programs.contextId, '--root', 'h.1.example'],
     ]);
     await program.line(/ready/);
@@ -150,7 +153,7 @@ describe('a publisher', function () {
       const script = programs.write(
         'removing.py',
         `import sys, time
-sys.path.insert(0, '${join(PROJECT, 'examples/python')}')
+sys.path.insert(0, '${join(PROJECT, 'sdk/python')}')
 import shm_publisher as shm
 publisher = shm.Publisher('removing-Python', '${programs.contextId}')
 root = publisher.add_root('h.1.shop', 'Shop')
@@ -183,9 +186,9 @@ while True:
     });
 
   it('in Python gives its segment a name again after the name was removed', async () => {
-    const example = join(PROJECT, 'examples/python/example.py');
+    const example = join(PROJECT, 'sdk/python/examples/example.py');
     const names = ['--server-key', 'away', '--context-id', programs.contextId];
-    const program = programs.command(['python3', example, ...names, '--root', 'h.1.example']);
+    const program = programs.command([...PYTHON, example, ...names, '--root', 'h.1.example']);
     await program.line(/ready/);
     const url = await exporterOf('example', 'away');
     const requests = (page: ReadonlyMap<string, string>) =>
@@ -199,8 +202,8 @@ while True:
     expect(isThere()).to.equal(undefined);
   });
 
-  it('in Python writes the bytes that examples/python/check.py expects', () => {
-    const check = join(PROJECT, 'examples/python/check.py');
+  it('in Python writes the bytes that sdk/python/check.py expects', () => {
+    const check = join(PROJECT, 'sdk/python/check.py');
     const { status, stdout, stderr } = spawnSync('python3', [check], { encoding: 'utf8' });
     expect(status, stdout + stderr).to.equal(0);
   });

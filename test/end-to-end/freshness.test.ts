@@ -41,9 +41,9 @@ describe('the age of the newest value', function () {
       return programs.command([binary]);
     },
     python: (serverKey: string, heartbeat = 'publisher.notify()') => {
-      const text = fileOf('examples/python/README.md', 'shop.py', [
+      const text = fileOf('sdk/python/README.md', 'shop.py', [
         ['"shop-1"', `"${serverKey}", "${programs.contextId}"`],
-        ['import time\n', `import sys, time; sys.path.insert(0, "${PROJECT}examples/python")\n`],
+        ['import time\n', `import sys, time; sys.path.insert(0, "${PROJECT}sdk/python")\n`],
         ['publisher.notify()', heartbeat],
       ]);
       return programs.command(['python3', programs.write(`${serverKey}.py`, text)]);

@@ -45,13 +45,13 @@ describe('a program that starts before its predecessor ends', function () {
       return programs.command([binary]);
     },
     Python: (sales: number): Running => {
-      const source = firstOf('examples/python/README.md', 'shop.py', {
+      const source = firstOf('sdk/python/README.md', 'shop.py', {
         'Publisher("shop-1")': `Publisher("Python", "${programs.contextId}")`,
         'sales.add(1)': `sales.add(${sales})`,
         'print("publishing"': 'import sys; print("publishing", file=sys.stderr',
       });
       const file = programs.write(`shop${sales}.py`, source);
-      const path = `PYTHONPATH=${join(PROJECT, 'examples/python')}`;
+      const path = `PYTHONPATH=${join(PROJECT, 'sdk/python')}`;
       return programs.command(['env', path, 'python3', file]);
     },
   };

@@ -13,7 +13,7 @@ import os, sys, time
 from prometheus_client import *
 from prometheus_client.core import HistogramMetricFamily
 sys.path.insert(0, sys.argv[3])
-from shm_prometheus import publish_registry
+from shm_publisher.registry import publish_registry
 context, folder = sys.argv[1], sys.argv[2]
 registry = CollectorRegistry()
 requests = Counter("http_requests", "Requests\\\\ that\\nwere answered.", ["code", "path"], registry=registry)
@@ -87,7 +87,7 @@ for (const library of [PYTHON_0_16, PYTHON_0_21])
       const folder = programs.path('.');
       const program = programs.command([
         ...['env', ...env, ...library.program, script, programs.contextId, folder],
-        join(PROJECT, 'examples/python'),
+        join(PROJECT, 'sdk/python'),
       ]);
       const exporter = programs.exporter({
         ...{ app: 'pyapp', server_keys: ['py-registry'], render_min_interval_ms: 1 },

@@ -9,7 +9,7 @@ const OTHERS = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'sdk/c/README.md',
-  'examples/python/README.md',
+  'sdk/python/README.md',
 ];
 const TESTS = 'test/pages';
 

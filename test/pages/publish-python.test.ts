@@ -3,16 +3,16 @@ import { readsPage } from '../support/page-reader.js';
 import { PROJECT } from '../support/processes.js';
 import { otherKeys, otherPorts } from './page-words.js';
 
-readsPage('examples/python/README.md', {
+readsPage('sdk/python/README.md', {
   needs: ['curl', 'python3'],
   folder: 'empty',
   words: async () => ({
-    '/opt/shm_exporter/examples/python': join(PROJECT, 'examples/python'),
+    '/opt/shm_exporter/sdk/python': join(PROJECT, 'sdk/python'),
     ...otherKeys('shop-1', 'kinds-1', 'web-1'),
     ...(await otherPorts('9464')),
   }),
   unrun: {
-    'from shm_prometheus':
+    'from shm_publisher.registry':
       'needs prometheus_client: test/end-to-end/python-registry.test.ts runs such a program',
     'def post_fork': 'needs gunicorn',
   },

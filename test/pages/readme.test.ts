@@ -21,7 +21,7 @@ readsPage('README.md', {
   },
   checks: {
     'import time': (text) => {
-      expect(readFileSync('examples/python/counter.py', 'utf8')).to.equal(text);
+      expect(readFileSync('sdk/python/examples/counter.py', 'utf8')).to.equal(text);
     },
   },
   endsAt: ['Demo and tests'],

@@ -1,6 +1,6 @@
 """Publishes the metrics of a registry of prometheus_client in shared memory (docs/publisher-libraries.md).
 
-    from shm_prometheus import publish_registry
+    from shm_publisher.registry import publish_registry
     publish_registry("shop-1", "shop")      # all metrics of prometheus_client.REGISTRY, every 5 seconds
 
 The exporter shows names, labels, types and help texts as the registry does.  An update of a metric costs nothing more,
@@ -10,8 +10,8 @@ import os
 import socket
 import threading
 
-import shm_publisher as shm
-from shm_publisher import _say
+from . import publisher as shm
+from .publisher import _say
 
 KINDS = {"counter": shm.COUNTER, "gauge": shm.GAUGE, "info": shm.GAUGE, "stateset": shm.GAUGE}
 MAX_WARNINGS = 64
@@ -110,7 +110,7 @@ def publish_registry(server_key, app, registry=None, *, interval=5.0, **options)
         publisher.close()
         raise
     for name, loop in ("update", published._run), ("heartbeat", published._beat):
-        threading.Thread(target=loop, name=f"shm_prometheus {name}", daemon=True).start()
+        threading.Thread(target=loop, name=f"shm_publisher {name}", daemon=True).start()
     return published
 
 

@@ -1,4 +1,4 @@
-"""Publishes one root with a variable of every type.  See README.md."""
+"""Publishes one root with a variable of every type.  See ../README.md."""
 import argparse
 import math
 import os

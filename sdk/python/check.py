@@ -3,7 +3,8 @@ publisher."""
 import copy, ctypes, decimal, errno, fcntl, gc, glob, io, math, os, pickle, random, resource, signal, struct, subprocess, sys, threading, time, zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import shm_publisher as shm
+os.environ["PYTHONPATH"] = HERE                               # for the programs that the checks start
+import shm_publisher.publisher as shm
 
 CTX = f"strangercheck{os.getpid()}x{random.randrange(1 << 32):x}"
 passed = 0
@@ -398,7 +399,7 @@ def names_and_locks():
     ok(Seg(a.path).state == 1 and a.holds_key and not b.holds_key, "first one is untouched")
     ok(not glob.glob(f"/dev/shm/.{CTX}*"), "no temporary left")
     a.close()
-    cmd = [sys.executable, os.path.join(HERE, "example.py"), "--server-key", "n", "--context-id", CTX]
+    cmd = [sys.executable, os.path.join(HERE, "examples", "example.py"), "--server-key", "n", "--context-id", CTX]
     child = subprocess.Popen(cmd + ["--seconds", "30"], stderr=subprocess.PIPE)
     ok(child.stderr.readline() == b"ready\n", "ready")
     fd = os.open(path("n"), os.O_RDONLY)
@@ -420,7 +421,7 @@ def names_and_locks():
 
 
 def example_runs():
-    cmd = [sys.executable, os.path.join(HERE, "example.py"), "--server-key", "ex", "--context-id", CTX]
+    cmd = [sys.executable, os.path.join(HERE, "examples", "example.py"), "--server-key", "ex", "--context-id", CTX]
     child = subprocess.Popen(cmd, stderr=subprocess.PIPE); child.stderr.readline()
     time.sleep(2); g = Seg(path("ex"))
     ok(len(g.objects) == 2 and len(g.vars) == 8 and all(v["synced"] for v in g.vars.values()), "object added after 1 s")
