@@ -12,8 +12,8 @@
  * INCLUDE THIS HEADER FIRST: with -std=c11 the C library hides POSIX names unless _GNU_SOURCE is defined
  * before its first header is included. C11 or C++17, 64-bit little-endian Linux, link with -pthread.
  *
- * Functions return 0 or a negative errno value. shm_error_text() returns a text for it. For -EINVAL, the
- * text names the function and the argument, and says what was found and what is allowed.
+ * Functions return 0 or a negative errno value. After an error, shm_last_error() returns a text of the calling
+ * thread, which names the function and the argument, and says what was found and what is allowed.
  *   -ESTALE  the object or variable was removed, or was dropped for lack of room: nothing was stored
  *   -ENOSPC  no room: the segment counts the dropped item, and its handle returns -ESTALE from now on
  *   -EINVAL  an argument that the format does not allow
@@ -398,11 +398,14 @@ typedef struct shm_line {
 
 typedef struct shm_error {
   int code;
+  /* For an error without details: shm_last_error() writes its text when the program asks for it. NULL if `line`
+   * has the text already. */
+  const char *function, *argument;
   shm_line line;
 } shm_error;
 
-/* The last detailed error of each thread. The symbol is weak, so that all files of a program share it. */
-__attribute__((weak)) __thread shm_error shm_last_error;
+/* The last error of each thread. The symbol is weak, so that all files of a program share it. */
+__attribute__((weak)) __thread shm_error shm_error_of_thread;
 
 static inline void shm_write_byte(shm_line *line, char byte) {
   if (line->length + 1 < sizeof line->text) line->text[line->length++] = byte;
@@ -468,20 +471,40 @@ static inline void shm_say(shm_line *line, const char *format, ...) {
   va_end(values);
 }
 
-/* Stores the text of an error for shm_error_text(), and returns the code. */
+/* Stores the text of an error for shm_last_error(), and returns the code. */
 static inline int shm_fail(int code, const char *format, ...) {
   va_list values;
-  shm_last_error.code = code;
-  shm_last_error.line.length = 0;
+  shm_error *error = &shm_error_of_thread;
+  error->code = code;
+  error->function = NULL;
+  error->line.length = 0;
   va_start(values, format);
-  shm_write_format(&shm_last_error.line, format, values);
+  shm_write_format(&error->line, format, values);
   va_end(values);
   return code;
 }
 
-/* Discards the text of the last error, which would be wrong for an error of the call that begins now. */
-static inline void shm_begin_call(void) {
-  shm_last_error.code = 0;
+/* Stores an error without details. It costs little, since a program may update a removed variable often. */
+static inline int shm_fail_with(int code, const char *function, const char *argument) {
+  shm_error *error = &shm_error_of_thread;
+  error->code = code;
+  error->function = function;
+  error->argument = argument;
+  return code;
+}
+
+/* Stores the error of a function unless it succeeded or stored a text with details. */
+static inline int shm_result(int code, const char *function, const char *argument) {
+  if (code == 0 || (code == -EINVAL && shm_error_of_thread.code == -EINVAL)) return code;
+  return shm_fail_with(code, function, argument);
+}
+
+/* Refuses a pointer that is NULL. */
+static inline int shm_check_pointer(const void *pointer, const char *function, const char *argument,
+                                    const char *allowed) {
+  if (pointer != NULL) return 0;
+  shm_fail(-EINVAL, "%s: %s: found NULL, allowed: %s", function, argument, allowed);
+  return -EINVAL;
 }
 
 static inline const char *shm_type_name(int type) {
@@ -737,8 +760,8 @@ static inline bool shm_mark(const shm_ref *ref, bool is_synced) {
          found == wanted; /* another thread marked it */
 }
 
-static inline int shm_mark_code(const shm_ref *ref, bool is_synced) {
-  return shm_mark(ref, is_synced) ? 0 : -ESTALE;
+static inline int shm_mark_code(const shm_ref *ref, bool is_synced, const char *function, const char *argument) {
+  return shm_mark(ref, is_synced) ? 0 : shm_fail_with(-ESTALE, function, argument);
 }
 
 /* ---------------------------------------------------------------- internals: frames */
@@ -1041,7 +1064,7 @@ static inline void shm_free_all(shm_publisher *p, shm_node *node) {
 }
 
 static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *node) {
-  if (p == NULL) return -ESTALE;
+  if (p == NULL) return -ESTALE; /* a handle of zeros */
   int code = shm_acquire(p);
   if (code != 0) return code;
   /* While the slot is live, the node exists. */
@@ -1382,7 +1405,7 @@ static inline const char *shm_code_text(int code) {
   case 0: return "no error";
   case ESTALE: return "the object or variable was removed, or was dropped for lack of room";
   case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
-  case EINVAL: return "an argument is not allowed; shm_error_text() names it only in the thread that made the call";
+  case EINVAL: return "an argument is not allowed; shm_last_error() names it in the thread that made the call";
   case EBUSY: return "another publisher holds the server key";
   case ECHILD: return "only the process that opened the publisher may use it, not a forked child";
   case EDEADLK: return "a signal handler interrupted another call or update: nothing was stored";
@@ -1599,11 +1622,26 @@ static inline shm_options shm_options_default(void) {
   return options;
 }
 
-/* Returns a text for an error, never NULL. After -EINVAL, and until the calling thread's next error, the
- * text names the function and the argument, and says what was found and what is allowed. */
+/* Returns the text of the calling thread's last error: the function, the argument, what was found and what is
+ * allowed. Returns "" if there was no error. The text is valid until the thread's next error. */
+static inline const char *shm_last_error(void) {
+  shm_error *error = &shm_error_of_thread;
+  if (error->code == 0) return "";
+  if (error->function != NULL) {
+    const char *text = shm_code_text(error->code);
+    error->line.length = 0;
+    shm_say(&error->line, "%s: %s: %s", error->function, error->argument,
+            text != NULL ? text : strerror(-error->code));
+    error->function = NULL;
+  }
+  return error->line.text;
+}
+
+/* Returns a text for an error, never NULL: that of shm_last_error() if the calling thread's last error has this
+ * code, otherwise a general one. */
 static inline const char *shm_error_text(int code) {
   int negative = code < 0 ? code : -code;
-  if (code != 0 && negative == shm_last_error.code) return shm_last_error.line.text;
+  if (code != 0 && negative == shm_error_of_thread.code) return shm_last_error();
   const char *text = shm_code_text(code);
   return text != NULL ? text : strerror(-negative);
 }
@@ -1642,26 +1680,27 @@ static inline void shm_publisher_notify(shm_publisher *p) {
 /* Makes a segment that readers do not see yet. Add objects and variables, then call
  * shm_publisher_publish(). */
 static inline int shm_publisher_open(shm_publisher **out, const shm_options *options) {
+  int code = shm_check_pointer(out, __func__, "out", "a pointer to a pointer to a publisher");
+  if (code != 0) return code;
   *out = NULL;
-  shm_begin_call();
-  if (options == NULL)
-    return shm_fail(-EINVAL, "shm_publisher_open: options: found NULL, allowed: options from "
-                             "shm_options_default() with a server_key");
+  code = shm_check_pointer(options, __func__, "options", "options from shm_options_default() with a server_key");
+  if (code != 0) return code;
+  shm_error_of_thread.code = 0;
   shm_publisher *p = (shm_publisher *)calloc(1, sizeof *p);
-  if (p == NULL) return -ENOMEM;
+  if (p == NULL) return shm_fail_with(-ENOMEM, __func__, "options");
   shm_note_opener(p);
   p->fd = -1;
   p->active.string_bytes = 2;
   p->fails_if_busy = options->fail_if_busy;
   p->has_series = options->series;
-  int code = shm_set_names(p, options);
+  code = shm_set_names(p, options);
   if (code == 0) code = shm_lay_out(p, options);
   if (code == 0) code = shm_make_file(p, options->mode);
   if (code == 0) code = shm_write_header(p, options);
   if (code != 0) {
     shm_release_file(p);
     shm_free_publisher(p);
-    return code;
+    return shm_result(code, __func__, "options");
   }
   shm_publish_string_bytes(p, &p->active);
   shm_publisher_heartbeat(p);
@@ -1673,15 +1712,13 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
  * the server key, one line on stderr says so, and the function returns 0: shm_publisher_heartbeat() takes the
  * key when it is free. With `fail_if_busy`, the function returns -EBUSY instead, and may be called again. */
 static inline int shm_publisher_publish(shm_publisher *p) {
-  shm_begin_call();
-  if (p == NULL)
-    return shm_fail(-EINVAL, "shm_publisher_publish: publisher: found NULL, allowed: a publisher from "
-                             "shm_publisher_open()");
-  if (shm_is_in_child(p)) return -ECHILD;
+  int code = shm_check_pointer(p, __func__, "publisher", "a publisher from shm_publisher_open()");
+  if (code != 0) return code;
+  if (shm_is_in_child(p)) return shm_fail_with(-ECHILD, __func__, "publisher");
   shm_publisher_heartbeat(p);
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_LIVE);
-  int code = shm_acquire(p);
-  if (code != 0) return code;
+  code = shm_acquire(p);
+  if (code != 0) return shm_fail_with(code, __func__, "publisher");
   code = shm_keep_name(p);
   if (code == -EBUSY && !p->fails_if_busy) {
     shm_tell_name(p, code);
@@ -1834,6 +1871,8 @@ static inline int shm_make_object(const char *function, shm_publisher *p, shm_ob
   memset(&copy, 0, sizeof copy);
   if (parent != NULL) copy = *parent;
   if (options == NULL) options = &defaults;
+  if (out == NULL)
+    return shm_fail(-EINVAL, "%s: out of object %q: found NULL, allowed: a pointer to a shm_object", function, name);
   memset(out, 0, sizeof *out);
   if (p == NULL)
     return shm_fail(-EINVAL, "%s: %s of object %q: found none, allowed: %s", function,
@@ -1850,11 +1889,11 @@ static inline int shm_make_object(const char *function, shm_publisher *p, shm_ob
   int code = shm_check_state(function, id.text, options->state);
   if (code == 0) code = shm_check_object(function, values, texts);
   if (code == 0) code = shm_acquire(p);
-  if (code != 0) return code;
+  if (code != 0) return shm_result(code, function, "object");
   code = shm_insert_object(p, out, is_root ? NULL : &copy, options, texts);
   if (code != 0 && code != -EINVAL) shm_count_dropped(p, SHM_AT_OBJECTS_DROPPED);
   shm_release(p);
-  return code;
+  return shm_result(code, function, code == -ESTALE ? "parent" : "object");
 }
 
 /* Adds a root. `options` may be NULL. If there is no room, `out` is a handle that stores nothing. */
@@ -1875,12 +1914,26 @@ static inline int shm_add_object(const shm_object *parent, shm_object *out, cons
 
 /* Removes an object and everything below it. Their handles return -ESTALE from now on. */
 static inline int shm_remove_object(const shm_object *object) {
-  return shm_remove(object->publisher, &object->ref, object->node);
+  int code = shm_check_pointer(object, __func__, "object", "an object that was added");
+  if (code == 0) code = shm_remove(object->publisher, &object->ref, object->node);
+  return shm_result(code, __func__, "object");
+}
+
+static inline int shm_check_live_object(const shm_object *object, const char *function) {
+  if (object == NULL) return shm_check_pointer(NULL, function, "object", "an object that was added");
+  return shm_is_live(&object->ref) ? 0 : shm_fail_with(-ESTALE, function, "object");
+}
+
+/* Checks the as-of time of a root. */
+static inline int shm_check_as_of(const shm_object *root, const char *function) {
+  if (root == NULL) return shm_check_pointer(NULL, function, "root", "a root that was added");
+  return shm_is_live(&root->as_of) ? 0 : shm_fail_with(-ESTALE, function, "root");
 }
 
 /* Sets the management state of an object: SHM_STATE_INIT to SHM_STATE_INVALID. */
 static inline int shm_set_state(const shm_object *object, int state) {
-  if (!shm_is_live(&object->ref)) return -ESTALE;
+  int code = shm_check_live_object(object, __func__);
+  if (code != 0) return code;
   if (state < SHM_STATE_INIT || state > SHM_STATE_INVALID) {
     shm_line id = {"", 0};
     shm_write_node(&id, object->publisher, &object->ref, object->node);
@@ -1892,19 +1945,22 @@ static inline int shm_set_state(const shm_object *object, int state) {
 
 /* Sets whether an object is synced. */
 static inline int shm_set_synced(const shm_object *object, bool synced) {
-  return shm_is_live(&object->ref) ? shm_mark_code(&object->ref, synced) : -ESTALE;
+  int code = shm_check_live_object(object, __func__);
+  return code != 0 ? code : shm_mark_code(&object->ref, synced, __func__, "object");
 }
 
 /* Sets the time (CLOCK_REALTIME in ns) at which a root's values were true. */
 static inline int shm_set_as_of(const shm_object *root, uint64_t realtime_ns) {
-  if (!shm_is_live(&root->as_of)) return -ESTALE;
+  int code = shm_check_as_of(root, __func__);
+  if (code != 0) return code;
   __atomic_store_n(root->as_of.value, realtime_ns, __ATOMIC_RELAXED);
-  return shm_mark_code(&root->as_of, true);
+  return shm_mark_code(&root->as_of, true, __func__, "root");
 }
 
 /* Removes the as-of time of a root: then its values refer to the time at which they are read. */
 static inline int shm_clear_as_of(const shm_object *root) {
-  return shm_is_live(&root->as_of) ? shm_mark_code(&root->as_of, false) : -ESTALE;
+  int code = shm_check_as_of(root, __func__);
+  return code != 0 ? code : shm_mark_code(&root->as_of, false, __func__, "root");
 }
 
 /* ---------------------------------------------------------------- variables */
@@ -2138,6 +2194,9 @@ static inline int shm_add_variable(const shm_object *object, shm_variable *out, 
   shm_variable_options defaults = shm_variable_options_default();
   shm_publisher *p = object == NULL ? NULL : object->publisher;
   if (options == NULL) options = &defaults;
+  if (out == NULL)
+    return shm_fail(-EINVAL, "shm_add_variable: out of variable %q: found NULL, allowed: a pointer to a shm_variable",
+                    name);
   memset(out, 0, sizeof *out);
   if (p == NULL)
     return shm_fail(-EINVAL, "shm_add_variable: object of variable %q: found none, allowed: an object that was added",
@@ -2149,21 +2208,29 @@ static inline int shm_add_variable(const shm_object *object, shm_variable *out, 
   out->publisher = p;
   out->type = type;
   code = shm_acquire(p);
-  if (code != 0) return code;
+  if (code != 0) return shm_fail_with(code, __func__, "variable");
   code = shm_insert_variable(p, out, type, object, options, texts);
   if (code != 0) shm_count_dropped(p, SHM_AT_VARIABLES_DROPPED);
   shm_release(p);
-  return code;
+  return shm_result(code, __func__, code == -ESTALE ? "object" : "variable");
+}
+
+static inline int shm_check_variable_pointer(const shm_variable *variable, const char *function) {
+  return shm_check_pointer(variable, function, "variable", "a variable that was added");
 }
 
 /* Removes a variable. Its handles return -ESTALE from now on. */
 static inline int shm_remove_variable(const shm_variable *variable) {
-  return shm_remove(variable->publisher, &variable->ref, variable->node);
+  int code = shm_check_variable_pointer(variable, __func__);
+  if (code == 0) code = shm_remove(variable->publisher, &variable->ref, variable->node);
+  return shm_result(code, __func__, "variable");
 }
 
 /* Removes the value of a variable: it has no series until the next value is set. */
 static inline int shm_unset(const shm_variable *variable) {
-  return shm_is_live(&variable->ref) ? shm_mark_code(&variable->ref, false) : -ESTALE;
+  int code = shm_check_variable_pointer(variable, __func__);
+  if (code == 0 && !shm_is_live(&variable->ref)) code = shm_fail_with(-ESTALE, __func__, "variable");
+  return code != 0 ? code : shm_mark_code(&variable->ref, false, __func__, "variable");
 }
 
 /* ---------------------------------------------------------------- scalars */
@@ -2185,7 +2252,8 @@ static inline int shm_refuse(const shm_variable *variable, const char *function,
 }
 
 static inline int shm_check_use(const shm_variable *variable, int type, const char *function) {
-  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  if (variable == NULL) return shm_check_variable_pointer(variable, function);
+  if (!shm_is_live(&variable->ref)) return shm_fail_with(-ESTALE, function, "variable");
   return variable->type == type ? 0 : shm_refuse(variable, function, type, "");
 }
 
@@ -2194,7 +2262,7 @@ static inline int shm_set_bits(const shm_variable *variable, int type, const cha
   int code = shm_check_use(variable, type, function);
   if (code != 0) return code;
   __atomic_store_n(variable->ref.value, bits, __ATOMIC_RELAXED);
-  return shm_mark_code(&variable->ref, true);
+  return shm_mark_code(&variable->ref, true, function, "variable");
 }
 
 /* Checks an amount to be added to an integer. A counter must not fall: it refuses amounts of 2^63 and more,
@@ -2218,7 +2286,7 @@ static inline int shm_add_bits(const shm_variable *variable, int type, const cha
   if (code != 0) return code;
   uint64_t sum = shm_get(variable->ref.value) + amount;
   __atomic_store_n(variable->ref.value, sum, __ATOMIC_RELAXED);
-  return shm_mark_code(&variable->ref, true);
+  return shm_mark_code(&variable->ref, true, function, "variable");
 }
 
 static inline int shm_add_bits_shared(const shm_variable *variable, int type, const char *function,
@@ -2226,7 +2294,7 @@ static inline int shm_add_bits_shared(const shm_variable *variable, int type, co
   int code = shm_check_amount(variable, type, function, amount);
   if (code != 0) return code;
   __atomic_fetch_add(variable->ref.value, amount, __ATOMIC_RELAXED);
-  return shm_mark_code(&variable->ref, true);
+  return shm_mark_code(&variable->ref, true, function, "variable");
 }
 
 static inline int shm_u64_set(const shm_variable *variable, uint64_t value) {
@@ -2285,7 +2353,7 @@ static inline int shm_f64_add_shared(const shm_variable *variable, double value)
                                       shm_bits(shm_double(before) + value), true, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED))
     ;
-  return shm_mark_code(&variable->ref, true);
+  return shm_mark_code(&variable->ref, true, __func__, "variable");
 }
 
 static inline int shm_bool_set(const shm_variable *variable, bool value) {
@@ -2314,24 +2382,26 @@ static inline uint64_t shm_begin_update(const shm_variable *variable) {
 static inline int shm_end_update(const shm_variable *variable, uint64_t number) {
   shm_put(variable->frame, number);
   shm_put(variable->ref.value, number);
-  return shm_mark_code(&variable->ref, true);
+  return shm_mark(&variable->ref, true) ? 0 : -ESTALE;
 }
 
 /* Takes the lock for a `_shared` function. The lock excludes other `_shared` updates, additions and
  * removals. */
-static inline int shm_enter(const shm_variable *variable) {
-  return variable->publisher == NULL ? -ESTALE : shm_acquire(variable->publisher);
+static inline int shm_enter(const shm_variable *variable, const char *function) {
+  if (variable == NULL) return shm_check_variable_pointer(variable, function);
+  return shm_result(variable->publisher == NULL ? -ESTALE : shm_acquire(variable->publisher), function, "variable");
 }
 
 static inline void shm_leave(const shm_variable *variable) {
   shm_release(variable->publisher);
 }
 
-/* The functions shm_store_... return -EINVAL without a text. Their callers add the text after they have
+/* The functions shm_store_... return codes without a text. Their callers add the text after they have
  * released the lock, because shm_refuse() takes the lock to read the variable's name. */
 static inline int shm_store_text(const shm_variable *variable, const char *text, size_t length) {
+  if (variable == NULL) return -EINVAL;
   if (!shm_is_live(&variable->ref)) return -ESTALE;
-  if (variable->type != SHM_STRING) return -EINVAL;
+  if (variable->type != SHM_STRING || (text == NULL && length > 0)) return -EINVAL;
   size_t room = (size_t)(variable->units - 3) * 8;
   size_t bytes = shm_cut(text, length, room);
   uint64_t number = shm_begin_update(variable);
@@ -2345,8 +2415,17 @@ static inline int shm_store_text(const shm_variable *variable, const char *text,
   return shm_end_update(variable, number);
 }
 
+/* Stores the text of an error that a function shm_store_... returned; `format` is for -EINVAL. */
+static inline int shm_store_code(const shm_variable *variable, const char *function, int code, int type,
+                                 const char *why, uint64_t found, uint64_t allowed) {
+  if (code == 0) return 0;
+  if (code != -EINVAL) return shm_fail_with(code, function, "variable");
+  if (variable == NULL) return shm_check_variable_pointer(variable, function);
+  return shm_refuse(variable, function, type, why, found, allowed);
+}
+
 static inline int shm_text_code(const shm_variable *variable, const char *function, int code) {
-  return code != -EINVAL ? code : shm_refuse(variable, function, SHM_STRING, "");
+  return shm_store_code(variable, function, code, SHM_STRING, "the text NULL with a length, allowed: a text", 0, 0);
 }
 
 /* Sets a text of `length` bytes of UTF-8. If it is too long for the frame, it is cut between two characters. */
@@ -2362,7 +2441,7 @@ static inline int shm_text_set(const shm_variable *variable, const char *text) {
 }
 
 static inline int shm_text_set_shared(const shm_variable *variable, const char *text) {
-  int code = shm_enter(variable);
+  int code = shm_enter(variable, __func__);
   if (code != 0) return code;
   code = shm_store_text(variable, text, text == NULL ? 0 : strlen(text));
   shm_leave(variable);
@@ -2381,6 +2460,7 @@ static inline uint32_t shm_bucket(const shm_node *node, double value) {
 }
 
 static inline int shm_store_observation(const shm_variable *variable, double value) {
+  if (variable == NULL) return -EINVAL;
   if (!shm_is_live(&variable->ref)) return -ESTALE;
   if (variable->type != SHM_HISTOGRAM || shm_is_nan(value)) return -EINVAL;
   uint64_t *sum = variable->frame + 1;
@@ -2393,9 +2473,8 @@ static inline int shm_store_observation(const shm_variable *variable, double val
 }
 
 static inline int shm_observation_code(const shm_variable *variable, const char *function, int code) {
-  return code != -EINVAL ? code
-                         : shm_refuse(variable, function, SHM_HISTOGRAM,
-                                      "the value NaN, allowed: numbers, since no bucket counts NaN");
+  return shm_store_code(variable, function, code, SHM_HISTOGRAM,
+                        "the value NaN, allowed: numbers, since no bucket counts NaN", 0, 0);
 }
 
 /* Counts one observation. Returns -EINVAL for NaN, which no bucket counts. */
@@ -2404,7 +2483,7 @@ static inline int shm_histogram_observe(const shm_variable *variable, double val
 }
 
 static inline int shm_histogram_observe_shared(const shm_variable *variable, double value) {
-  int code = shm_enter(variable);
+  int code = shm_enter(variable, __func__);
   if (code != 0) return code;
   code = shm_store_observation(variable, value);
   shm_leave(variable);
@@ -2413,8 +2492,9 @@ static inline int shm_histogram_observe_shared(const shm_variable *variable, dou
 
 static inline int shm_store_counts(const shm_variable *variable, const uint64_t *counts,
                                    uint32_t entries, double sum) {
+  if (variable == NULL) return -EINVAL;
   if (!shm_is_live(&variable->ref)) return -ESTALE;
-  if (variable->type != SHM_HISTOGRAM || entries != variable->units - 3) return -EINVAL;
+  if (variable->type != SHM_HISTOGRAM || entries != variable->units - 3 || counts == NULL) return -EINVAL;
   uint64_t number = shm_begin_update(variable);
   if (number == 0) return -EDEADLK;
   shm_put(variable->frame + 1, shm_bits(sum));
@@ -2422,34 +2502,37 @@ static inline int shm_store_counts(const shm_variable *variable, const uint64_t 
   return shm_end_update(variable, number);
 }
 
-static inline int shm_counts_code(const shm_variable *variable, const char *function, int code,
+static inline int shm_counts_code(const shm_variable *variable, const char *function, int code, const uint64_t *counts,
                                   uint32_t entries) {
-  return code != -EINVAL ? code
-                         : shm_refuse(variable, function, SHM_HISTOGRAM,
-                                      "%u counts, allowed: %u, one for each bound and one for +Inf",
-                                      (uint64_t)entries, (uint64_t)variable->units - 3);
+  if (code == -EINVAL && counts == NULL)
+    return shm_check_pointer(NULL, function, "counts", "one count for each bound and one for +Inf");
+  return shm_store_code(variable, function, code, SHM_HISTOGRAM,
+                        "%u counts, allowed: %u, one for each bound and one for +Inf", entries,
+                        variable == NULL ? 0 : variable->units - 3);
 }
 
 /* Replaces the sum and the counts of all buckets. Counts are not cumulative; the count for +Inf comes last. */
 static inline int shm_histogram_set(const shm_variable *variable, const uint64_t *counts,
                                     uint32_t entries, double sum) {
   int code = shm_store_counts(variable, counts, entries, sum);
-  return shm_counts_code(variable, __func__, code, entries);
+  return shm_counts_code(variable, __func__, code, counts, entries);
 }
 
 static inline int shm_histogram_set_shared(const shm_variable *variable, const uint64_t *counts,
                                            uint32_t entries, double sum) {
-  int code = shm_enter(variable);
+  int code = shm_enter(variable, __func__);
   if (code != 0) return code;
   code = shm_store_counts(variable, counts, entries, sum);
   shm_leave(variable);
-  return shm_counts_code(variable, __func__, code, entries);
+  return shm_counts_code(variable, __func__, code, counts, entries);
 }
 
 static inline int shm_store_summary(const shm_variable *variable, uint64_t count, double sum,
                                     const double *values, uint32_t entries) {
+  if (variable == NULL) return -EINVAL;
   if (!shm_is_live(&variable->ref)) return -ESTALE;
   if (variable->type != SHM_SUMMARY || entries != variable->units - 4) return -EINVAL;
+  if (values == NULL && entries > 0) return -EINVAL;
   uint64_t number = shm_begin_update(variable);
   if (number == 0) return -EDEADLK;
   shm_put(variable->frame + 1, count);
@@ -2458,28 +2541,28 @@ static inline int shm_store_summary(const shm_variable *variable, uint64_t count
   return shm_end_update(variable, number);
 }
 
-static inline int shm_summary_code(const shm_variable *variable, const char *function, int code,
+static inline int shm_summary_code(const shm_variable *variable, const char *function, int code, const double *values,
                                    uint32_t entries) {
-  return code != -EINVAL ? code
-                         : shm_refuse(variable, function, SHM_SUMMARY,
-                                      "%u values, allowed: %u, one for each quantile",
-                                      (uint64_t)entries, (uint64_t)variable->units - 4);
+  if (code == -EINVAL && values == NULL && entries > 0)
+    return shm_check_pointer(NULL, function, "values", "one value for each quantile");
+  return shm_store_code(variable, function, code, SHM_SUMMARY, "%u values, allowed: %u, one for each quantile",
+                        entries, variable == NULL ? 0 : variable->units - 4);
 }
 
 /* Replaces count, sum and the values of all quantiles. */
 static inline int shm_summary_set(const shm_variable *variable, uint64_t count, double sum,
                                   const double *values, uint32_t entries) {
   int code = shm_store_summary(variable, count, sum, values, entries);
-  return shm_summary_code(variable, __func__, code, entries);
+  return shm_summary_code(variable, __func__, code, values, entries);
 }
 
 static inline int shm_summary_set_shared(const shm_variable *variable, uint64_t count, double sum,
                                          const double *values, uint32_t entries) {
-  int code = shm_enter(variable);
+  int code = shm_enter(variable, __func__);
   if (code != 0) return code;
   code = shm_store_summary(variable, count, sum, values, entries);
   shm_leave(variable);
-  return shm_summary_code(variable, __func__, code, entries);
+  return shm_summary_code(variable, __func__, code, values, entries);
 }
 
 #endif

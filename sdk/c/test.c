@@ -384,8 +384,8 @@ static int code_of(shm_options options) {
 #define REFUSED(call, text) refused((call), #call, (text), __LINE__)
 
 static void refused(int code, const char *call, const char *text, int line) {
-  const char *found = shm_error_text(code);
-  if (code == -EINVAL && strcmp(found, text) == 0) return;
+  const char *found = shm_last_error();
+  if (code == -EINVAL && strcmp(found, text) == 0 && strcmp(shm_error_text(code), text) == 0) return;
   check(false, call, "refused", line);
   fprintf(stderr, "  found    %d %s\n  expected %d %s\n", code, found, -EINVAL, text);
 }
@@ -664,6 +664,101 @@ static void test_refused_values(void) {
           "shm_summary_set_shared: variable \"h\": found type histogram, allowed: summary");
   CHECK(!has_value(&r, "u") && read_directory(&r) && value(&r, "h") == 1 && value(&r, "s") == 1);
   stop(p, &r);
+}
+
+/* A call that returned an error, and the function and argument that shm_last_error() names. */
+typedef struct failed_call {
+  int code, expected;
+  const char *names;
+  const char *text; /* of shm_last_error() right after the call */
+} failed_call;
+
+static failed_call failed(int code, int expected, const char *names) {
+  static char texts[128][sizeof(shm_line)];
+  static int next;
+  char *text = texts[next++ % 128];
+  snprintf(text, sizeof texts[0], "%s", shm_last_error());
+  return (failed_call){code, expected, names, text};
+}
+
+/* After each error, shm_last_error() begins with the function and the argument, also without details. */
+static void test_every_error_has_a_text(void) {
+  static const double bounds[] = {0.5, 1};
+  static const uint64_t counts[] = {1, 2, 3};
+  reader r;
+  shm_object root, gone, zeros = {0}, made;
+  shm_publisher *p = start(options_of("errors"), &r, &root);
+  shm_variable u, removed, lost, none = {0}, h, s, t, v;
+  CHECK(shm_add_root(p, &gone, "g", "G", NULL) == 0);
+  removed = add(&root, "removed", SHM_U64);
+  lost = add_schema(&root, "lost", SHM_HISTOGRAM, bounds, 2);
+  u = add(&root, "u", SHM_U64), t = add(&root, "t", SHM_STRING);
+  h = add_schema(&root, "h", SHM_HISTOGRAM, bounds, 2), s = add_schema(&root, "s", SHM_SUMMARY, bounds, 2);
+  CHECK(shm_remove_variable(&removed) == 0 && shm_remove_variable(&lost) == 0 && shm_remove_object(&gone) == 0);
+  shm_options options = options_of("errors2");
+  const failed_call calls[] = {
+      failed(shm_publisher_open(NULL, &options), -EINVAL, "shm_publisher_open: out: found NULL"),
+      failed(shm_publisher_open(&p, NULL) * (p == NULL ? 1 : 0), -EINVAL, "shm_publisher_open: options: found NULL"),
+      failed(shm_publisher_publish(NULL), -EINVAL, "shm_publisher_publish: publisher: found NULL"),
+      failed(shm_add_root(root.publisher, NULL, "x", "C", NULL), -EINVAL, "shm_add_root: out of object \"x\": found NULL"),
+      failed(shm_add_root(NULL, &made, "x", "C", NULL), -EINVAL, "shm_add_root: publisher of object"),
+      failed(shm_add_object(&root, NULL, "x", "C", NULL), -EINVAL, "shm_add_object: out of object \"x\": found NULL"),
+      failed(shm_add_object(NULL, &made, "x", "C", NULL), -EINVAL, "shm_add_object: parent of object"),
+      failed(shm_add_object(&gone, &made, "g.x", "C", NULL), -ESTALE, "shm_add_object: parent: the object"),
+      failed(shm_remove_object(NULL), -EINVAL, "shm_remove_object: object: found NULL"),
+      failed(shm_remove_object(&zeros), -ESTALE, "shm_remove_object: object: "),
+      failed(shm_remove_object(&gone), -ESTALE, "shm_remove_object: object: "),
+      failed(shm_set_state(NULL, 1), -EINVAL, "shm_set_state: object: found NULL"),
+      failed(shm_set_state(&gone, 1), -ESTALE, "shm_set_state: object: "),
+      failed(shm_set_state(&root, 9), -EINVAL, "shm_set_state: state of object"),
+      failed(shm_set_synced(NULL, true), -EINVAL, "shm_set_synced: object: found NULL"),
+      failed(shm_set_synced(&gone, true), -ESTALE, "shm_set_synced: object: "),
+      failed(shm_set_as_of(NULL, 1), -EINVAL, "shm_set_as_of: root: found NULL"),
+      failed(shm_set_as_of(&gone, 1), -ESTALE, "shm_set_as_of: root: "),
+      failed(shm_clear_as_of(NULL), -EINVAL, "shm_clear_as_of: root: found NULL"),
+      failed(shm_clear_as_of(&gone), -ESTALE, "shm_clear_as_of: root: "),
+      failed(shm_add_variable(&root, NULL, "x", SHM_U64, NULL), -EINVAL, "shm_add_variable: out of variable \"x\": found NULL"),
+      failed(shm_add_variable(NULL, &v, "x", SHM_U64, NULL), -EINVAL, "shm_add_variable: object of variable"),
+      failed(shm_add_variable(&gone, &v, "x", SHM_U64, NULL), -ESTALE, "shm_add_variable: object: "),
+      failed(shm_remove_variable(NULL), -EINVAL, "shm_remove_variable: variable: found NULL"),
+      failed(shm_remove_variable(&none), -ESTALE, "shm_remove_variable: variable: "),
+      failed(shm_remove_variable(&removed), -ESTALE, "shm_remove_variable: variable: "),
+      failed(shm_unset(NULL), -EINVAL, "shm_unset: variable: found NULL"),
+      failed(shm_unset(&removed), -ESTALE, "shm_unset: variable: "),
+#define REFUSES_HANDLES(call, ...) \
+      failed(call(NULL, __VA_ARGS__), -EINVAL, #call ": variable: found NULL"), \
+      failed(call(&none, __VA_ARGS__), -ESTALE, #call ": variable: the object or variable was removed"), \
+      failed(call(&lost, __VA_ARGS__), -ESTALE, #call ": variable: the object or variable was removed")
+      REFUSES_HANDLES(shm_u64_set, 1),
+      REFUSES_HANDLES(shm_u64_add, 1),
+      REFUSES_HANDLES(shm_u64_add_shared, 1),
+      REFUSES_HANDLES(shm_i64_set, 1),
+      REFUSES_HANDLES(shm_i64_add, 1),
+      REFUSES_HANDLES(shm_i64_add_shared, 1),
+      REFUSES_HANDLES(shm_f64_set, 1),
+      REFUSES_HANDLES(shm_f64_add, 1),
+      REFUSES_HANDLES(shm_f64_add_shared, 1),
+      REFUSES_HANDLES(shm_bool_set, true),
+      REFUSES_HANDLES(shm_text_set, ""),
+      REFUSES_HANDLES(shm_text_set_shared, ""),
+      REFUSES_HANDLES(shm_text_set_bytes, "", 0),
+      REFUSES_HANDLES(shm_histogram_observe, 1),
+      REFUSES_HANDLES(shm_histogram_observe_shared, 1),
+      REFUSES_HANDLES(shm_histogram_set, counts, 3, 1),
+      REFUSES_HANDLES(shm_histogram_set_shared, counts, 3, 1),
+      REFUSES_HANDLES(shm_summary_set, 1, 1, bounds, 2),
+      REFUSES_HANDLES(shm_summary_set_shared, 1, 1, bounds, 2),
+      failed(shm_text_set_bytes(&t, NULL, 3), -EINVAL, "shm_text_set_bytes: variable \"t\": found the text NULL"),
+      failed(shm_histogram_set(&h, NULL, 3, 1), -EINVAL, "shm_histogram_set: counts: found NULL"),
+      failed(shm_histogram_set_shared(&h, NULL, 3, 1), -EINVAL, "shm_histogram_set_shared: counts: found NULL"),
+      failed(shm_summary_set(&s, 1, 1, NULL, 2), -EINVAL, "shm_summary_set: values: found NULL"),
+      failed(shm_summary_set_shared(&s, 1, 1, NULL, 2), -EINVAL, "shm_summary_set_shared: values: found NULL"),
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+    if (!CHECK(calls[i].code == calls[i].expected && strncmp(calls[i].text, calls[i].names, strlen(calls[i].names)) == 0))
+      fprintf(stderr, "  found    %d %s\n  expected %d %s\n", calls[i].code, calls[i].text, calls[i].expected, calls[i].names);
+  CHECK(shm_u64_set(&u, 1) == 0 && strstr(shm_last_error(), "shm_summary_set_shared") != NULL);
+  stop(root.publisher, &r);
 }
 
 /* `add` never lowers a counter. A counter may restart, so `set` takes any value. */
@@ -2215,7 +2310,7 @@ int main(void) {
   static void (*const tests[])(void) = {
       test_header,          test_scalars,
       test_refused_options, test_refused_objects, test_refused_depth, test_refused_variables,
-      test_series, test_refused_values, test_counters_do_not_fall, test_texts_of_threads,
+      test_series, test_refused_values, test_every_error_has_a_text, test_counters_do_not_fall, test_texts_of_threads,
       test_objects,         test_record_bytes,      test_texts,
       test_histogram,       test_summary,           test_limits,
       test_begin_empty,     test_ids,
