@@ -39,7 +39,9 @@ export class PollSchedule {
   }
 
   add(pollResult: PollResult): void {
-    if (!isSamePollResult(this.#last, pollResult)) this.#changedAt = this.#now();
+    const { hasMore } = pollResult;
+    // The end of a long read is no change of the segment.
+    if (!isSamePollResult({ ...this.#last, hasMore }, pollResult)) this.#changedAt = this.#now();
     this.#last = pollResult;
   }
 

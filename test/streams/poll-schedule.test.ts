@@ -25,8 +25,8 @@ describe('a poll schedule', () => {
   const waits = {
     p: [ACTIVE_POLL_MS, false],
     s: [IDLE_POLL_MS, true],
+    l: [IDLE_POLL_MS - 10, true],
     n: [IDLE_POLL_MS, false],
-    o: [0, false],
     f: [0, true],
   };
 
@@ -44,7 +44,12 @@ describe('a poll schedule', () => {
     [
       'polls at once while the source has more changes',
       '              a 1999ms m',
-      '      p 1999ms o',
+      '      p 1999ms f',
+    ],
+    [
+      'polls an idle segment rarely, even if each read takes several polls',
+      '             a 1999ms m 9ms a 989ms m 9ms a',
+      '     p 1999ms f 9ms l 989ms f 9ms l',
     ],
     [
       'polls often while a directory changes faster than polls can read it',
