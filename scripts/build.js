@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildAddon } from './addon.js';
 import { bundle } from './bundle.js';
 import { prune } from './prune.js';
 import { revision } from './revision.js';
@@ -64,4 +65,5 @@ const commit = revision();
 if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision', `${commit}\n`);
 for (const sources of ['src', 'tools'])
   cpSync(sources, 'dist', { recursive: true, filter: isData });
+buildAddon('dist/native/os/prebuilds');
 await bundle();

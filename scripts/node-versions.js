@@ -51,9 +51,16 @@ function test(major) {
   console.log(`Node.js ${run(node, ['--version']).trim()}`);
   // Runs the install scripts of the native packages, which compile them for this version.
   run('npm', ['rebuild', '--silent', ...Object.keys(SHARED_OBJECTS), 'ref-napi'], options);
-  const { status } = spawnSync(node, ['scripts/test.js', ...TESTS], {
-    ...options,
-    stdio: 'inherit',
-  });
-  if (status !== 0) process.exitCode = 1;
+  const runTests = (tests, more = {}) => {
+    const { status } = spawnSync(node, ['scripts/test.js', ...tests], {
+      ...options,
+      env: { ...options.env, ...more },
+      stdio: 'inherit',
+    });
+    if (status !== 0) process.exitCode = 1;
+  };
+  runTests(TESTS);
+  // Runs the tests of publishers again, with the addon of the publisher's package in place of ffi-napi.
+  const ofPublisher = TESTS.filter((file) => /publisher/.test(file));
+  runTests(ofPublisher, { NODE_OPTIONS: '--conditions=shm-addon' });
 }

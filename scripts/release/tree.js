@@ -13,6 +13,8 @@ import { isShipped } from './shipped.js';
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 /** The publisher library for JavaScript, which only the npm package has. */
 export const LIBRARY = 'dist/library';
+/** The addon of the publisher library, which no program loads. */
+const ADDONS = 'dist/native/os/prebuilds';
 const FOLDERS = ['deploy', 'docs', 'examples', 'sdk'];
 /** @param parts the packages, and the folders of the compiled packages and of Node.js */
 export function writeTree(target, { compiled, node, packages }, release) {
@@ -40,7 +42,7 @@ export function copyPrograms(target, compiled) {
   const isProgram = (path) => dirname(path) === 'dist/bin' && path.endsWith('.js');
   cpSync('dist', join(target, 'dist'), {
     recursive: true,
-    filter: (path) => path !== LIBRARY && (isProgram(path) || !isCode(path)),
+    filter: (path) => path !== LIBRARY && path !== ADDONS && (isProgram(path) || !isCode(path)),
   });
   cpSync(compiled, join(target, 'dist/prebuilds'), { recursive: true });
   run('find', [join(target, 'dist'), '-type', 'd', '-empty', '-delete']);
