@@ -3,7 +3,9 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const HEADER = 'sdk/c/shm_publisher.h';
+const HEADERS = ['shm_publisher.h', 'shm_updates.h', 'shm_metrics.h'].map(
+  (name) => `sdk/c/${name}`,
+);
 const PC = 'sdk/c/shm_publisher.pc';
 
 /** Writes the version of the release into the pkg-config file in `target`. */
@@ -13,12 +15,12 @@ export function stateVersion(target, { version }) {
 }
 
 /**
- * Copies the header into `include` and the pkg-config file into `share/pkgconfig`, the usual folders below a
+ * Copies the headers into `include` and the pkg-config file into `share/pkgconfig`, the usual folders below a
  * prefix.
  */
 export function placeCPublisher(target) {
   for (const [file, folder] of [
-    [HEADER, 'include'],
+    ...HEADERS.map((header) => [header, 'include']),
     [PC, 'share/pkgconfig'],
   ]) {
     mkdirSync(join(target, folder), { recursive: true });

@@ -238,6 +238,8 @@ typedef struct shm_options {
   bool fail_if_busy;
   /* Whether variables may have the option `series`. Exporters before format 1.1 then refuse the segment. */
   bool series;
+  /* For shm_metrics_open() alone: the program calls shm_metrics_heartbeat() itself. */
+  bool no_heartbeat_thread;
 } shm_options;
 
 typedef struct shm_object_options {
@@ -326,6 +328,7 @@ struct shm_node {
   shm_frame *frame;
   double *schema;
   uint32_t schema_entries;
+  uint64_t updating; /* of a member of a metric: the thread that updates its frame, as pthread_self(), or 0 */
 };
 
 typedef struct shm_string_entry {
@@ -735,12 +738,16 @@ static inline bool shm_take_slot(shm_publisher *p, uint32_t *slot, shm_ref *ref)
   return true;
 }
 
-/* Frees a slot. Its word changes at once, so all handles of its owner become stale. */
-static inline void shm_give_slot(shm_publisher *p, uint32_t slot) {
+/* Changes the word of a slot, so that all handles of its owner become stale. */
+static inline void shm_end_slot(shm_publisher *p, uint32_t slot) {
   uint32_t *word = shm_slot_word(p, slot);
   uint32_t incarnation = __atomic_load_n(word, __ATOMIC_RELAXED) >> 1;
   uint32_t next = incarnation == 0x7fffffffu ? 1 : incarnation + 1;
   __atomic_store_n(word, next << 1, __ATOMIC_RELEASE);
+}
+
+/* Lets additions take a slot whose word has changed. */
+static inline void shm_give_slot(shm_publisher *p, uint32_t slot) {
   if (p->resting++ == 0) p->first_free = slot;
   else p->next_free[p->last_free] = slot;
   p->last_free = slot;
@@ -1045,14 +1052,25 @@ static inline void shm_detach_from_parent(shm_node *node) {
   else if (node->parent != NULL) node->parent->first_child = node->next_sibling;
 }
 
-/* Frees the slots, the frame and the memory of a node that is not published. The words of the slots
- * change first, so that no handle stores into a frame that is reused. */
-static inline void shm_free_node(shm_publisher *p, shm_node *node) {
+/* Makes the handles of a node that is not published stale. */
+static inline void shm_end_node(shm_publisher *p, const shm_node *node) {
+  if (node->slot != SHM_NO_SLOT) shm_end_slot(p, node->slot);
+  if (node->as_of_slot != SHM_NO_SLOT) shm_end_slot(p, node->as_of_slot);
+}
+
+/* Lets additions use the slots and the frame of a node whose handles are stale, and frees its memory. */
+static inline void shm_reuse_node(shm_publisher *p, shm_node *node) {
   if (node->slot != SHM_NO_SLOT) shm_give_slot(p, node->slot);
   if (node->as_of_slot != SHM_NO_SLOT) shm_give_slot(p, node->as_of_slot);
   if (node->frame != NULL) shm_give_frame(p, node->frame);
   free(node->schema);
   free(node);
+}
+
+/* The words of the slots change first, so that no handle stores into a frame that is reused. */
+static inline void shm_free_node(shm_publisher *p, shm_node *node) {
+  shm_end_node(p, node);
+  shm_reuse_node(p, node);
 }
 
 static inline void shm_free_all(shm_publisher *p, shm_node *node) {
@@ -1063,6 +1081,13 @@ static inline void shm_free_all(shm_publisher *p, shm_node *node) {
   shm_free_node(p, node);
 }
 
+/* Publishes the removal of a node and everything below it. */
+static inline void shm_unpublish(shm_publisher *p, shm_node *node) {
+  shm_detach_all(p, node);
+  shm_detach_from_parent(node);
+  shm_add_tombstone(p, node->id);
+}
+
 static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *node) {
   if (p == NULL) return -ESTALE; /* a handle of zeros */
   int code = shm_acquire(p);
@@ -1070,9 +1095,7 @@ static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *nod
   /* While the slot is live, the node exists. */
   bool is_live = shm_is_live(ref);
   if (is_live) {
-    shm_detach_all(p, node);
-    shm_detach_from_parent(node);
-    shm_add_tombstone(p, node->id);
+    shm_unpublish(p, node);
     shm_free_all(p, node);
   }
   shm_release(p);
@@ -1407,6 +1430,7 @@ static inline const char *shm_code_text(int code) {
   case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
   case EINVAL: return "an argument is not allowed; shm_last_error() names it in the thread that made the call";
   case EBUSY: return "another publisher holds the server key";
+  case ENOENT: return "no child has these label values";
   case ECHILD: return "only the process that opened the publisher may use it, not a forked child";
   case EDEADLK: return "a signal handler interrupted another call or update: nothing was stored";
   case EAGAIN: return "the segment exceeds the limit on locked memory (mlockall, ulimit -l)";
@@ -1973,26 +1997,27 @@ static inline shm_variable_options shm_variable_options_default(void) {
 }
 
 /* Checks a schema, since readers reject the whole segment if one schema is invalid. */
-static inline int shm_check_schema(const char *name, int type, const shm_variable_options *options) {
-  static const char *const at = "shm_add_variable: schema of variable %q: found %s %u, allowed: %s";
+static inline int shm_check_schema(const char *function, const char *name, int type,
+                                   const shm_variable_options *options) {
+  static const char *const at = "%s: schema of variable %q: found %s %u, allowed: %s";
   const double *schema = options->schema;
   uint32_t entries = options->schema_entries;
   if (entries == 0) return 0;
   if (type != SHM_HISTOGRAM && type != SHM_SUMMARY)
-    return shm_fail(-EINVAL, "shm_add_variable: schema of variable %q: found %u entries for type %s, allowed: none",
-                    name, (uint64_t)entries, shm_type_name(type));
+    return shm_fail(-EINVAL, "%s: schema of variable %q: found %u entries for type %s, allowed: none",
+                    function, name, (uint64_t)entries, shm_type_name(type));
   if (schema == NULL)
-    return shm_fail(-EINVAL, "shm_add_variable: schema of variable %q: found NULL, allowed: an array of %u numbers",
-                    name, (uint64_t)entries);
+    return shm_fail(-EINVAL, "%s: schema of variable %q: found NULL, allowed: an array of %u numbers",
+                    function, name, (uint64_t)entries);
   if (entries > SHM_SCHEMA_ENTRIES)
-    return shm_fail(-EINVAL, at, name, "entries:", (uint64_t)entries, "at most 512");
+    return shm_fail(-EINVAL, at, function, name, "entries:", (uint64_t)entries, "at most 512");
   for (uint32_t i = 0; i < entries; i++) {
     if (!shm_is_finite(schema[i]))
-      return shm_fail(-EINVAL, at, name, "NaN or infinity in entry", (uint64_t)i, "finite numbers");
+      return shm_fail(-EINVAL, at, function, name, "NaN or infinity in entry", (uint64_t)i, "finite numbers");
     if (i > 0 && schema[i] <= schema[i - 1])
-      return shm_fail(-EINVAL, at, name, "a number that does not ascend in entry", (uint64_t)i, "ascending numbers");
+      return shm_fail(-EINVAL, at, function, name, "a number that does not ascend in entry", (uint64_t)i, "ascending numbers");
     if (type == SHM_SUMMARY && (schema[i] < 0 || schema[i] > 1))
-      return shm_fail(-EINVAL, at, name, "a number outside 0 to 1 in entry", (uint64_t)i, "quantiles from 0 to 1");
+      return shm_fail(-EINVAL, at, function, name, "a number outside 0 to 1 in entry", (uint64_t)i, "quantiles from 0 to 1");
   }
   return 0;
 }
@@ -2035,19 +2060,19 @@ static inline bool shm_is_metric_name(const char *name, bool allows_colons) {
 }
 
 /* Writes the series of a variable. */
-static inline int shm_make_series(const char *name, int type, const shm_variable_options *options,
+static inline int shm_make_series(const char *function, const char *name, int type, const shm_variable_options *options,
                                   shm_series *series) {
   const char *own = type == SHM_HISTOGRAM ? "le" : type == SHM_SUMMARY ? "quantile" : "";
   series->length = 0;
   if (!shm_is_metric_name(name, true) || strncmp(name, "shm_exporter_", 13) == 0)
     return shm_fail(-EINVAL,
-                    "shm_add_variable: name of series %q: allowed: letters, digits, _ and :, without a digit or "
+                    "%s: name of series %q: allowed: letters, digits, _ and :, without a digit or "
                     "shm_exporter_ at the start",
-                    name);
+                    function, name);
   if (type == SHM_STRING)
-    return shm_fail(-EINVAL, "shm_add_variable: type of series %q: found SHM_STRING, allowed: the other types", name);
+    return shm_fail(-EINVAL, "%s: type of series %q: found SHM_STRING, allowed: the other types", function, name);
   if (options->label_count > SHM_LABELS || (options->label_count > 0 && options->labels == NULL))
-    return shm_fail(-EINVAL, "shm_add_variable: labels of series %q: found %u%s, allowed: at most %u", name,
+    return shm_fail(-EINVAL, "%s: labels of series %q: found %u%s, allowed: at most %u", function, name,
                     (uint64_t)options->label_count, options->labels == NULL ? " and NULL" : "", (uint64_t)SHM_LABELS);
   shm_series_add(series, name, strlen(name));
   for (uint32_t i = 0; i < options->label_count; i++) {
@@ -2055,56 +2080,56 @@ static inline int shm_make_series(const char *name, int type, const shm_variable
     const char *value = options->labels[2 * i + 1];
     if (!shm_is_metric_name(label, false) || strncmp(label, "__", 2) == 0 || strcmp(label, own) == 0)
       return shm_fail(-EINVAL,
-                      "shm_add_variable: labels of series %q: found the name %q, allowed: letters, digits and _, "
+                      "%s: labels of series %q: found the name %q, allowed: letters, digits and _, "
                       "without a digit or __ at the start, and not le of a histogram or quantile of a summary",
-                      name, label);
+                      function, name, label);
     for (uint32_t other = 0; other < i; other++)
       if (strcmp(options->labels[2 * other], label) == 0)
-        return shm_fail(-EINVAL, "shm_add_variable: labels of series %q: found %q twice, allowed: once", name, label);
+        return shm_fail(-EINVAL, "%s: labels of series %q: found %q twice, allowed: once", function, name, label);
     if (value == NULL)
-      return shm_fail(-EINVAL, "shm_add_variable: label %q of series %q: found NULL, allowed: a text", label, name);
+      return shm_fail(-EINVAL, "%s: label %q of series %q: found NULL, allowed: a text", function, label, name);
     if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, i == 0 ? "{" : ",", 1);
     if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, label, strlen(label));
     if (series->length <= SHM_SERIES_BYTES) shm_series_value(series, value);
   }
   if (options->label_count > 0 && series->length <= SHM_SERIES_BYTES) shm_series_add(series, "}", 1);
   if (series->length > SHM_SERIES_BYTES)
-    return shm_fail(-EINVAL, "shm_add_variable: name and labels of series %q: found more, allowed: at most %u bytes",
-                    name, (uint64_t)SHM_SERIES_BYTES);
+    return shm_fail(-EINVAL, "%s: name and labels of series %q: found more, allowed: at most %u bytes",
+                    function, name, (uint64_t)SHM_SERIES_BYTES);
   return 0;
 }
 
 /* Checks the arguments of a variable, and stores its texts with their lengths in `texts`. */
-static inline int shm_check_variable(const shm_publisher *p, const char *name, int type,
+static inline int shm_check_variable(const char *function, const shm_publisher *p, const char *name, int type,
                                      const shm_variable_options *options, shm_series *series, shm_text texts[4]) {
   static const char *const arguments[3] = {"name", "unit", "help"};
   static const uint32_t most[3] = {SHM_NAME_BYTES, SHM_UNIT_BYTES, SHM_HELP_BYTES};
   const char *const values[3] = {name, options->unit, options->help};
   for (int i = 0; i < 3; i++)
     if (!shm_check_text(values[i], most[i], &texts[i]))
-      return shm_fail(-EINVAL, "shm_add_variable: %s of variable %q: found %u bytes, allowed: at most %u",
-                      arguments[i], name, (uint64_t)texts[i].length, (uint64_t)most[i]);
+      return shm_fail(-EINVAL, "%s: %s of variable %q: found %u bytes, allowed: at most %u",
+                      function, arguments[i], name, (uint64_t)texts[i].length, (uint64_t)most[i]);
   if (type < SHM_U64 || type > SHM_SUMMARY)
-    return shm_fail(-EINVAL, "shm_add_variable: type of variable %q: found %d, allowed: SHM_U64 to SHM_SUMMARY (1 to 7)",
-                    name, (int64_t)type);
+    return shm_fail(-EINVAL, "%s: type of variable %q: found %d, allowed: SHM_U64 to SHM_SUMMARY (1 to 7)",
+                    function, name, (int64_t)type);
   if (options->kind < SHM_UNKNOWN || options->kind > SHM_GAUGE)
     return shm_fail(-EINVAL,
-                    "shm_add_variable: kind of variable %q: found %d, allowed: SHM_UNKNOWN, SHM_COUNTER and SHM_GAUGE "
+                    "%s: kind of variable %q: found %d, allowed: SHM_UNKNOWN, SHM_COUNTER and SHM_GAUGE "
                     "(0 to 2)",
-                    name, (int64_t)options->kind);
+                    function, name, (int64_t)options->kind);
   if (options->text_bytes > SHM_TEXT_BYTES)
-    return shm_fail(-EINVAL, "shm_add_variable: text_bytes of variable %q: found %u, allowed: at most %u", name,
+    return shm_fail(-EINVAL, "%s: text_bytes of variable %q: found %u, allowed: at most %u", function, name,
                     (uint64_t)options->text_bytes, (uint64_t)SHM_TEXT_BYTES);
   texts[3].bytes = options->schema;
   texts[3].length = options->schema_entries * (uint32_t)sizeof(double);
-  int code = shm_check_schema(name, type, options);
+  int code = shm_check_schema(function, name, type, options);
   if (code != 0 || !options->series) return code;
   if (!p->has_series)
     return shm_fail(-EINVAL,
-                    "shm_add_variable: series of variable %q: found true, allowed: false, unless the publisher has the "
+                    "%s: series of variable %q: found true, allowed: false, unless the publisher has the "
                     "option series",
-                    name);
-  code = shm_make_series(name, type, options, series);
+                    function, name);
+  code = shm_make_series(function, name, type, options, series);
   texts[0].bytes = series->text;
   texts[0].length = series->length;
   return code;
@@ -2203,7 +2228,7 @@ static inline int shm_add_variable(const shm_object *object, shm_variable *out, 
                     name);
   shm_series series;
   shm_text texts[4];
-  int code = shm_check_variable(p, name, type, options, &series, texts);
+  int code = shm_check_variable(__func__, p, name, type, options, &series, texts);
   if (code != 0) return code;
   out->publisher = p;
   out->type = type;

@@ -17,15 +17,20 @@ describe('make install in sdk/c', () => {
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => relative(folder.path(), join(parentPath, name)))
       .sort();
-  const BOTH = ['include/shm_publisher.h', 'share/pkgconfig/shm_publisher.pc'];
+  const ALL = [
+    'include/shm_metrics.h',
+    'include/shm_publisher.h',
+    'include/shm_updates.h',
+    'share/pkgconfig/shm_publisher.pc',
+  ];
 
-  it('installs two files under a prefix or a DESTDIR, and uninstall removes them', () => {
+  it('installs its files under a prefix or a DESTDIR, and uninstall removes them', () => {
     make('install', `PREFIX=${folder.path()}`);
-    expect(files()).to.deep.equal(BOTH);
+    expect(files()).to.deep.equal(ALL);
     make('uninstall', `PREFIX=${folder.path()}`);
     expect(files()).to.deep.equal([]);
     make('install', `DESTDIR=${folder.path('stage')}`);
-    expect(files()).to.deep.equal(BOTH.map((file) => `stage/usr/local/${file}`));
+    expect(files()).to.deep.equal(ALL.map((file) => `stage/usr/local/${file}`));
   });
 
   it('makes pkg-config return flags that work, even after the files are moved', function () {

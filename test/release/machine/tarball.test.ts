@@ -56,6 +56,7 @@ describe('the tarball, on a machine without Node.js, a compiler or a network', f
       './deploy/shm_exporter.service',
       './docs/install.md',
       './examples/shm_exporter.toml',
+      './include/shm_metrics.h',
       './licenses/node/LICENSE',
       './licenses/libffi/LICENSE',
       './sbom.cdx.json',

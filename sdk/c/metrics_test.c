@@ -1,0 +1,765 @@
+/* Tests shm_metrics.h with the reader of test_reader.h. */
+#include "shm_metrics.h"
+#include "test_reader.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+/* ---------------------------------------------------------------- helpers */
+
+#define OPTIONS(...) &(shm_metric_options){__VA_ARGS__}
+
+static shm_options options_of(const char *key) {
+  shm_options options = shm_options_default();
+  options.context_id = context;
+  options.server_key = key;
+  options.no_heartbeat_thread = true;
+  return options;
+}
+
+static shm_metrics *start(shm_options options, reader *r) {
+  shm_metrics *metrics;
+  if (shm_metrics_open(&options, "shop", &metrics) != 0) {
+    fprintf(stderr, "cannot publish: %s\n", shm_last_error());
+    exit(1);
+  }
+  if (!open_reader(r, options.server_key)) exit(1);
+  return metrics;
+}
+
+static void stop(shm_metrics *metrics, reader *r) {
+  shm_metrics_close(metrics);
+  CHECK(word_at(r, 1024) == 2);
+  close_reader(r);
+}
+
+/* Checks that a call failed with this code, and that shm_last_error() is or begins with this text. */
+#define FAILS(call, code, text) failed((call), (code), (text), #call, __LINE__)
+
+static void failed(int code, int expected, const char *text, const char *call, int line) {
+  const char *found = shm_last_error();
+  if (code == expected && strncmp(found, text, strlen(text)) == 0) return;
+  check(false, call, "failed", line);
+  fprintf(stderr, "  found    %d %s\n  expected %d %s\n", code, found, expected, text);
+}
+
+/* The code of a function that returns a handle. */
+#define CODE(handle) ((handle).metric == NULL ? shm_error_of_thread.code : 0)
+
+/* Runs a function in a forked process, and returns whether all its checks succeeded. */
+static bool in_child(void (*function)(void)) {
+  int status;
+  pid_t pid = fork();
+  if (pid == 0) {
+    function();
+    _exit(failures == 0 ? 0 : 1);
+  }
+  return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* ---------------------------------------------------------------- kinds and labels */
+
+static void test_kinds(void) {
+  static const double buckets[] = {100, 1000};
+  uint64_t f[128];
+  reader r;
+  shm_metrics *m = start(options_of("kinds"), &r);
+  shm_counter bytes = shm_counter_new(m, OPTIONS(.name = "bytes_total", .help = "Bytes sent.", .unit = "bytes"));
+  shm_gauge open = shm_gauge_new(m, OPTIONS(.name = "open", .help = "Open."));
+  shm_histogram size = shm_histogram_new(m, OPTIONS(.name = "size", .help = "S.", .buckets = buckets, .bucket_count = 2));
+  shm_histogram delay = shm_histogram_new(m, OPTIONS(.name = "delay", .help = "D."));
+  shm_summary wait = shm_summary_new(m, OPTIONS(.name = "wait", .help = "W."));
+  shm_info build = shm_info_new(m, OPTIONS(.name = "build", .help = "B.", .label_names = {"version"}));
+  CHECK(read_directory(&r) && header_u64(&r, 24) == 1 && count_live(&r) == 6);
+  CHECK(value(&r, "bytes_total") == 0 && double_of(value(&r, "open")) == 0);
+  CHECK(frame_of(&r, find(&r, "size"), f) && f[1] == 0 && f[2] == 0 && f[3] == 0 && f[4] == 0);
+  const entry *e = find(&r, "bytes_total");
+  CHECK(e->type == SHM_U64 && e->variable_kind == SHM_COUNTER && e->flags == 1 && strcmp(e->text1, "bytes") == 0);
+  CHECK(strcmp(e->text2, "Bytes sent.") == 0);
+  e = find(&r, "delay");
+  CHECK(e->schema_entries == 11 && e->schema[0] == .005 && e->schema[10] == 10);
+
+  CHECK(shm_counter_inc(bytes) == 0 && shm_counter_add(bytes, 4095) == 0);
+  CHECK(shm_gauge_inc(open) == 0 && shm_gauge_add(open, 2.5) == 0 && shm_gauge_dec(open) == 0);
+  CHECK(value(&r, "bytes_total") == 4096 && double_of(value(&r, "open")) == 2.5);
+  CHECK(shm_gauge_set(open, (double)NAN) == 0 && is_nan(value(&r, "open")) && shm_gauge_set(open, -1) == 0);
+  for (int i = 0; i < 3; i++) CHECK(shm_histogram_observe(size, i == 0 ? 50 : i == 1 ? 500 : 5000) == 0);
+  CHECK(frame_of(&r, find(&r, "size"), f) && double_of(f[1]) == 5550 && f[2] == 1 && f[3] == 1 && f[4] == 1);
+  CHECK(shm_summary_observe(wait, 0.5) == 0 && shm_summary_observe(wait, 1.5) == 0);
+  CHECK(frame_of(&r, find(&r, "wait"), f) && f[1] == 2 && double_of(f[2]) == 2);
+  CHECK(shm_histogram_observe(delay, shm_timer_seconds(shm_timer_start())) == 0);
+  CHECK(frame_of(&r, find(&r, "delay"), f) && double_of(f[1]) >= 0 && f[0] == 2);
+  CHECK(shm_info_set(build, "1.0") == 0 && shm_info_set(build, "1.1") == 0 && shm_info_set(build, "1.1") == 0);
+  CHECK(read_directory(&r) && find(&r, "build_info{version=\"1.0\"}") == NULL);
+  CHECK(double_of(value(&r, "build_info{version=\"1.1\"}")) == 1 && count_live(&r) == 7);
+  stop(m, &r);
+}
+
+static void test_root(void) {
+  char host[256] = "", id[300];
+  reader r;
+  shm_metrics *m = start(options_of("root"), &r);
+  CHECK(gethostname(host, sizeof host - 1) == 0);
+  for (char *at = host; *at != '\0'; at++) *at = *at == '.' ? '_' : *at;
+  snprintf(id, sizeof id, "%s.%ld.shop", host, (long)getpid());
+  CHECK(read_directory(&r) && r.entries[0].kind == 1 && strncmp(r.entries[0].name, id, 63) == 0);
+  CHECK(strcmp(r.entries[0].text1, "Metrics") == 0 && has_value(&r, r.entries[0].name));
+  stop(m, &r);
+}
+
+static void test_labels(void) {
+  reader r;
+  shm_metrics *m = start(options_of("labels"), &r);
+  shm_counter c = shm_counter_new(m, OPTIONS(.name = "c_total", .help = "C.", .label_names = {"a", "b"}));
+  CHECK(read_directory(&r) && count_live(&r) == 1);
+  shm_counter one = shm_counter_labels(c, "a", "bc"), other = shm_counter_labels(c, "ab", "c");
+  shm_counter same = shm_counter_labels(c, "a", "bc"), odd = shm_counter_labels(c, "", "\"\\\n\xc3\xbc");
+  CHECK(shm_counter_inc(one) == 0 && shm_counter_inc(same) == 0 && shm_counter_add(other, 5) == 0 && shm_counter_inc(odd) == 0);
+  CHECK(read_directory(&r) && count_live(&r) == 4);
+  CHECK(value(&r, "c_total{a=\"a\",b=\"bc\"}") == 2 && value(&r, "c_total{a=\"ab\",b=\"c\"}") == 5);
+  CHECK(value(&r, "c_total{a=\"\",b=\"\\\"\\\\\\n\xc3\xbc\"}") == 1);
+  shm_gauge g = shm_gauge_new(m, OPTIONS(.name = "g", .help = "G.", .label_names = {"room"}));
+  shm_histogram h = shm_histogram_new(m, OPTIONS(.name = "h", .help = "H.", .label_names = {"room"}));
+  shm_summary s = shm_summary_new(m, OPTIONS(.name = "s", .help = "S.", .label_names = {"room"}));
+  CHECK(shm_gauge_set(shm_gauge_labels(g, "north"), -2.5) == 0);
+  CHECK(shm_histogram_observe(shm_histogram_labels(h, "north"), 1) == 0);
+  CHECK(shm_summary_observe(shm_summary_labels(s, "north"), 1) == 0);
+  CHECK(read_directory(&r) && double_of(value(&r, "g{room=\"north\"}")) == -2.5);
+  CHECK(value(&r, "h{room=\"north\"}") == 2 && value(&r, "s{room=\"north\"}") == 2);
+  stop(m, &r);
+}
+
+static void test_removed_children(void) {
+  reader r;
+  shm_metrics *m = start(options_of("removed"), &r);
+  shm_counter c = shm_counter_new(m, OPTIONS(.name = "c_total", .help = "C.", .label_names = {"a"}));
+  shm_histogram h = shm_histogram_new(m, OPTIONS(.name = "h", .help = "H.", .label_names = {"a"}));
+  shm_counter kept = shm_counter_labels(c, "1");
+  shm_histogram observed = shm_histogram_labels(h, "1");
+  CHECK(shm_counter_add(kept, 7) == 0 && shm_metric_remove(c, "1") == 0 && shm_metric_remove(h, "1") == 0);
+  CHECK(read_directory(&r) && count_live(&r) == 1);
+  FAILS(shm_counter_inc(kept), -ESTALE, "shm_counter_inc: metric: ");
+  FAILS(shm_counter_add(kept, 2), -ESTALE, "shm_counter_add: metric: ");
+  FAILS(shm_histogram_observe(observed, 2), -ESTALE, "shm_histogram_observe: metric: ");
+  FAILS(shm_metric_remove(c, "1"), -ENOENT, "shm_metric_remove: label values: ");
+  shm_counter again = shm_counter_labels(c, "1");
+  CHECK(shm_counter_inc(again) == 0 && shm_counter_inc(kept) == -ESTALE);
+  CHECK(read_directory(&r) && value(&r, "c_total{a=\"1\"}") == 1);
+  for (int i = 0; i < 500; i++) {
+    char text[16];
+    snprintf(text, sizeof text, "x%d", i);
+    CHECK(shm_counter_inc(shm_counter_labels(c, text)) == 0);
+  }
+  CHECK(shm_metric_clear(c) == 0 && read_directory(&r) && count_live(&r) == 1 && shm_counter_inc(again) == -ESTALE);
+  stop(m, &r);
+}
+
+/* ---------------------------------------------------------------- refused arguments */
+
+static void test_refused_opening(void) {
+  shm_metrics *m = NULL;
+  shm_options options = options_of("refused"), wrong = options_of("a/b");
+  FAILS(shm_metrics_open(&options, "shop", NULL), -EINVAL, "shm_metrics_open: metrics: found NULL");
+  FAILS(shm_metrics_open(NULL, "shop", &m), -EINVAL, "shm_metrics_open: options: found NULL");
+  FAILS(shm_metrics_open(&options, NULL, &m), -EINVAL, "shm_metrics_open: app: found \"\", allowed: a string of 1 to 64");
+  FAILS(shm_metrics_open(&options, "1a", &m), -EINVAL, "shm_metrics_open: app: found \"1a\", allowed: a string of 1 to 64");
+  FAILS(shm_metrics_open(&options, "a-b", &m), -EINVAL, "shm_metrics_open: app: found \"a-b\", allowed: ");
+  FAILS(shm_metrics_open(&wrong, "shop", &m), -EINVAL, "shm_publisher_open: server_key: found \"a/b\", allowed: ");
+  wrong = options_of("refused");
+  wrong.slots = 0;
+  FAILS(shm_metrics_open(&wrong, "shop", &m), -EINVAL, "shm_publisher_open: slots: found 0, allowed: 1 to");
+  CHECK(m == NULL);
+  shm_metrics_close(NULL);
+  shm_metrics_heartbeat(NULL);
+}
+
+static void test_refused_metrics(void) {
+  static const double falling[] = {2, 1}, endless[] = {1, HUGE_VAL}, one[] = {1};
+  static char large[4098];
+  memset(large, 'x', 4097);
+  reader r;
+  shm_metrics *m = start(options_of("refused"), &r);
+  shm_counter_new(m, OPTIONS(.name = "taken", .help = ""));
+#define REFUSES(kind, text, ...) FAILS(CODE(shm_##kind##_new(m, OPTIONS(__VA_ARGS__))), -EINVAL, "shm_" #kind "_new: " text)
+  FAILS(CODE(shm_counter_new(NULL, OPTIONS(.name = "a", .help = ""))), -EINVAL, "shm_counter_new: metrics: found NULL");
+  FAILS(CODE(shm_gauge_new(m, NULL)), -EINVAL, "shm_gauge_new: options: found NULL");
+  FAILS(CODE(shm_info_new(m, NULL)), -EINVAL, "shm_info_new: options: found NULL");
+  REFUSES(counter, "name: found NULL", .help = "");
+  REFUSES(gauge, "help: found NULL", .name = "a");
+  REFUSES(summary, "name: found \"taken\", which another metric has", .name = "taken", .help = "");
+  REFUSES(counter, "name of series \"a-b\": allowed: letters", .name = "a-b", .help = "");
+  REFUSES(histogram, "name of series \"shm_exporter_a\": allowed: ", .name = "shm_exporter_a", .help = "");
+  REFUSES(gauge, "help of variable \"a\": found 4097 bytes", .name = "a", .help = large);
+  REFUSES(gauge, "unit of variable \"a\": found 4097 bytes", .name = "a", .help = "", .unit = large);
+  REFUSES(summary, "labels of series \"a\": found the name \"quantile\"", .name = "a", .help = "", .label_names = {"quantile"});
+  REFUSES(histogram, "labels of series \"a\": found the name \"le\"", .name = "a", .help = "", .label_names = {"b", "le"});
+  REFUSES(counter, "labels of series \"a\": found \"b\" twice", .name = "a", .help = "", .label_names = {"b", "b"});
+  REFUSES(counter, "labels of series \"a\": found the name \"a-b\"", .name = "a", .help = "", .label_names = {"a-b"});
+  REFUSES(counter, "max_children of metric \"a\": found 1000001", .name = "a", .help = "", .max_children = 1000001);
+  REFUSES(counter, "buckets of metric \"a\": found 1, allowed: none", .name = "a", .help = "", .buckets = one, .bucket_count = 1);
+  REFUSES(histogram, "buckets of metric \"a\": found bucket_count 0", .name = "a", .help = "", .buckets = one);
+  REFUSES(histogram, "buckets of metric \"a\": found bucket_count 513", .name = "a", .help = "", .buckets = one, .bucket_count = 513);
+  REFUSES(histogram, "buckets of metric \"a\": found NULL and bucket_count 2", .name = "a", .help = "", .bucket_count = 2);
+  REFUSES(histogram, "buckets of metric \"a\": found a number that does not ascend at index 1", .name = "a", .help = "", .buckets = falling, .bucket_count = 2);
+  REFUSES(histogram, "buckets of metric \"a\": found NaN or infinity at index 1", .name = "a", .help = "", .buckets = endless, .bucket_count = 2);
+  REFUSES(info, "label_names of metric \"a\": found none", .name = "a", .help = "");
+  CHECK(read_directory(&r) && count_live(&r) == 2 && word_at(&r, 1472) == 0);
+  stop(m, &r);
+}
+
+static void test_refused_updates(void) {
+  static char large[4097];
+  memset(large, 'x', 4096);
+  reader r;
+  shm_metrics *m = start(options_of("refused"), &r);
+  shm_counter c = shm_counter_new(m, OPTIONS(.name = "c", .help = "", .label_names = {"a", "b"})), no_counter = {0};
+  shm_gauge g = shm_gauge_new(m, OPTIONS(.name = "g", .help = "", .label_names = {"a"})), no_gauge = {0};
+  shm_histogram h = shm_histogram_new(m, OPTIONS(.name = "h", .help = "", .label_names = {"a"})), no_histogram = {0};
+  shm_summary s = shm_summary_new(m, OPTIONS(.name = "s", .help = "", .label_names = {"a"})), no_summary = {0};
+  shm_info i = shm_info_new(m, OPTIONS(.name = "i", .help = "", .label_names = {"a"})), no_info = {0};
+  shm_counter plain = shm_counter_new(m, OPTIONS(.name = "plain", .help = ""));
+  FAILS(shm_counter_inc(no_counter), -EINVAL, "shm_counter_inc: handle: found one of zeros, allowed: one that a function");
+  FAILS(shm_counter_add(no_counter, 1), -EINVAL, "shm_counter_add: handle: found one of zeros");
+  FAILS(shm_counter_add(plain, (uint64_t)-3), -EINVAL, "shm_counter_add: amount for metric \"plain\": found -3, allowed: 0 to 2^63 - 1");
+  FAILS(shm_gauge_set(no_gauge, 1), -EINVAL, "shm_gauge_set: handle: found one of zeros");
+  FAILS(shm_gauge_inc(no_gauge), -EINVAL, "shm_gauge_inc: handle: found one of zeros");
+  FAILS(shm_gauge_dec(no_gauge), -EINVAL, "shm_gauge_dec: handle: found one of zeros");
+  FAILS(shm_gauge_add(no_gauge, 1), -EINVAL, "shm_gauge_add: handle: found one of zeros");
+  FAILS(shm_histogram_observe(no_histogram, 1), -EINVAL, "shm_histogram_observe: handle: found one of zeros");
+  FAILS(shm_summary_observe(no_summary, 1), -EINVAL, "shm_summary_observe: handle: found one of zeros");
+  FAILS(shm_info_set(no_info, "1"), -EINVAL, "shm_info_set: handle: found one of zeros");
+  FAILS(shm_metric_remove(no_gauge, "1"), -EINVAL, "shm_metric_remove: handle: found one of zeros");
+  FAILS(shm_metric_clear(no_gauge), -EINVAL, "shm_metric_clear: handle: found one of zeros");
+  FAILS(shm_counter_inc(c), -EINVAL, "shm_counter_inc: metric \"c\": found no label values, allowed: a child");
+  FAILS(shm_gauge_set(g, 1), -EINVAL, "shm_gauge_set: metric \"g\": found no label values");
+  FAILS(shm_histogram_observe(h, 1), -EINVAL, "shm_histogram_observe: metric \"h\": found no label values");
+  FAILS(shm_summary_observe(s, 1), -EINVAL, "shm_summary_observe: metric \"s\": found no label values");
+  FAILS(CODE(shm_counter_labels(no_counter, "1")), -EINVAL, "shm_counter_labels: handle: found one of zeros");
+  FAILS(CODE(shm_counter_labels(c, "1")), -EINVAL, "shm_counter_labels: label values of metric \"c\": found 1, allowed: 2, one for");
+  FAILS(CODE(shm_counter_labels(c, "1", "2", "3")), -EINVAL, "shm_counter_labels: label values of metric \"c\": found 3");
+  FAILS(CODE(shm_counter_labels(c, "1", NULL)), -EINVAL, "shm_counter_labels: label \"b\" of metric \"c\": found NULL");
+  FAILS(CODE(shm_counter_labels(c, "1", large)), -EINVAL, "shm_counter_labels: label values of metric \"c\": found 4099 bytes");
+  large[4090] = '\0';
+  FAILS(CODE(shm_counter_labels(c, "1", large)), -EINVAL, "shm_counter_labels: name and labels of series \"c\": found more");
+  FAILS(CODE(shm_counter_labels(plain, "1")), -EINVAL, "shm_counter_labels: label values of metric \"plain\": found 1, allowed: 0");
+  FAILS(CODE(shm_gauge_labels(g, "1", "2")), -EINVAL, "shm_gauge_labels: label values of metric \"g\": found 2");
+  FAILS(CODE(shm_histogram_labels(h, "1", "2")), -EINVAL, "shm_histogram_labels: label values of metric \"h\": found 2");
+  FAILS(CODE(shm_summary_labels(s, "1", "2")), -EINVAL, "shm_summary_labels: label values of metric \"s\": found 2");
+  FAILS(shm_info_set(i, "1", "2"), -EINVAL, "shm_info_set: label values of metric \"i_info\": found 2");
+  FAILS(shm_metric_remove(g, "1", "2"), -EINVAL, "shm_metric_remove: label values of metric \"g\": found 2");
+  FAILS(shm_metric_remove(g, "1"), -ENOENT, "shm_metric_remove: label values: no child has these label values");
+  shm_histogram observed = shm_histogram_labels(h, "1");
+  shm_summary waited = shm_summary_labels(s, "1");
+  FAILS(shm_histogram_observe(observed, (double)NAN), -EINVAL, "shm_histogram_observe: value for metric \"h\": found NaN");
+  FAILS(shm_summary_observe(waited, (double)NAN), -EINVAL, "shm_summary_observe: value for metric \"s\": found NaN");
+  CHECK(read_directory(&r) && value(&r, "h{a=\"1\"}") == 1 && value(&r, "s{a=\"1\"}") == 1 && value(&r, "plain") == 0);
+  stop(m, &r);
+}
+
+/* ---------------------------------------------------------------- limits */
+
+/* Calls a function, and copies what it writes to stderr. */
+static void catch_stderr(void (*function)(shm_counter), shm_counter counter, char *said, size_t size) {
+  int ends[2], before = dup(2);
+  CHECK(pipe(ends) == 0 && dup2(ends[1], 2) == 2);
+  function(counter);
+  dup2(before, 2);
+  close(before);
+  close(ends[1]);
+  ssize_t got = read(ends[0], said, size - 1);
+  said[got < 0 ? 0 : got] = '\0';
+  close(ends[0]);
+}
+
+static void add_twice_beyond_limit(shm_counter c) {
+  for (int i = 0; i < 2; i++) {
+    shm_counter dropped = shm_counter_labels(c, i == 0 ? "4" : "5");
+    CHECK(dropped.metric != NULL && shm_counter_inc(dropped) == -ESTALE);
+  }
+}
+
+static void test_limit_of_children(void) {
+  char said[512];
+  reader r;
+  shm_metrics *m = start(options_of("limit"), &r);
+  shm_counter c = shm_counter_new(m, OPTIONS(.name = "c", .help = "", .label_names = {"a"}, .max_children = 3));
+  for (int i = 1; i <= 3; i++) CHECK(shm_counter_inc(shm_counter_labels(c, i == 1 ? "1" : i == 2 ? "2" : "3")) == 0);
+  catch_stderr(add_twice_beyond_limit, c, said, sizeof said);
+  CHECK(strcmp(said, "shm_metrics: metric \"c\": found more than 3 label sets, allowed: max_children of its options, 3; "
+                     "further label sets are not published\n") == 0);
+  CHECK(word_at(&r, 1472) == 2 && read_directory(&r) && count_live(&r) == 4);
+  FAILS(CODE(shm_counter_labels(c, "1", "2")), -EINVAL, "shm_counter_labels: label values");
+  CHECK(shm_metric_remove(c, "2") == 0 && shm_counter_inc(shm_counter_labels(c, "4")) == 0);
+  CHECK(read_directory(&r) && count_live(&r) == 4 && value(&r, "c{a=\"4\"}") == 1);
+  shm_gauge g = shm_gauge_new(m, OPTIONS(.name = "g", .help = "", .label_names = {"a"}, .max_children = 1));
+  CHECK(shm_gauge_set(shm_gauge_labels(g, "1"), 1) == 0);
+  stop(m, &r);
+}
+
+static void add_many(shm_counter c) {
+  for (int i = 0; i < 50; i++) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", i);
+    int code = shm_counter_inc(shm_counter_labels(c, text));
+    CHECK(code == 0 || code == -ESTALE);
+  }
+}
+
+static void test_full_segment(void) {
+  char said[512];
+  reader r;
+  shm_options options = options_of("full");
+  options.slots = 20;
+  shm_metrics *m = start(options, &r);
+  shm_counter c = shm_counter_new(m, OPTIONS(.name = "c", .help = "", .label_names = {"a"}));
+  catch_stderr(add_many, c, said, sizeof said);
+  CHECK(strcmp(said, "shm_metrics: metric \"c\": no room for a label set in the segment or in /dev/shm; further label "
+                     "sets are not published\n") == 0);
+  CHECK(read_directory(&r) && word_at(&r, 1472) == 50 - (count_live(&r) - 1));
+  shm_counter kept = shm_counter_labels(c, "1");
+  CHECK(shm_metric_clear(c) == 0 && shm_counter_inc(shm_counter_labels(c, "new")) == 0 && shm_counter_inc(kept) == -ESTALE);
+  CHECK(read_directory(&r) && value(&r, "c{a=\"new\"}") == 1);
+  stop(m, &r);
+}
+
+/* ---------------------------------------------------------------- a model */
+
+enum { MODEL_LABELS = 2000, MODEL_STEPS = 60000 };
+
+typedef struct model {
+  bool exists[MODEL_LABELS];
+  uint64_t values[MODEL_LABELS];
+  uint32_t count, added, removed;
+} model;
+
+static void compare_with_model(reader *r, const model *expected) {
+  uint32_t found = 0;
+  CHECK(read_directory(r));
+  for (uint32_t i = 0; i < r->count; i++) {
+    const entry *e = &r->entries[i];
+    unsigned number = 0;
+    uint64_t bits;
+    if (e->is_gone || sscanf(e->name, "c{a=\"%u\"", &number) != 1) continue;
+    found++;
+    CHECK(number < MODEL_LABELS && expected->exists[number]);
+    CHECK(slot_value(r, e->slot, e->incarnation, &bits) && bits == expected->values[number]);
+  }
+  CHECK(found == expected->count);
+}
+
+/* Adds, updates, removes and clears children at random, more than 10,000 of them. Handles that the test keeps never
+ * change another child. */
+static void test_model(void) {
+  static model expected;
+  static shm_counter kept[MODEL_LABELS];
+  reader r;
+  shm_options options = options_of("model");
+  options.records = 4000;
+  options.slots = 1200;
+  shm_metrics *m = start(options, &r);
+  shm_counter c = shm_counter_new(m, OPTIONS(.name = "c", .help = "", .label_names = {"a", "b"}));
+  uint32_t seed = (uint32_t)shm_clock_ns(CLOCK_REALTIME);
+  for (int step = 0; step < MODEL_STEPS; step++) {
+    char text[16];
+    uint32_t dice = (seed = seed * 1664525 + 1013904223) >> 8, n = (dice >> 4) % MODEL_LABELS;
+    snprintf(text, sizeof text, "%u", n);
+    if (dice % 16 < 7 && (expected.exists[n] || expected.count < 1000)) {
+      kept[n] = shm_counter_labels(c, text, "x");
+      if (!expected.exists[n]) expected.added++, expected.count++, expected.values[n] = 0;
+      expected.exists[n] = true;
+      expected.values[n] += n;
+      if (shm_counter_add(kept[n], n) != 0) CHECK(false);
+    } else if (dice % 16 < 13) {
+      int code = shm_metric_remove(c, text, "x");
+      if (code != (expected.exists[n] ? 0 : -ENOENT)) CHECK(false);
+      if (code == 0) expected.removed++, expected.count--, expected.exists[n] = false;
+    } else if (kept[n].metric != NULL) {
+      int code = shm_counter_inc(kept[n]);
+      if (code != (expected.exists[n] ? 0 : -ESTALE)) CHECK(false);
+      if (code == 0) expected.values[n]++;
+    }
+    if (step % 20000 == 19999) {
+      CHECK(shm_metric_clear(c) == 0);
+      memset(expected.exists, 0, sizeof expected.exists);
+      expected.removed += expected.count, expected.count = 0;
+    }
+    if (step % 5000 == 4000) compare_with_model(&r, &expected);
+  }
+  if (!CHECK(expected.added > 10000 && expected.removed > 10000 && word_at(&r, 1472) == 0))
+    fprintf(stderr, "  seed %u, added %u\n", seed, expected.added);
+  stop(m, &r);
+}
+
+/* ---------------------------------------------------------------- threads */
+
+enum { HOT = 64, QUIET = 32, ROUNDS = 350 };
+
+typedef struct race {
+  shm_counter hot, quiet;
+  shm_histogram delay;
+  uint64_t stored; /* quiet children that were published */
+  int is_ending;
+} race;
+
+/* Updates children that another thread removes, through kept and new handles. */
+static void *update_hot(void *argument) {
+  race *all = (race *)argument;
+  shm_counter kept[HOT] = {0};
+  for (uint32_t i = 0; !__atomic_load_n(&all->is_ending, __ATOMIC_ACQUIRE); i++) {
+    char text[16];
+    uint32_t n = i * 7 % HOT;
+    snprintf(text, sizeof text, "%u", n);
+    int code = kept[n].metric == NULL ? -ESTALE : shm_counter_inc(kept[n]);
+    if (code == -ESTALE) kept[n] = shm_counter_labels(all->hot, text);
+    else if (code != 0) CHECK(false);
+    shm_histogram delay = shm_histogram_labels(all->delay, text);
+    code = shm_histogram_observe(delay, n);
+    if (code != 0 && code != -ESTALE) CHECK(false);
+  }
+  return NULL;
+}
+
+/* Removes the children that others update, and adds children that nobody else updates, which get the same slots. */
+static void *change_quiet(void *argument) {
+  race *all = (race *)argument;
+  char text[16];
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    shm_counter quiet[QUIET];
+    for (uint32_t i = 0; i < HOT; i++) {
+      snprintf(text, sizeof text, "%u", i);
+      int code = shm_metric_remove(all->hot, text);
+      if (code != 0 && code != -ENOENT) CHECK(false);
+      if (i % 8 == round % 8) shm_metric_remove(all->delay, text);
+    }
+    for (uint32_t i = 0; i < QUIET; i++) {
+      snprintf(text, sizeof text, "%u", round * QUIET + i);
+      quiet[i] = shm_counter_labels(all->quiet, text);
+      int code = shm_counter_add(quiet[i], 1000);
+      all->stored += code == 0 ? 1 : 0;
+      if (code != 0 && code != -ESTALE) CHECK(false); /* the slots of removed children may not be free yet */
+    }
+    for (uint32_t i = 0; i < QUIET; i++) {
+      snprintf(text, sizeof text, "%u", round * QUIET + i);
+      const shm_ref *ref = &quiet[i].variable.ref;
+      if (ref->value != NULL) CHECK(shm_get(ref->value) == 1000 && shm_metric_remove(all->quiet, text) == 0);
+    }
+  }
+  __atomic_store_n(&all->is_ending, 1, __ATOMIC_RELEASE);
+  return NULL;
+}
+
+/* Removing children while other threads update them changes no other child, with 10,000 children and few slots. */
+static void test_removal_beside_updates(void) {
+  race all;
+  pthread_t threads[4];
+  reader r;
+  shm_options options = options_of("race");
+  options.records = 4000;
+  options.slots = 3000;
+  options.frame_bytes = 1 << 19;
+  options.no_heartbeat_thread = false;
+  options.heartbeat_ms = 5;
+  shm_metrics *m = start(options, &r);
+  memset(&all, 0, sizeof all);
+  all.hot = shm_counter_new(m, OPTIONS(.name = "hot", .help = "", .label_names = {"a"}));
+  all.quiet = shm_counter_new(m, OPTIONS(.name = "quiet", .help = "", .label_names = {"a"}));
+  all.delay = shm_histogram_new(m, OPTIONS(.name = "delay", .help = "", .label_names = {"a"}));
+  for (int i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], NULL, update_hot, &all) == 0);
+  CHECK(pthread_create(&threads[3], NULL, change_quiet, &all) == 0);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  CHECK(read_directory(&r) && all.stored > 3000);
+  stop(m, &r);
+}
+
+enum { ADDERS = 4, ADDITIONS = 20000 };
+
+static void *add_same(void *argument) {
+  race *all = (race *)argument;
+  for (int i = 0; i < ADDITIONS; i++) {
+    const char *text = i % 2 == 0 ? "even" : "odd";
+    if (shm_counter_inc(shm_counter_labels(all->hot, text)) != 0) CHECK(false);
+    if (shm_histogram_observe(shm_histogram_labels(all->delay, text), 1) != 0) CHECK(false);
+  }
+  return NULL;
+}
+
+static void test_no_update_is_lost(void) {
+  race all;
+  pthread_t threads[ADDERS];
+  uint64_t f[128];
+  reader r;
+  shm_metrics *m = start(options_of("sums"), &r);
+  memset(&all, 0, sizeof all);
+  all.hot = shm_counter_new(m, OPTIONS(.name = "hot", .help = "", .label_names = {"a"}));
+  all.delay = shm_histogram_new(m, OPTIONS(.name = "delay", .help = "", .label_names = {"a"}));
+  for (int i = 0; i < ADDERS; i++) CHECK(pthread_create(&threads[i], NULL, add_same, &all) == 0);
+  for (int i = 0; i < ADDERS; i++) pthread_join(threads[i], NULL);
+  CHECK(read_directory(&r) && count_live(&r) == 5);
+  CHECK(value(&r, "hot{a=\"even\"}") == ADDERS * ADDITIONS / 2 && value(&r, "hot{a=\"odd\"}") == ADDERS * ADDITIONS / 2);
+  CHECK(frame_of(&r, find(&r, "delay{a=\"odd\"}"), f) && double_of(f[1]) == ADDERS * ADDITIONS / 2.0);
+  stop(m, &r);
+}
+
+/* ---------------------------------------------------------------- slots of removed children */
+
+typedef struct pause_of_thread {
+  pthread_t thread;
+  int stage; /* 1: the update is in progress; 2: it may end */
+} pause_of_thread;
+
+static void *update_slowly(void *argument) {
+  pause_of_thread *own = (pause_of_thread *)argument;
+  shm_update update = shm_enter_update();
+  __atomic_store_n(&own->stage, 1, __ATOMIC_RELEASE);
+  while (__atomic_load_n(&own->stage, __ATOMIC_ACQUIRE) != 2) sched_yield();
+  shm_leave_update(&update);
+  return NULL;
+}
+
+static uint32_t fill_and_clear(shm_counter c) {
+  uint32_t stored = 0;
+  for (int i = 0; i < 100; i++) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", i);
+    stored += shm_counter_inc(shm_counter_labels(c, text)) == 0 ? 1 : 0;
+  }
+  shm_metric_clear(c);
+  return stored;
+}
+
+/* While a thread is in the middle of an update, no slot of a removed child gets another owner. Afterwards they do. */
+static void test_slots_wait_for_updates(void) {
+  pause_of_thread slow = {0};
+  reader r;
+  shm_options options = options_of("slots");
+  options.slots = 150;
+  shm_metrics *m = start(options, &r);
+  shm_counter c = shm_counter_new(m, OPTIONS(.name = "c", .help = "", .label_names = {"a"}));
+  CHECK(fill_and_clear(c) == 100 && fill_and_clear(c) == 100);
+  CHECK(pthread_create(&slow.thread, NULL, update_slowly, &slow) == 0);
+  while (__atomic_load_n(&slow.stage, __ATOMIC_ACQUIRE) != 1) sched_yield();
+  shm_metrics_heartbeat(m);
+  uint32_t stored = 0;
+  for (int i = 0; i < 5; i++) stored += fill_and_clear(c);
+  CHECK(stored < 150 && m->retired.count >= stored - 64);
+  __atomic_store_n(&slow.stage, 2, __ATOMIC_RELEASE);
+  pthread_join(slow.thread, NULL);
+  for (int i = 0; i < 5; i++) CHECK(fill_and_clear(c) == 100);
+  stop(m, &r);
+}
+
+static void *update_and_end(void *argument) {
+  CHECK(shm_counter_inc(*(shm_counter *)argument) == 0);
+  return NULL;
+}
+
+static void *end_in_update(void *argument) {
+  (void)argument;
+  shm_enter_update();
+  return NULL;
+}
+
+static uint32_t count_updater_pages(void) {
+  uint32_t count = 0;
+  for (const shm_updater_page *page = shm_updater_pages(); page != NULL; page = page->next) count++;
+  return count;
+}
+
+/* Threads that end leave nothing, even in the middle of an update, as pthread_cancel() may do. */
+static void test_ended_threads(void) {
+  pthread_t thread;
+  reader r;
+  shm_options options = options_of("ended");
+  options.slots = 150;
+  shm_metrics *m = start(options, &r);
+  shm_counter c = shm_counter_new(m, OPTIONS(.name = "c", .help = ""));
+  shm_counter labelled = shm_counter_new(m, OPTIONS(.name = "d", .help = "", .label_names = {"a"}));
+  uint32_t before = count_updater_pages();
+  for (int i = 0; i < 500; i++) {
+    CHECK(pthread_create(&thread, NULL, i % 100 == 0 ? end_in_update : update_and_end, &c) == 0);
+    pthread_join(thread, NULL);
+  }
+  CHECK(count_updater_pages() <= before + 1);
+  for (int i = 0; i < 5; i++) CHECK(fill_and_clear(labelled) == 100);
+  stop(m, &r);
+}
+
+/* ---------------------------------------------------------------- heartbeat, fork and signals */
+
+static bool thread_has_all_signals_blocked(const char *name) {
+  DIR *threads = opendir("/proc/self/task");
+  bool is_blocked = false;
+  for (struct dirent *each; threads != NULL && (each = readdir(threads)) != NULL;) {
+    char path[300], text[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", each->d_name);
+    FILE *file = fopen(path, "r");
+    size_t length = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+    text[length] = '\0';
+    if (file != NULL) fclose(file);
+    const char *blocked = strstr(text, "SigBlk:");
+    if (strstr(text, name) != NULL && blocked != NULL) is_blocked = strtoull(blocked + 7, NULL, 16) >> 1 & 1;
+  }
+  closedir(threads);
+  return is_blocked;
+}
+
+static void wait_for_heartbeats(const reader *r, int count) {
+  for (uint64_t before = word_at(r, 1152), tries = 0; word_at(r, 1152) < before + (uint64_t)count; tries++) {
+    struct timespec pause = {0, 5000000};
+    nanosleep(&pause, NULL);
+    if (!CHECK(tries < 4000)) return;
+  }
+}
+
+static void test_heartbeat(void) {
+  reader r;
+  shm_options options = options_of("beat");
+  options.no_heartbeat_thread = false;
+  options.heartbeat_ms = 5;
+  shm_metrics *m = start(options, &r);
+  uint64_t before = word_at(&r, 1088);
+  wait_for_heartbeats(&r, 3);
+  CHECK(word_at(&r, 1088) > before && thread_has_all_signals_blocked("shm_heartbeat"));
+  stop(m, &r);
+  CHECK(!thread_has_all_signals_blocked("shm_heartbeat"));
+  m = start(options_of("no-beat"), &r);
+  CHECK(!m->has_thread && !thread_has_all_signals_blocked("shm_heartbeat"));
+  before = word_at(&r, 1152);
+  shm_metrics_heartbeat(m);
+  CHECK(word_at(&r, 1152) == before + 1);
+  stop(m, &r);
+}
+
+/* The metrics of a process before a fork. */
+static struct forked {
+  shm_metrics *metrics;
+  shm_counter counter, labelled, kept;
+  shm_histogram delay;
+} forked;
+
+static void use_in_child(void) {
+  const struct forked *f = &forked;
+  FAILS(shm_counter_inc(f->counter), -ECHILD, "shm_counter_inc: metric: only the process");
+  FAILS(shm_counter_add(f->kept, 1), -ECHILD, "shm_counter_add: metric: ");
+  FAILS(shm_histogram_observe(f->delay, 1), -ECHILD, "shm_histogram_observe: metric: ");
+  FAILS(CODE(shm_counter_labels(f->labelled, "new")), -ECHILD, "shm_counter_labels: label values: ");
+  FAILS(shm_metric_remove(f->labelled, "old"), -ECHILD, "shm_metric_remove: metric: ");
+  FAILS(shm_metric_clear(f->labelled), -ECHILD, "shm_metric_clear: metric: ");
+  FAILS(CODE(shm_counter_new(f->metrics, OPTIONS(.name = "new", .help = ""))), -ECHILD, "shm_counter_new: metrics: ");
+  shm_metrics_heartbeat(f->metrics);
+  reader r;
+  shm_metrics *own = start(options_of("forked-own"), &r);
+  shm_counter c = shm_counter_new(own, OPTIONS(.name = "c", .help = ""));
+  CHECK(shm_counter_inc(c) == 0 && read_directory(&r) && value(&r, "c") == 1);
+  stop(own, &r);
+  shm_metrics_close(f->metrics);
+}
+
+static void open_before_fork(reader *r) {
+  shm_options options = options_of("forked");
+  options.no_heartbeat_thread = false;
+  forked.metrics = start(options, r);
+  forked.counter = shm_counter_new(forked.metrics, OPTIONS(.name = "c", .help = ""));
+  forked.labelled = shm_counter_new(forked.metrics, OPTIONS(.name = "d", .help = "", .label_names = {"a"}));
+  forked.kept = shm_counter_labels(forked.labelled, "old");
+  forked.delay = shm_histogram_new(forked.metrics, OPTIONS(.name = "h", .help = ""));
+}
+
+static void test_fork(void) {
+  reader r;
+  open_before_fork(&r);
+  CHECK(shm_counter_inc(forked.counter) == 0 && in_child(use_in_child));
+  CHECK(shm_counter_inc(forked.counter) == 0 && shm_counter_inc(forked.kept) == 0);
+  CHECK(read_directory(&r) && value(&r, "c") == 2 && value(&r, "d{a=\"old\"}") == 1 && value(&r, "h") == 1);
+  stop(forked.metrics, &r);
+}
+
+/* A child that keeps running does not keep the segment of a killed parent alive. */
+static void test_child_frees_key(void) {
+  int ready[2], ends[2], status;
+  char byte = 0;
+  CHECK(pipe(ready) == 0 && pipe(ends) == 0);
+  pid_t parent = fork();
+  if (parent == 0) {
+    reader r;
+    open_before_fork(&r);
+    pid_t child = fork();
+    if (child == 0) {
+      close(ends[1]);
+      if (write(ready[1], &byte, 1) == 1 && read(ends[0], &byte, 1) == 0) _exit(0);
+    }
+    for (;;) pause();
+  }
+  CHECK(read(ready[0], &byte, 1) == 1 && kill(parent, SIGKILL) == 0 && waitpid(parent, &status, 0) == parent);
+  reader r;
+  shm_options options = options_of("forked");
+  options.fail_if_busy = true;
+  shm_metrics *m = start(options, &r);
+  stop(m, &r);
+  for (int i = 0; i < 2; i++) close(ready[i]), close(ends[i]); /* ends the child */
+}
+
+static shm_counter handled_counter, handled_label;
+static shm_histogram handled_histogram;
+static uint64_t handled, handled_refused;
+
+static void handle(int number) {
+  (void)number;
+  handled++;
+  if (shm_counter_inc(handled_counter) != 0) CHECK(false);
+  if (shm_counter_inc(shm_counter_labels(handled_label, "a")) != 0) CHECK(false);
+  int code = shm_histogram_observe(handled_histogram, 1);
+  if (code == -EDEADLK) handled_refused++;
+  else if (code != 0) CHECK(false);
+}
+
+/* Handlers in the middle of any call lose no update, and hang in none. */
+static void test_signal_handlers(void) {
+  uint64_t f[128], own = 0;
+  reader r;
+  shm_metrics *m = start(options_of("signals"), &r);
+  handled_counter = shm_counter_new(m, OPTIONS(.name = "c", .help = ""));
+  handled_label = shm_counter_new(m, OPTIONS(.name = "d", .help = "", .label_names = {"a"}));
+  handled_histogram = shm_histogram_new(m, OPTIONS(.name = "h", .help = ""));
+  shm_counter_labels(handled_label, "a");
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handle;
+  CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+  struct itimerval every = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+  CHECK(setitimer(ITIMER_REAL, &every, NULL) == 0);
+  while (handled < 3000) {
+    char text[16];
+    snprintf(text, sizeof text, "x%u", (unsigned)(own % 100));
+    if (shm_counter_inc(handled_counter) != 0 || shm_histogram_observe(handled_histogram, 1) != 0) CHECK(false);
+    if (shm_counter_inc(shm_counter_labels(handled_label, "a")) != 0) CHECK(false);
+    if (own % 64 == 0) shm_counter_labels(handled_label, text);
+    if (own % 6400 == 0) shm_metric_remove(handled_label, text);
+    own++;
+  }
+  CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+  signal(SIGALRM, SIG_DFL);
+  CHECK(read_directory(&r) && value(&r, "c") == handled + own && value(&r, "d{a=\"a\"}") == handled + own);
+  CHECK(frame_of(&r, find(&r, "h"), f) && double_of(f[1]) == (double)(handled - handled_refused + own));
+  stop(m, &r);
+}
+
+/* ---------------------------------------------------------------- */
+
+int main(void) {
+  uint64_t start_ns = shm_clock_ns(CLOCK_MONOTONIC);
+  snprintf(context, sizeof context, "cmetrics-%ld-%llx", (long)getpid(),
+           (unsigned long long)shm_clock_ns(CLOCK_REALTIME));
+  static void (*const tests[])(void) = {
+      test_kinds, test_root, test_labels, test_removed_children, test_refused_opening, test_refused_metrics,
+      test_refused_updates, test_limit_of_children, test_full_segment, test_model, test_removal_beside_updates,
+      test_no_update_is_lost, test_slots_wait_for_updates, test_ended_threads, test_heartbeat, test_fork,
+      test_child_frees_key, test_signal_handlers};
+  size_t count = sizeof tests / sizeof tests[0];
+  for (size_t i = 0; i < count; i++) tests[i]();
+  double seconds = (double)(shm_clock_ns(CLOCK_MONOTONIC) - start_ns) / 1e9;
+  printf("%zu tests, %d failures, %.1f s\n", count, failures, seconds);
+  return failures == 0 ? 0 : 1;
+}

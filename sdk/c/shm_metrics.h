@@ -1,0 +1,997 @@
+/*
+ * Metrics with labels, as client_golang and the other client libraries of Prometheus have them, in a file in shared
+ * memory. Readers copy the file, and never make the program wait. It stands on shm_publisher.h.
+ *
+ *   shm_options options = shm_options_default();
+ *   options.server_key = "shop-1";
+ *   shm_metrics *metrics;
+ *   int code = shm_metrics_open(&options, "shop", &metrics); // visible now, with a heartbeat of its own
+ *   shm_counter requests = shm_counter_new(metrics, &(shm_metric_options){
+ *     .name = "shop_requests_total", .help = "Requests that were answered.", .label_names = {"code", "method"}});
+ *   shm_counter ok = shm_counter_labels(requests, "200", "get"); // look it up once, and keep it
+ *   shm_counter_inc(ok);
+ *
+ * INCLUDE THIS HEADER FIRST, as shm_publisher.h says. From C++, include shm_publisher.hpp.
+ *
+ * Handles (shm_counter, shm_gauge, shm_histogram, shm_summary, shm_info) are plain values. A function that returns a
+ * handle returns one with `metric` NULL after an error, and shm_last_error() says why. All other functions return 0 or
+ * a negative errno value:
+ *   -EINVAL  an argument that is not allowed
+ *   -ESTALE  the child was removed, or was not published for lack of room: nothing was stored
+ *   -ENOENT  no child has these label values
+ *   -ENOSPC  the metric has max_children children, or the segment is full. One line on stderr says so for each metric
+ *   -ECHILD  the process was forked from the one that opened the metrics: nothing was stored
+ *   -EDEADLK a signal handler interrupted an update of the same histogram or summary, or an addition or removal
+ *   -ENOMEM  no memory
+ *
+ * Threads: every function may be called from every thread, also for the same metric and child, until
+ * shm_metrics_close(). Updates take no lock, except that updates of one histogram or summary exclude each other. After
+ * a removal, updates through kept handles store nothing: see shm_updates.h.
+ *
+ * Signal handlers may update, and look up children that exist. They must not add children, since that allocates memory.
+ *
+ * fork(): in the child, updates store nothing. Open metrics of its own there. The child keeps nothing of the parent's
+ * segment.
+ */
+#ifndef SHM_METRICS_H
+#define SHM_METRICS_H
+
+#include "shm_updates.h"
+
+#if defined(__GNUC__) && !defined(SHM_PUBLISHER_WARNINGS)
+#pragma GCC system_header
+#endif
+
+#include <sched.h>
+#include <signal.h>
+
+enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000 };
+
+typedef struct shm_metrics shm_metrics;
+typedef struct shm_metric shm_metric;
+
+typedef struct shm_metric_options {
+  const char *name, *help;
+  const char *unit;                    /* default: none */
+  const char *label_names[SHM_LABELS]; /* up to the first NULL; default: none */
+  /* Of a histogram: upper bounds without +Inf, ascending. Default: .005 .01 .025 .05 .1 .25 .5 1 2.5 5 10 */
+  const double *buckets;
+  uint32_t bucket_count;
+  uint32_t max_children; /* maximum number of label sets, default 1000 */
+} shm_metric_options;
+
+/* A metric without label names, or a child: the series of one label set. */
+typedef struct shm_counter {
+  shm_metric *metric;
+  shm_variable variable;
+} shm_counter;
+
+typedef struct shm_gauge {
+  shm_metric *metric;
+  shm_variable variable;
+} shm_gauge;
+
+typedef struct shm_histogram {
+  shm_metric *metric;
+  shm_variable variable;
+} shm_histogram;
+
+typedef struct shm_summary {
+  shm_metric *metric;
+  shm_variable variable;
+} shm_summary;
+
+/* A gauge with the value 1, whose labels are the information. */
+typedef struct shm_info {
+  shm_metric *metric;
+} shm_info;
+
+/* ---------------------------------------------------------------- internals: state */
+
+/* A published label set. The label values follow, each with a zero byte. */
+typedef struct shm_child {
+  shm_retired retired;
+  shm_variable variable;
+  uint32_t hash, bytes;
+} shm_child;
+
+/* A hash table of children with open addressing. The places follow: their number is a power of two, and at most half
+ * of them are used. Threads search it without a lock. */
+typedef struct shm_children {
+  shm_retired retired;
+  uint32_t places, used;
+} shm_children;
+
+struct shm_metric {
+  shm_metrics *metrics;
+  shm_metric *older;
+  int type;
+  shm_variable_options options; /* of the variables; `labels` alternates label names and empty values */
+  char *texts;                  /* name, help, unit and label names, each with a zero byte */
+  const char *name;
+  uint32_t max_children, count;
+  bool told; /* stderr has the line about children that are not published */
+  shm_children *children;
+};
+
+struct shm_metrics {
+  shm_publisher *publisher;
+  shm_object root;
+  shm_metric *newest;
+  shm_retired_queue retired;
+  shm_metrics *next; /* in the list of the process */
+  uint32_t heartbeat_ms;
+  bool has_thread;
+  pthread_t thread;
+  uint32_t is_closing; /* the futex word on which the thread waits */
+};
+
+/* The metrics that the process has open, for fork(). The symbol is weak, so that all files of a program share it. */
+typedef struct shm_open_metrics {
+  pthread_mutex_t lock;
+  bool handles_fork;
+  shm_metrics *first;
+} shm_open_metrics;
+
+__attribute__((weak, visibility("default"))) shm_open_metrics shm_all_metrics = {PTHREAD_MUTEX_INITIALIZER, false, NULL};
+
+/* The place of a removed child, so that searches continue behind it. */
+#define SHM_GONE ((shm_child *)1)
+
+static inline shm_child **shm_places(const shm_children *children) {
+  return (shm_child **)(uintptr_t)(children + 1);
+}
+
+static inline shm_child *shm_child_at(const shm_children *children, uint32_t place) {
+  return __atomic_load_n(&shm_places(children)[place], __ATOMIC_ACQUIRE);
+}
+
+static inline const char *shm_child_values(const shm_child *child) {
+  return (const char *)(child + 1);
+}
+
+/* ---------------------------------------------------------------- internals: children */
+
+static inline int shm_check_metric(const shm_metric *metric, const char *function) {
+  if (metric != NULL) return 0;
+  shm_fail(-EINVAL, "%s: handle: found one of zeros, allowed: one that a function shm_..._new() or shm_..._labels() "
+                    "returned",
+           function);
+  return -EINVAL;
+}
+
+/* Checks label values, stores them with their lengths, and computes their hash. */
+static inline int shm_read_values(const shm_metric *metric, const char *function, const char *const *values,
+                                  uint32_t count, shm_text texts[SHM_LABELS], uint32_t *hash) {
+  int code = shm_check_metric(metric, function);
+  if (code != 0) return code;
+  if (count != metric->options.label_count) {
+    shm_fail(-EINVAL, "%s: label values of metric %q: found %u, allowed: %u, one for each label name", function,
+             metric->name, (uint64_t)count, (uint64_t)metric->options.label_count);
+    return -EINVAL;
+  }
+  *hash = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (values[i] == NULL) {
+      shm_fail(-EINVAL, "%s: label %q of metric %q: found NULL, allowed: a text", function,
+               metric->options.labels[2 * (size_t)i], metric->name);
+      return -EINVAL;
+    }
+    texts[i].bytes = values[i];
+    texts[i].length = (uint32_t)strlen(values[i]);
+    *hash = *hash * 31 + shm_hash(texts[i]);
+  }
+  return 0;
+}
+
+static inline bool shm_has_values(const shm_child *child, const shm_text *texts, uint32_t count) {
+  const char *at = shm_child_values(child), *end = at + child->bytes;
+  for (uint32_t i = 0; i < count; i++) {
+    size_t length = texts[i].length + (size_t)1;
+    if ((size_t)(end - at) < length || memcmp(at, texts[i].bytes, length) != 0) return false;
+    at += length;
+  }
+  return at == end;
+}
+
+/* Finds a child, and sets `place` to its place. Returns NULL if there is none. */
+static inline shm_child *shm_find_child(const shm_children *children, const shm_text *texts, uint32_t count,
+                                        uint32_t hash, uint32_t *place) {
+  if (children == NULL) return NULL;
+  uint32_t mask = children->places - 1;
+  for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
+    shm_child *child = shm_child_at(children, i);
+    if (child == NULL) return NULL;
+    if (child == SHM_GONE || child->hash != hash || !shm_has_values(child, texts, count)) continue;
+    *place = i;
+    return child;
+  }
+}
+
+/* Makes room for one more child. The caller holds the lock. */
+static inline bool shm_grow_children(shm_metric *metric) {
+  shm_children *old = metric->children;
+  if (old != NULL && (old->used + 1) * 2 <= old->places) return true;
+  uint32_t places = 16;
+  while (places < (metric->count + 1) * 4) places *= 2;
+  shm_children *grown = (shm_children *)calloc(1, sizeof *grown + places * sizeof(shm_child *));
+  if (grown == NULL) return false;
+  grown->places = places;
+  grown->used = metric->count;
+  for (uint32_t i = 0; old != NULL && i < old->places; i++) {
+    shm_child *child = shm_child_at(old, i);
+    if (child == NULL || child == SHM_GONE) continue;
+    uint32_t to = child->hash & (places - 1);
+    while (shm_places(grown)[to] != NULL) to = (to + 1) & (places - 1);
+    shm_places(grown)[to] = child;
+  }
+  __atomic_store_n(&metric->children, grown, __ATOMIC_RELEASE);
+  if (old != NULL) shm_retire(&metric->metrics->retired, &old->retired, NULL);
+  return true;
+}
+
+static inline void shm_insert_child(shm_metric *metric, shm_child *child) {
+  shm_children *children = metric->children;
+  uint32_t mask = children->places - 1, place = child->hash & mask;
+  while (shm_child_at(children, place) != NULL && shm_child_at(children, place) != SHM_GONE) place = (place + 1) & mask;
+  if (shm_child_at(children, place) == NULL) children->used++;
+  metric->count++;
+  __atomic_store_n(&shm_places(children)[place], child, __ATOMIC_RELEASE);
+}
+
+/* Counts a label set that is not published, and reports the first one of a metric on stderr. */
+static inline int shm_drop_child(shm_metric *metric, const char *function, bool is_limit) {
+  shm_count_dropped(metric->metrics->publisher, SHM_AT_VARIABLES_DROPPED);
+  shm_line why = {"", 0}, line = {"", 0};
+  if (is_limit)
+    shm_say(&why, "metric %q: found more than %u label sets, allowed: max_children of its options, %u", metric->name,
+            (uint64_t)metric->max_children, (uint64_t)metric->max_children);
+  else
+    shm_say(&why, "metric %q: no room for a label set in the segment or in " SHM_FOLDER, metric->name);
+  if (!metric->told) {
+    metric->told = true;
+    shm_say(&line, "shm_metrics: %s; further label sets are not published\n", why.text);
+    shm_tell(&line);
+  }
+  shm_fail(-ENOSPC, "%s: %s", function, why.text);
+  return -ENOSPC;
+}
+
+/* Publishes the variable of a label set, or of a metric without label names. The caller holds the lock. */
+static inline int shm_publish_member(shm_metric *metric, const char *function, const char *values,
+                                     shm_variable *variable) {
+  shm_metrics *metrics = metric->metrics;
+  shm_publisher *p = metrics->publisher;
+  const char *labels[2 * SHM_LABELS];
+  shm_variable_options options = metric->options;
+  shm_series series;
+  shm_text texts[4];
+  for (uint32_t i = 0; i < options.label_count; i++) {
+    labels[2 * i] = options.labels[2 * i];
+    labels[2 * i + 1] = values;
+    values += strlen(values) + 1;
+  }
+  options.labels = labels;
+  int code = shm_check_variable(function, p, metric->name, metric->type, &options, &series, texts);
+  if (code != 0) return code;
+  code = shm_insert_variable(p, variable, metric->type, &metrics->root, &options, texts);
+  if (code == -ENOSPC && metrics->retired.count > 0) {
+    shm_free_retired(p, &metrics->retired);
+    code = shm_insert_variable(p, variable, metric->type, &metrics->root, &options, texts);
+  }
+  if (code == 0) shm_mark(&variable->ref, true);
+  return code == -ENOSPC ? shm_drop_child(metric, function, false) : shm_result(code, function, "metric");
+}
+
+/* Adds a child. The caller holds the lock. */
+static inline int shm_add_child(shm_metric *metric, const char *function, const shm_text *texts, uint32_t hash,
+                                shm_child **out) {
+  size_t bytes = 0;
+  if (metric->count >= metric->max_children) return shm_drop_child(metric, function, true);
+  for (uint32_t i = 0; i < metric->options.label_count; i++) bytes += texts[i].length + (size_t)1;
+  if (bytes > SHM_SERIES_BYTES) {
+    shm_fail(-EINVAL, "%s: label values of metric %q: found %u bytes, allowed: at most %u", function, metric->name,
+             (uint64_t)bytes, (uint64_t)SHM_SERIES_BYTES);
+    return -EINVAL;
+  }
+  shm_child *child = (shm_child *)calloc(1, sizeof *child + bytes);
+  if (child == NULL || !shm_grow_children(metric)) {
+    free(child);
+    return shm_fail_with(-ENOMEM, function, "label values");
+  }
+  child->hash = hash;
+  child->bytes = (uint32_t)bytes;
+  char *to = (char *)(child + 1);
+  for (uint32_t i = 0; i < metric->options.label_count; i++) {
+    memcpy(to, texts[i].bytes, texts[i].length); /* calloc() wrote the zero byte */
+    to += texts[i].length + (size_t)1;
+  }
+  int code = shm_publish_member(metric, function, shm_child_values(child), &child->variable);
+  if (code == 0) {
+    shm_insert_child(metric, child);
+    *out = child;
+  } else {
+    free(child);
+  }
+  return code;
+}
+
+/* Removes the child at a place. The caller holds the lock. */
+static inline void shm_remove_child(shm_metric *metric, uint32_t place) {
+  shm_publisher *p = metric->metrics->publisher;
+  shm_child *child = shm_child_at(metric->children, place);
+  shm_node *node = child->variable.node;
+  __atomic_store_n(&shm_places(metric->children)[place], SHM_GONE, __ATOMIC_RELEASE);
+  metric->count--;
+  shm_unpublish(p, node);
+  shm_end_node(p, node);
+  shm_retire(&metric->metrics->retired, &child->retired, node);
+}
+
+static inline void shm_leave_metric(shm_metrics *metrics) {
+  if (metrics->retired.count >= SHM_RESTING) shm_free_retired(metrics->publisher, &metrics->retired);
+  shm_release(metrics->publisher);
+}
+
+/* Finds the child of a metric and copies its variable, or adds the child. */
+static inline int shm_look_up(shm_metric *metric, const char *function, const char *const *values, uint32_t count,
+                              shm_variable *variable) {
+  shm_text texts[SHM_LABELS];
+  uint32_t hash, place;
+  int code = shm_read_values(metric, function, values, count, texts, &hash);
+  if (code != 0) return code;
+  shm_update update = shm_enter_update();
+  if (update.updater == NULL) return shm_fail_with(-ENOMEM, function, "thread");
+  shm_child *child =
+      shm_find_child(__atomic_load_n(&metric->children, __ATOMIC_ACQUIRE), texts, count, hash, &place);
+  if (child != NULL) *variable = child->variable;
+  shm_leave_update(&update);
+  if (child != NULL) return 0;
+  code = shm_acquire(metric->metrics->publisher);
+  if (code != 0) return shm_fail_with(code, function, "label values");
+  child = shm_find_child(metric->children, texts, count, hash, &place); /* another thread may have added it */
+  if (child == NULL) code = shm_add_child(metric, function, texts, hash, &child);
+  if (code == 0) *variable = child->variable;
+  shm_leave_metric(metric->metrics);
+  return code;
+}
+
+/* ---------------------------------------------------------------- internals: metrics */
+
+static inline int shm_check_metric_options(const char *function, const shm_metrics *metrics,
+                                           const shm_metric_options *options) {
+  static const struct { const char *what, *allowed; } pointers[] = {
+      {"metrics", "metrics from shm_metrics_open()"}, {"options", "the options of a metric"},
+      {"name", "the name of a metric"}, {"help", "a text"}};
+  const void *const found[] = {metrics, options, options == NULL ? NULL : options->name,
+                               options == NULL ? NULL : options->help};
+  int code = 0;
+  for (int i = 0; i < 4 && code == 0; i++) code = shm_check_pointer(found[i], function, pointers[i].what, pointers[i].allowed);
+  if (code != 0) return code;
+  if (options->max_children <= SHM_MOST_CHILDREN) return 0;
+  shm_fail(-EINVAL, "%s: max_children of metric %q: found %u, allowed: 1 to %u, or 0 for the default", function,
+           options->name, (uint64_t)options->max_children, (uint64_t)SHM_MOST_CHILDREN);
+  return -EINVAL;
+}
+
+/* Checks the bounds of a histogram. Metrics of other types have none. */
+static inline int shm_check_buckets(const char *function, int type, const shm_metric_options *options) {
+  static const char *const at = "%s: buckets of metric %q: found %s%u, allowed: %s";
+  uint32_t count = options->bucket_count;
+  if (count == 0 && options->buckets == NULL) return 0;
+  if (type != SHM_HISTOGRAM)
+    return shm_fail(-EINVAL, at, function, options->name, "", (uint64_t)count, "none, except for a histogram");
+  if (count == 0 || count > SHM_SCHEMA_ENTRIES)
+    return shm_fail(-EINVAL, at, function, options->name, "bucket_count ", (uint64_t)count, "1 to 512");
+  if (options->buckets == NULL)
+    return shm_fail(-EINVAL, at, function, options->name, "NULL and bucket_count ", (uint64_t)count, "an array");
+  for (uint32_t i = 0; i < count; i++) {
+    if (!shm_is_finite(options->buckets[i]))
+      return shm_fail(-EINVAL, at, function, options->name, "NaN or infinity at index ", (uint64_t)i, "finite numbers");
+    if (i > 0 && options->buckets[i] <= options->buckets[i - 1])
+      return shm_fail(-EINVAL, at, function, options->name, "a number that does not ascend at index ", (uint64_t)i,
+                      "ascending numbers");
+  }
+  return 0;
+}
+
+static inline const char *shm_copy_text(char **to, const char *text) {
+  const char *copy = *to;
+  size_t length = text == NULL ? 0 : strlen(text);
+  if (length > 0) memcpy(*to, text, length);
+  (*to)[length] = '\0';
+  *to += length + 1;
+  return copy;
+}
+
+/* Copies name, help, unit, label names and bounds of a metric. Returns false if there is no memory. */
+static inline bool shm_copy_options(shm_metric *metric, const shm_metric_options *options, const char *suffix) {
+  static const double buckets[] = {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+  const double *bounds = options->buckets != NULL ? options->buckets : buckets;
+  uint32_t entries = metric->type != SHM_HISTOGRAM ? 0 : options->buckets != NULL ? options->bucket_count : 11;
+  uint32_t labels = 0;
+  size_t bytes = strlen(options->name) + strlen(suffix) + strlen(options->help) + 3;
+  if (options->unit != NULL) bytes += strlen(options->unit);
+  for (; labels < SHM_LABELS && options->label_names[labels] != NULL; labels++)
+    bytes += strlen(options->label_names[labels]) + 1;
+  size_t pointers = 2 * (size_t)labels * sizeof(char *), numbers = entries * sizeof(double);
+  char *memory = (char *)malloc(pointers + numbers + bytes);
+  if (memory == NULL) return false;
+  const char **names = (const char **)(void *)memory;
+  if (entries > 0) memcpy(memory + pointers, bounds, numbers);
+  char *to = memory + pointers + numbers;
+  metric->texts = memory;
+  metric->name = shm_copy_text(&to, options->name);
+  if (*suffix != '\0') {
+    to--;
+    shm_copy_text(&to, suffix);
+  }
+  metric->options = shm_variable_options_default();
+  metric->options.help = shm_copy_text(&to, options->help);
+  metric->options.unit = shm_copy_text(&to, options->unit);
+  for (uint32_t i = 0; i < labels; i++) {
+    names[2 * i] = shm_copy_text(&to, options->label_names[i]);
+    names[2 * i + 1] = "";
+  }
+  metric->options.labels = labels == 0 ? NULL : names;
+  metric->options.label_count = labels;
+  metric->options.schema = entries == 0 ? NULL : (const double *)(const void *)(memory + pointers);
+  metric->options.schema_entries = entries;
+  metric->options.series = true;
+  metric->max_children = options->max_children == 0 ? (uint32_t)SHM_DEFAULT_CHILDREN : options->max_children;
+  return true;
+}
+
+static inline void shm_free_metric(shm_metric *metric) {
+  shm_children *children = metric->children;
+  for (uint32_t i = 0; children != NULL && i < children->places; i++)
+    if (shm_child_at(children, i) != SHM_GONE) free(shm_child_at(children, i));
+  free(children);
+  free(metric->texts);
+  free(metric);
+}
+
+/* Checks a new metric, and publishes its variable if it has no label names. The caller holds the lock. */
+static inline int shm_declare(shm_metrics *metrics, shm_metric *metric, const char *function, shm_variable *variable) {
+  shm_series series;
+  shm_text texts[4];
+  int code = shm_check_variable(function, metrics->publisher, metric->name, metric->type, &metric->options, &series,
+                                texts);
+  if (code != 0) return code;
+  for (const shm_metric *other = metrics->newest; other != NULL; other = other->older)
+    if (strcmp(other->name, metric->name) == 0) {
+      shm_fail(-EINVAL, "%s: name: found %q, which another metric has, allowed: a name of its own", function,
+               metric->name);
+      return -EINVAL;
+    }
+  if (metric->options.label_count == 0) code = shm_publish_member(metric, function, "", variable);
+  if (code != 0) return code;
+  metric->older = metrics->newest;
+  metrics->newest = metric;
+  return 0;
+}
+
+/* Makes a metric. Returns NULL after an error. */
+static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *function, const shm_metric_options *options,
+                                         int type, int kind, const char *suffix, shm_variable *variable) {
+  memset(variable, 0, sizeof *variable);
+  if (shm_check_metric_options(function, metrics, options) != 0 || shm_check_buckets(function, type, options) != 0)
+    return NULL;
+  shm_metric *metric = (shm_metric *)calloc(1, sizeof *metric);
+  if (metric != NULL) metric->type = type;
+  if (metric == NULL || !shm_copy_options(metric, options, suffix)) {
+    free(metric);
+    shm_fail_with(-ENOMEM, function, "options");
+    return NULL;
+  }
+  metric->metrics = metrics;
+  metric->options.kind = kind;
+  int code = shm_acquire(metrics->publisher);
+  if (code == 0) {
+    code = shm_declare(metrics, metric, function, variable);
+    shm_leave_metric(metrics);
+  } else {
+    shm_fail_with(code, function, "metrics");
+  }
+  if (code == 0) return metric;
+  shm_free_metric(metric);
+  return NULL;
+}
+
+/* ---------------------------------------------------------------- internals: updates */
+
+/* Ends an update that found no value to change, and returns the reason. */
+__attribute__((noinline, unused)) static int shm_no_update(const shm_update *update, const shm_metric *metric,
+                                                           const shm_variable *variable, const char *function) {
+  shm_leave_update(update);
+  int code = shm_check_metric(metric, function);
+  if (code != 0) return code;
+  if (update->updater == NULL) return shm_fail_with(-ENOMEM, function, "thread");
+  if (shm_is_in_child(metric->metrics->publisher)) return shm_fail_with(-ECHILD, function, "metric");
+  if (variable->publisher != NULL) return shm_fail_with(-ESTALE, function, "metric");
+  return shm_fail(-EINVAL, "%s: metric %q: found no label values, allowed: a child, from a function shm_..._labels()",
+                  function, metric->name);
+}
+
+/* Waits until no other thread updates the frame of a variable. Returns false in a signal handler that interrupted
+ * such an update. */
+static inline bool shm_enter_frame(const shm_variable *variable) {
+  uint64_t self = (uint64_t)(uintptr_t)pthread_self(), found = 0;
+  static const struct timespec pause = {0, 50000};
+  for (int tries = 1; !__atomic_compare_exchange_n(&variable->node->updating, &found, self, false, __ATOMIC_ACQUIRE,
+                                                   __ATOMIC_RELAXED);
+       tries++, found = 0) {
+    if (found == self) return false;
+    /* The other thread may have a lower priority, so this one lets it run. */
+    if (tries % 200 == 0) nanosleep(&pause, NULL);
+    else if (tries % 50 == 0) sched_yield();
+  }
+  return true;
+}
+
+static inline void shm_leave_frame(const shm_variable *variable) {
+  __atomic_store_n(&variable->node->updating, 0, __ATOMIC_RELEASE);
+}
+
+/* Adds an observation to the count and the sum of a summary. */
+static inline int shm_store_addition(const shm_variable *variable, double value) {
+  if (shm_is_nan(value)) return -EINVAL;
+  uint64_t number = shm_begin_update(variable), *count = variable->frame + 1, *sum = variable->frame + 2;
+  if (number == 0) return -EDEADLK;
+  shm_put(count, shm_get(count) + 1);
+  shm_put(sum, shm_bits(shm_double(shm_get(sum)) + value));
+  return shm_end_update(variable, number);
+}
+
+static inline int shm_observe(const shm_metric *metric, const shm_variable *variable, double value,
+                              const char *function) {
+  shm_update update = shm_enter_update();
+  if (update.updater == NULL || !shm_is_live(&variable->ref)) return shm_no_update(&update, metric, variable, function);
+  int code = -EDEADLK;
+  if (shm_enter_frame(variable)) {
+    code = variable->type == SHM_HISTOGRAM ? shm_store_observation(variable, value) : shm_store_addition(variable, value);
+    shm_leave_frame(variable);
+  }
+  shm_leave_update(&update);
+  if (code == -EINVAL)
+    return shm_fail(code, "%s: value for metric %q: found NaN, allowed: numbers", function, metric->name);
+  return code == 0 ? 0 : shm_fail_with(code, function, "metric");
+}
+
+/* Adds to a gauge, or sets it. */
+static inline int shm_change_gauge(const shm_gauge *gauge, double value, bool adds, const char *function) {
+  shm_update update = shm_enter_update();
+  const shm_ref *ref = &gauge->variable.ref;
+  if (update.updater == NULL || !shm_is_live(ref)) return shm_no_update(&update, gauge->metric, &gauge->variable, function);
+  uint64_t before = adds ? shm_get(ref->value) : 0;
+  if (!adds) __atomic_store_n(ref->value, shm_bits(value), __ATOMIC_RELAXED);
+  while (adds && !__atomic_compare_exchange_n(ref->value, &before, shm_bits(shm_double(before) + value), true,
+                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    ;
+  shm_leave_update(&update);
+  return 0;
+}
+
+/* ---------------------------------------------------------------- internals: heartbeat and fork */
+
+static inline void shm_leave_fork(void) {
+  pthread_mutex_unlock(&shm_all_metrics.lock);
+}
+
+static inline void shm_enter_fork(void) {
+  pthread_mutex_lock(&shm_all_metrics.lock);
+}
+
+/* Replaces the parent's segments in a child by zeros: all handles become stale, and the child no longer keeps the
+ * segments alive. */
+static inline void shm_forget_parent(void) {
+  struct stat facts;
+  shm_own_updater = NULL;
+  for (shm_metrics *each = shm_all_metrics.first; each != NULL; each = each->next) {
+    shm_publisher *p = each->publisher;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+    if (mmap(p->map, p->file_size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) continue;
+    if (shm_owns_descriptor(p, &facts)) close(p->fd);
+    p->fd = -1;
+  }
+  shm_all_metrics.first = NULL;
+  shm_leave_fork();
+}
+
+static inline int shm_list_metrics(shm_metrics *metrics) {
+  int code = 0;
+  pthread_mutex_lock(&shm_all_metrics.lock);
+  if (!shm_all_metrics.handles_fork) code = -pthread_atfork(shm_enter_fork, shm_leave_fork, shm_forget_parent);
+  if (code == 0) {
+    shm_all_metrics.handles_fork = true;
+    metrics->next = shm_all_metrics.first;
+    shm_all_metrics.first = metrics;
+  }
+  pthread_mutex_unlock(&shm_all_metrics.lock);
+  return code;
+}
+
+static inline void shm_unlist_metrics(const shm_metrics *metrics) {
+  pthread_mutex_lock(&shm_all_metrics.lock);
+  for (shm_metrics **at = &shm_all_metrics.first; *at != NULL; at = &(*at)->next)
+    if (*at == metrics) {
+      *at = metrics->next;
+      break;
+    }
+  pthread_mutex_unlock(&shm_all_metrics.lock);
+}
+
+/* Wakes the readers, stores a heartbeat, and frees the memory of removed children. Call it once per heartbeat period
+ * if the option `no_heartbeat_thread` is set. */
+static inline void shm_metrics_heartbeat(shm_metrics *metrics) {
+  if (metrics == NULL) return;
+  shm_publisher_notify(metrics->publisher);
+  if (!shm_try_acquire(metrics->publisher)) return;
+  if (metrics->retired.count > 0) shm_free_retired(metrics->publisher, &metrics->retired);
+  shm_release(metrics->publisher);
+}
+
+static inline void *shm_run_heartbeat(void *argument) {
+  shm_metrics *metrics = (shm_metrics *)argument;
+  struct timespec period = {metrics->heartbeat_ms / 1000, (long)(metrics->heartbeat_ms % 1000) * 1000000};
+  pthread_setname_np(pthread_self(), "shm_heartbeat");
+  while (__atomic_load_n(&metrics->is_closing, __ATOMIC_ACQUIRE) == 0) {
+    shm_metrics_heartbeat(metrics);
+    syscall(SYS_futex, &metrics->is_closing, SHM_FUTEX_WAIT_PRIVATE, 0, &period, NULL, 0);
+  }
+  return NULL;
+}
+
+/* Starts the heartbeat in a thread that takes no signals. */
+static inline int shm_start_heartbeat(shm_metrics *metrics) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int code = pthread_create(&metrics->thread, NULL, shm_run_heartbeat, metrics);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  metrics->has_thread = code == 0;
+  return -code;
+}
+
+static inline void shm_stop_heartbeat(shm_metrics *metrics) {
+  if (!metrics->has_thread) return;
+  __atomic_store_n(&metrics->is_closing, 1, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &metrics->is_closing, SHM_FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  pthread_join(metrics->thread, NULL);
+}
+
+/* Adds the root of the metrics: <host>.<pid>.<application>. */
+static inline int shm_add_metrics_root(shm_metrics *metrics, const char *app) {
+  char host[256] = "", id[400];
+  if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0') strcpy(host, "localhost");
+  for (char *at = host; *at != '\0'; at++)
+    if (*at == '.') *at = '_';
+  snprintf(id, sizeof id, "%s.%ld.%s", host, (long)getpid(), app);
+  return shm_add_root(metrics->publisher, &metrics->root, id, "Metrics", NULL);
+}
+
+static inline int shm_check_app(const char *app) {
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  size_t length = app == NULL ? 0 : strlen(app);
+  bool begins = length > 0 && ((app[0] >= 'a' && app[0] <= 'z') || (app[0] >= 'A' && app[0] <= 'Z'));
+  if (begins && length <= 64 && strspn(app, allowed) == length) return 0;
+  shm_fail(-EINVAL, "shm_metrics_open: app: found %q, allowed: a string of 1 to 64 letters, digits and \"_\" that starts "
+                    "with a letter",
+           app);
+  return -EINVAL;
+}
+
+/* ---------------------------------------------------------------- the metrics of a program */
+
+/* Closes the segment: readers see a clean end. Use no handle afterwards, in no thread. In a forked child, it frees
+ * only the child's memory. */
+static inline void shm_metrics_close(shm_metrics *metrics) {
+  if (metrics == NULL) return;
+  shm_publisher *p = metrics->publisher;
+  if (p != NULL && shm_is_in_child(p)) {
+    shm_publisher_close(p);
+    return;
+  }
+  shm_stop_heartbeat(metrics);
+  shm_unlist_metrics(metrics);
+  while (metrics->retired.oldest != NULL) shm_free_oldest(p, &metrics->retired);
+  for (shm_metric *metric = metrics->newest, *older; metric != NULL; metric = older) {
+    older = metric->older;
+    shm_free_metric(metric);
+  }
+  shm_publisher_close(p);
+  free(metrics);
+}
+
+/* Opens a segment for metrics, and makes it visible. `app` is the name of the application, by which the exporter
+ * selects it. A thread stores the heartbeat and wakes the readers once per heartbeat period, unless the options say
+ * otherwise. If another publisher holds the server key, it behaves like shm_publisher_publish(). */
+static inline int shm_metrics_open(const shm_options *options, const char *app, shm_metrics **out) {
+  int code = shm_check_pointer(out, __func__, "metrics", "a pointer to a pointer to metrics");
+  if (code != 0) return code;
+  *out = NULL;
+  code = shm_check_pointer(options, __func__, "options", "options from shm_options_default() with a server_key");
+  if (code == 0) code = shm_check_app(app);
+  if (code != 0) return code;
+  shm_metrics *metrics = (shm_metrics *)calloc(1, sizeof *metrics);
+  if (metrics == NULL) return shm_fail_with(-ENOMEM, __func__, "options");
+  shm_options own = *options;
+  own.series = true;
+  metrics->heartbeat_ms = own.heartbeat_ms;
+  shm_prepare_updates();
+  code = shm_publisher_open(&metrics->publisher, &own);
+  if (code == 0) code = shm_add_metrics_root(metrics, app);
+  if (code == 0) code = shm_publisher_publish(metrics->publisher);
+  if (code == 0) {
+    code = shm_list_metrics(metrics);
+    if (code == 0 && own.heartbeat_ms > 0 && !own.no_heartbeat_thread) code = shm_start_heartbeat(metrics);
+    if (code != 0) shm_fail_with(code, __func__, "options");
+  }
+  if (code == 0) *out = metrics;
+  else shm_metrics_close(metrics);
+  return code;
+}
+
+/* ---------------------------------------------------------------- metrics and children */
+
+/* Makes a counter. Its name should end in "_total". It counts from 0 to 2^64 - 1. */
+static inline shm_counter shm_counter_new(shm_metrics *metrics, const shm_metric_options *options) {
+  shm_counter made;
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_U64, SHM_COUNTER, "", &made.variable);
+  return made;
+}
+
+static inline shm_gauge shm_gauge_new(shm_metrics *metrics, const shm_metric_options *options) {
+  shm_gauge made;
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_F64, SHM_GAUGE, "", &made.variable);
+  return made;
+}
+
+static inline shm_histogram shm_histogram_new(shm_metrics *metrics, const shm_metric_options *options) {
+  shm_histogram made;
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_HISTOGRAM, SHM_UNKNOWN, "", &made.variable);
+  return made;
+}
+
+/* Makes a summary with a count and a sum, without quantiles. */
+static inline shm_summary shm_summary_new(shm_metrics *metrics, const shm_metric_options *options) {
+  shm_summary made;
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_SUMMARY, SHM_UNKNOWN, "", &made.variable);
+  return made;
+}
+
+/* Makes an info, whose metric has the name with "_info" at its end. It has no series before shm_info_set(). */
+static inline shm_info shm_info_new(shm_metrics *metrics, const shm_metric_options *options) {
+  shm_variable unused;
+  size_t length = options == NULL || options->name == NULL ? 0 : strlen(options->name);
+  bool is_named = length >= 5 && strcmp(options->name + length - 5, "_info") == 0;
+  shm_info made;
+  if (length > 0 && options->label_names[0] == NULL) {
+    shm_fail(-EINVAL, "shm_info_new: label_names of metric %q: found none, allowed: at least one", options->name);
+    made.metric = NULL;
+    return made;
+  }
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_F64, SHM_GAUGE, is_named ? "" : "_info", &unused);
+  return made;
+}
+
+/* Returns the metric of a handle that shm_look_up() filled. A label set without room has a metric, but stores nothing. */
+static inline shm_metric *shm_metric_after(shm_metric *metric, int code, shm_variable *variable) {
+  if (code == 0) return metric;
+  memset(variable, 0, sizeof *variable);
+  if (code != -ENOSPC) return NULL;
+  variable->publisher = metric->metrics->publisher;
+  return metric;
+}
+
+/* The functions shm_..._labels_of() take an array of label values; shm_counter_labels() and so on take the values. They
+ * return the child of a label set, and add it if it is new. Keep the child: an update then takes no search. */
+static inline shm_counter shm_counter_labels_of(shm_counter counter, const char *const *values, uint32_t count) {
+  shm_counter found;
+  int code = shm_look_up(counter.metric, "shm_counter_labels", values, count, &found.variable);
+  found.metric = shm_metric_after(counter.metric, code, &found.variable);
+  return found;
+}
+
+static inline shm_gauge shm_gauge_labels_of(shm_gauge gauge, const char *const *values, uint32_t count) {
+  shm_gauge found;
+  int code = shm_look_up(gauge.metric, "shm_gauge_labels", values, count, &found.variable);
+  found.metric = shm_metric_after(gauge.metric, code, &found.variable);
+  return found;
+}
+
+static inline shm_histogram shm_histogram_labels_of(shm_histogram histogram, const char *const *values,
+                                                    uint32_t count) {
+  shm_histogram found;
+  int code = shm_look_up(histogram.metric, "shm_histogram_labels", values, count, &found.variable);
+  found.metric = shm_metric_after(histogram.metric, code, &found.variable);
+  return found;
+}
+
+static inline shm_summary shm_summary_labels_of(shm_summary summary, const char *const *values, uint32_t count) {
+  shm_summary found;
+  int code = shm_look_up(summary.metric, "shm_summary_labels", values, count, &found.variable);
+  found.metric = shm_metric_after(summary.metric, code, &found.variable);
+  return found;
+}
+
+/* Removes all children but one. The caller holds the lock. */
+static inline void shm_remove_children(shm_metric *metric, const shm_child *kept) {
+  for (uint32_t i = 0; metric->children != NULL && i < metric->children->places; i++) {
+    const shm_child *child = shm_child_at(metric->children, i);
+    if (child != NULL && child != SHM_GONE && child != kept) shm_remove_child(metric, i);
+  }
+}
+
+/* Removes the child with these label values. */
+static inline int shm_metric_remove_of(shm_metric *metric, const char *const *values, uint32_t count) {
+  shm_text texts[SHM_LABELS];
+  uint32_t hash, place;
+  int code = shm_read_values(metric, "shm_metric_remove", values, count, texts, &hash);
+  if (code != 0) return code;
+  code = shm_acquire(metric->metrics->publisher);
+  if (code != 0) return shm_fail_with(code, "shm_metric_remove", "metric");
+  bool is_found = shm_find_child(metric->children, texts, count, hash, &place) != NULL;
+  if (is_found) shm_remove_child(metric, place);
+  shm_leave_metric(metric->metrics);
+  return is_found ? 0 : shm_fail_with(-ENOENT, "shm_metric_remove", "label values");
+}
+
+/* Removes all children. */
+static inline int shm_metric_clear_of(shm_metric *metric) {
+  int code = shm_check_metric(metric, "shm_metric_clear");
+  if (code != 0) return code;
+  code = shm_acquire(metric->metrics->publisher);
+  if (code != 0) return shm_fail_with(code, "shm_metric_clear", "metric");
+  shm_remove_children(metric, NULL);
+  shm_leave_metric(metric->metrics);
+  return 0;
+}
+
+/* Sets the labels of an info: its only series has these values. */
+static inline int shm_info_set_of(shm_info info, const char *const *values, uint32_t count) {
+  shm_text texts[SHM_LABELS];
+  uint32_t hash, place;
+  int code = shm_read_values(info.metric, "shm_info_set", values, count, texts, &hash);
+  if (code != 0) return code;
+  shm_publisher *p = info.metric->metrics->publisher;
+  code = shm_acquire(p);
+  if (code != 0) return shm_fail_with(code, "shm_info_set", "info");
+  shm_child *child = shm_find_child(info.metric->children, texts, count, hash, &place);
+  if (child == NULL) code = shm_add_child(info.metric, "shm_info_set", texts, hash, &child);
+  if (code == 0) {
+    __atomic_store_n(child->variable.ref.value, shm_bits(1), __ATOMIC_RELAXED);
+    shm_remove_children(info.metric, child);
+  }
+  shm_leave_metric(info.metric->metrics);
+  return code;
+}
+
+#ifdef __cplusplus
+template <typename... Values>
+static inline shm_counter shm_counter_labels(shm_counter counter, Values... values) {
+  const char *const array[] = {values...};
+  return shm_counter_labels_of(counter, array, sizeof...(values));
+}
+
+template <typename... Values>
+static inline shm_gauge shm_gauge_labels(shm_gauge gauge, Values... values) {
+  const char *const array[] = {values...};
+  return shm_gauge_labels_of(gauge, array, sizeof...(values));
+}
+
+template <typename... Values>
+static inline shm_histogram shm_histogram_labels(shm_histogram histogram, Values... values) {
+  const char *const array[] = {values...};
+  return shm_histogram_labels_of(histogram, array, sizeof...(values));
+}
+
+template <typename... Values>
+static inline shm_summary shm_summary_labels(shm_summary summary, Values... values) {
+  const char *const array[] = {values...};
+  return shm_summary_labels_of(summary, array, sizeof...(values));
+}
+
+template <typename... Values>
+static inline int shm_info_set(shm_info info, Values... values) {
+  const char *const array[] = {values...};
+  return shm_info_set_of(info, array, sizeof...(values));
+}
+
+template <typename Handle, typename... Values>
+static inline int shm_metric_remove(Handle handle, Values... values) {
+  const char *const array[] = {values...};
+  return shm_metric_remove_of(handle.metric, array, sizeof...(values));
+}
+
+template <typename Handle>
+static inline int shm_metric_clear(Handle handle) {
+  return shm_metric_clear_of(handle.metric);
+}
+#else
+/* The label values of a call as an array and its length. */
+#define SHM_VALUES(...) \
+  (const char *const[]){__VA_ARGS__}, (uint32_t)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+#define shm_counter_labels(counter, ...) shm_counter_labels_of((counter), SHM_VALUES(__VA_ARGS__))
+#define shm_gauge_labels(gauge, ...) shm_gauge_labels_of((gauge), SHM_VALUES(__VA_ARGS__))
+#define shm_histogram_labels(histogram, ...) shm_histogram_labels_of((histogram), SHM_VALUES(__VA_ARGS__))
+#define shm_summary_labels(summary, ...) shm_summary_labels_of((summary), SHM_VALUES(__VA_ARGS__))
+#define shm_info_set(info, ...) shm_info_set_of((info), SHM_VALUES(__VA_ARGS__))
+#define shm_metric_remove(handle, ...) shm_metric_remove_of((handle).metric, SHM_VALUES(__VA_ARGS__))
+#define shm_metric_clear(handle) shm_metric_clear_of((handle).metric)
+#endif
+
+/* ---------------------------------------------------------------- updates */
+
+/* Adds 1, with one atomic addition. */
+static inline int shm_counter_inc(shm_counter counter) {
+  shm_update update = shm_enter_update();
+  if (update.updater == NULL || !shm_is_live(&counter.variable.ref))
+    return shm_no_update(&update, counter.metric, &counter.variable, __func__);
+  __atomic_fetch_add(counter.variable.ref.value, 1, __ATOMIC_RELAXED);
+  shm_leave_update(&update);
+  return 0;
+}
+
+/* Adds an amount of at most 2^63 - 1: C converts negative numbers to larger ones, and a counter must not fall. */
+static inline int shm_counter_add(shm_counter counter, uint64_t amount) {
+  if (amount > (uint64_t)INT64_MAX)
+    return shm_fail(-EINVAL, "shm_counter_add: amount for metric %q: found %d, allowed: 0 to 2^63 - 1",
+                    counter.metric == NULL ? NULL : counter.metric->name, (int64_t)amount);
+  shm_update update = shm_enter_update();
+  if (update.updater == NULL || !shm_is_live(&counter.variable.ref))
+    return shm_no_update(&update, counter.metric, &counter.variable, __func__);
+  __atomic_fetch_add(counter.variable.ref.value, amount, __ATOMIC_RELAXED);
+  shm_leave_update(&update);
+  return 0;
+}
+
+static inline int shm_gauge_set(shm_gauge gauge, double value) {
+  return shm_change_gauge(&gauge, value, false, __func__);
+}
+
+static inline int shm_gauge_inc(shm_gauge gauge) {
+  return shm_change_gauge(&gauge, 1, true, __func__);
+}
+
+static inline int shm_gauge_dec(shm_gauge gauge) {
+  return shm_change_gauge(&gauge, -1, true, __func__);
+}
+
+static inline int shm_gauge_add(shm_gauge gauge, double amount) {
+  return shm_change_gauge(&gauge, amount, true, __func__);
+}
+
+static inline int shm_summary_observe(shm_summary summary, double value) {
+  return shm_observe(summary.metric, &summary.variable, value, __func__);
+}
+
+/* shm_publisher.h has a function of this name for a pointer to a variable. This one takes a handle. */
+#ifdef __cplusplus
+static inline int shm_histogram_observe(shm_histogram histogram, double value) {
+  return shm_observe(histogram.metric, &histogram.variable, value, __func__);
+}
+#else
+static inline int shm_histogram_observe_value(shm_histogram histogram, double value) {
+  return shm_observe(histogram.metric, &histogram.variable, value, "shm_histogram_observe");
+}
+#define shm_histogram_observe(histogram, value) \
+  _Generic((histogram), shm_histogram: shm_histogram_observe_value, default: shm_histogram_observe)((histogram), (value))
+#endif
+
+/* Measures a duration: shm_histogram_observe(duration, shm_timer_seconds(timer)). */
+typedef struct shm_timer {
+  uint64_t started_ns;
+} shm_timer;
+
+static inline shm_timer shm_timer_start(void) {
+  shm_timer timer = {shm_clock_ns(CLOCK_MONOTONIC)};
+  return timer;
+}
+
+/* Returns the seconds since shm_timer_start(). */
+static inline double shm_timer_seconds(shm_timer timer) {
+  return (double)(shm_clock_ns(CLOCK_MONOTONIC) - timer.started_ns) / 1e9;
+}
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * Tells when no thread can be in the middle of an update of a variable that was removed, so that its slot and its
+ * memory may be used again. Updates take no lock. shm_metrics.h uses this header.
+ *
+ * This is epoch-based reclamation. Time is divided into epochs. While a thread updates, its `shm_updater` states the
+ * epoch in which the update began. An epoch ends only when every update in progress began in it. So when two epochs
+ * have ended after a removal, every update that could have seen the removed variable has ended, too.
+ *
+ * Readers of the epoch need no fence: whoever ends an epoch calls membarrier(), which makes all running threads of
+ * the process execute one. If the kernel refuses membarrier(), epochs do not end, and slots of removed variables are
+ * not used again.
+ */
+#ifndef SHM_UPDATES_H
+#define SHM_UPDATES_H
+
+#include "shm_publisher.h"
+
+#if defined(__GNUC__) && !defined(SHM_PUBLISHER_WARNINGS)
+#pragma GCC system_header
+#endif
+
+/* From linux/membarrier.h. */
+#define SHM_MEMBARRIER_PRIVATE_EXPEDITED 8
+#define SHM_MEMBARRIER_REGISTER_PRIVATE_EXPEDITED 16
+
+/* The updates of one thread. */
+typedef struct shm_updater {
+  uint64_t epoch; /* in which the update in progress began; 0: no update is in progress */
+  /* The id of the thread << 32, plus a number that grows when a thread takes the updater. 0: no thread has it. */
+  uint64_t owner;
+  uint64_t padding[6]; /* each updater has its own cache line */
+} shm_updater;
+
+enum { SHM_UPDATERS_OF_PAGE = 63 };
+
+/* Pages of updaters are never freed. Their number is that of the threads that ran at the same time, divided by 63. */
+typedef struct shm_updater_page {
+  struct shm_updater_page *next;
+  uint64_t padding[7];
+  shm_updater updaters[SHM_UPDATERS_OF_PAGE];
+} shm_updater_page;
+
+static_assert(sizeof(shm_updater_page) == SHM_PAGE, "a page of updaters has the size of a page");
+
+typedef struct shm_updates {
+  uint64_t epoch; /* the present epoch */
+  shm_updater_page *pages;
+} shm_updates;
+
+/* All updates of the process. The symbols are weak, so that all files of a program share them. */
+__attribute__((weak, visibility("default"))) shm_updates shm_all_updates = {1, NULL};
+__attribute__((weak, visibility("default"))) __thread shm_updater *shm_own_updater;
+
+/* An update in progress. `before` is the epoch of the update that a signal handler interrupted, or 0. */
+typedef struct shm_update {
+  shm_updater *updater;
+  uint64_t before;
+} shm_update;
+
+/* ---------------------------------------------------------------- updaters of threads */
+
+static inline uint64_t shm_owner_of_thread(void) {
+  return (uint64_t)syscall(SYS_gettid) << 32;
+}
+
+static inline bool shm_take_owner(shm_updater *updater, uint64_t found, uint64_t owner) {
+  return __atomic_compare_exchange_n(&updater->owner, &found, owner, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* Frees the updater of a thread that has ended. Returns whether it is free. */
+static inline bool shm_free_updater(shm_updater *updater) {
+  uint64_t owner = __atomic_load_n(&updater->owner, __ATOMIC_ACQUIRE);
+  if (owner == 0) return true;
+  if (owner >> 32 == 0) return false; /* another thread is freeing it */
+  if (syscall(SYS_tgkill, getpid(), (pid_t)(owner >> 32), 0) == 0 || errno != ESRCH) return false;
+  /* A new thread may have got the id of the ended one, and have taken the updater in the meantime. */
+  if (!shm_take_owner(updater, owner, 1)) return false;
+  __atomic_store_n(&updater->epoch, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&updater->owner, 0, __ATOMIC_RELEASE);
+  return true;
+}
+
+static inline shm_updater_page *shm_updater_pages(void) {
+  return __atomic_load_n(&shm_all_updates.pages, __ATOMIC_ACQUIRE);
+}
+
+/* Takes a free updater, or one that a thread of the same id has left. Returns NULL if there is none. */
+static inline shm_updater *shm_find_updater(uint64_t thread) {
+  for (shm_updater_page *page = shm_updater_pages(); page != NULL; page = page->next)
+    for (uint32_t i = 0; i < SHM_UPDATERS_OF_PAGE; i++) {
+      shm_updater *updater = &page->updaters[i];
+      uint64_t owner = __atomic_load_n(&updater->owner, __ATOMIC_ACQUIRE);
+      bool is_own = owner >> 32 == thread >> 32;
+      if ((owner == 0 || is_own) && shm_take_owner(updater, owner, (is_own ? owner : thread) + 1)) return updater;
+    }
+  return NULL;
+}
+
+static inline bool shm_add_updaters(void) {
+  void *memory = mmap(NULL, SHM_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  shm_updater_page *page = (shm_updater_page *)memory;
+  page->next = shm_updater_pages();
+  while (!__atomic_compare_exchange_n(&shm_all_updates.pages, &page->next, page, false, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_ACQUIRE))
+    ;
+  return true;
+}
+
+/* Gives the thread an updater. Returns NULL if there is no memory. Signal handlers may call it, so it takes no lock,
+ * and allocates with mmap(). */
+__attribute__((noinline, unused)) static shm_updater *shm_take_updater(void) {
+  int error = errno;
+  uint64_t thread = shm_owner_of_thread();
+  shm_updater *taken = shm_find_updater(thread);
+  if (taken == NULL) {
+    bool is_any_free = false;
+    for (shm_updater_page *page = shm_updater_pages(); page != NULL; page = page->next)
+      for (uint32_t i = 0; i < SHM_UPDATERS_OF_PAGE; i++)
+        if (shm_free_updater(&page->updaters[i])) is_any_free = true;
+    if (is_any_free) taken = shm_find_updater(thread);
+  }
+  while (taken == NULL && shm_add_updaters()) taken = shm_find_updater(thread);
+  if (taken != NULL) __atomic_store_n(&taken->epoch, 0, __ATOMIC_RELEASE);
+  shm_own_updater = taken;
+  errno = error;
+  return taken;
+}
+
+/* ---------------------------------------------------------------- updates and epochs */
+
+/* Begins an update. The variables and the memory that the thread finds from now on stay usable until
+ * shm_leave_update(). `updater` of the result is NULL if there is no memory. */
+static inline shm_update shm_enter_update(void) {
+  shm_update update = {shm_own_updater, 0};
+  if (update.updater == NULL) update.updater = shm_take_updater();
+  if (update.updater == NULL) return update;
+  update.before = __atomic_load_n(&update.updater->epoch, __ATOMIC_RELAXED);
+  uint64_t now = __atomic_load_n(&shm_all_updates.epoch, __ATOMIC_ACQUIRE);
+  __atomic_store_n(&update.updater->epoch, update.before == 0 ? now : update.before, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* for the compiler; membarrier() orders the processors */
+  return update;
+}
+
+static inline void shm_leave_update(const shm_update *update) {
+  if (update->updater != NULL) __atomic_store_n(&update->updater->epoch, update->before, __ATOMIC_RELEASE);
+}
+
+/* Prepares the process for shm_end_epoch(). */
+static inline void shm_prepare_updates(void) {
+  syscall(SYS_membarrier, SHM_MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0);
+}
+
+/* Returns the present epoch, after all earlier stores of the thread. */
+static inline uint64_t shm_present_epoch(void) {
+  return __atomic_fetch_add(&shm_all_updates.epoch, 0, __ATOMIC_ACQ_REL);
+}
+
+/* Ends the present epoch, unless an update that began in an earlier one is in progress. */
+static inline bool shm_end_epoch(void) {
+  uint64_t epoch = __atomic_load_n(&shm_all_updates.epoch, __ATOMIC_ACQUIRE);
+  if (syscall(SYS_membarrier, SHM_MEMBARRIER_PRIVATE_EXPEDITED, 0) != 0) return false;
+  for (shm_updater_page *page = shm_updater_pages(); page != NULL; page = page->next)
+    for (uint32_t i = 0; i < SHM_UPDATERS_OF_PAGE; i++) {
+      uint64_t began = __atomic_load_n(&page->updaters[i].epoch, __ATOMIC_ACQUIRE);
+      if (began != 0 && began != epoch && !shm_free_updater(&page->updaters[i])) return false;
+    }
+  return __atomic_compare_exchange_n(&shm_all_updates.epoch, &epoch, epoch + 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED);
+}
+
+/* ---------------------------------------------------------------- retired memory */
+
+/* The beginning of a block of memory that is no longer found, but may be in use. */
+typedef struct shm_retired {
+  struct shm_retired *next;
+  uint64_t epoch; /* in which it was retired */
+  shm_node *node; /* of a removed variable, or NULL */
+} shm_retired;
+
+/* A queue of retired blocks, oldest first. The caller holds the publisher's lock. */
+typedef struct shm_retired_queue {
+  shm_retired *oldest, *newest;
+  uint32_t count;
+} shm_retired_queue;
+
+static inline void shm_retire(shm_retired_queue *queue, shm_retired *block, shm_node *node) {
+  block->next = NULL;
+  block->epoch = shm_present_epoch();
+  block->node = node;
+  if (queue->newest != NULL) queue->newest->next = block;
+  else queue->oldest = block;
+  queue->newest = block;
+  queue->count++;
+}
+
+/* Frees the oldest block, and lets the publisher use its slot and frame again. */
+static inline void shm_free_oldest(shm_publisher *p, shm_retired_queue *queue) {
+  shm_retired *block = queue->oldest;
+  queue->oldest = block->next;
+  if (queue->oldest == NULL) queue->newest = NULL;
+  queue->count--;
+  if (block->node != NULL) shm_reuse_node(p, block->node);
+  free(block);
+}
+
+/* Ends up to two epochs, and frees the blocks that no update can use any more. */
+static inline void shm_free_retired(shm_publisher *p, shm_retired_queue *queue) {
+  for (int i = 0; i < 2 && queue->oldest != NULL && shm_end_epoch(); i++)
+    ;
+  uint64_t now = __atomic_load_n(&shm_all_updates.epoch, __ATOMIC_ACQUIRE);
+  while (queue->oldest != NULL && queue->oldest->epoch + 2 <= now) shm_free_oldest(p, queue);
+}
+
+#endif
