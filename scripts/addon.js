@@ -35,6 +35,16 @@ export function buildAddon(folder, architecture = arch(), defines = []) {
   const file = join(folder, addonName(architecture));
   mkdirSync(folder, { recursive: true });
   const options = [...CHECKS, ...ANY_LIBC, ...SMALL, ...LINKER, '-fPIC', '-shared', `-I${headers}`];
-  run(compiler, [...options, ...defines.map((each) => `-D${each}`), '-o', file, SOURCE]);
+  try {
+    run(compiler, [...options, ...defines.map((each) => `-D${each}`), '-o', file, SOURCE]);
+  } catch (thrown) {
+    const needed = 'Debian: gcc, or gcc-aarch64-linux-gnu and libc6-dev-arm64-cross';
+    throw new Error(
+      `${SOURCE} needs a C compiler for ${architecture} (${needed}): ${thrown.message}`,
+      {
+        cause: thrown,
+      },
+    );
+  }
   return file;
 }

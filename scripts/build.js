@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { buildAddon } from './addon.js';
 import { bundle } from './bundle.js';
 import { prune } from './prune.js';
+import { bundlePublisher } from './publisher-package.js';
 import { revision } from './revision.js';
 
 async function run(bin, ...args) {
@@ -66,4 +67,4 @@ if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision'
 for (const sources of ['src', 'tools'])
   cpSync(sources, 'dist', { recursive: true, filter: isData });
 buildAddon('dist/native/os/prebuilds');
-await bundle();
+await Promise.all([bundle(), bundlePublisher()]);

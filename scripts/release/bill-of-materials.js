@@ -29,21 +29,24 @@ const ofNode = () => ({
   description: 'Node.js, its binary stripped of symbols',
 });
 
-export function billOfMaterials(packages, { version, epoch }, holdsNode) {
-  const purl = `pkg:generic/shm_exporter@${version}`;
+const PROGRAMS = { name: 'shm_exporter', type: 'application' };
+
+/** @param subject the released component: the programs, or a library */
+export function billOfMaterials(packages, { version, epoch }, holdsNode, subject = PROGRAMS) {
+  const purl = `pkg:generic/${subject.name}@${version}`;
   const components = [...packages.map(ofPackage), ...(holdsNode ? [ofNode()] : [])].sort((a, b) =>
     a.purl < b.purl ? -1 : 1,
   );
   // npm may install the same version of a package in several folders.
   const distinct = [...new Map(components.map((each) => [each.purl, each])).values()];
-  const program = { type: 'application', 'bom-ref': purl, name: 'shm_exporter', version, purl };
+  const released = { ...subject, 'bom-ref': purl, version, purl };
   const content = {
     bomFormat: 'CycloneDX',
     specVersion: '1.5',
     version: 1,
     metadata: {
       timestamp: new Date(epoch * 1000).toISOString(),
-      component: { ...program, licenses: [{ license: { id: 'Apache-2.0' } }] },
+      component: { ...released, licenses: [{ license: { id: 'Apache-2.0' } }] },
     },
     components: distinct,
     dependencies: [{ ref: purl, dependsOn: distinct.map((each) => each['bom-ref']) }],

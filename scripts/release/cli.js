@@ -1,5 +1,6 @@
-// Builds a release into a folder: the tarball, the .deb and the npm package, each with its checksum.
-// Usage: npm run release [-- [--out DIR] [--version V] [--only pages,tarball,deb,npm]]
+// Builds a release into a folder: the tarball, the .deb, the npm package and the npm package of the publisher library,
+// each with its checksum.
+// Usage: npm run release [-- [--out DIR] [--version V] [--only pages,tarball,deb,npm,publisher]]
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -11,17 +12,22 @@ import { buildNativeModules } from './native-modules.js';
 import { fetchNode } from './node-binary.js';
 import { writeNpmPackage } from './npm-package.js';
 import { copyPackages, productionPackages } from './packages.js';
+import { writePublisherRelease } from './publisher-package.js';
 import { writePages } from './pages/write-pages.js';
 import { writeTree } from './tree.js';
 
-const FORMS = ['pages', 'tarball', 'deb', 'npm'];
+const FORMS = ['pages', 'tarball', 'deb', 'npm', 'publisher'];
 const VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$/;
 
 function optionsOf(args) {
   const text = (fallback) => ({ type: 'string', default: fallback });
   const { values } = parseArgs({
     args,
-    options: { out: text('release'), version: { type: 'string' }, only: text('tarball,deb,npm') },
+    options: {
+      out: text('release'),
+      version: { type: 'string' },
+      only: text('tarball,deb,npm,publisher'),
+    },
   });
   const { out, version, only } = values;
   const stray = only.split(',').find((form) => !FORMS.includes(form));
@@ -38,9 +44,11 @@ function build({ out, version, forms }, work) {
   const release = releaseOf(version);
   mkdirSync(out, { recursive: true });
   if (forms.has('pages')) writePages(out, release);
-  if (forms.size === 1 && forms.has('pages')) return [];
+  const publisher = forms.has('publisher') ? [publisherPackage(out, work, release)] : [];
+  if (!['tarball', 'deb', 'npm'].some((form) => forms.has(form))) return publisher;
   const parts = partsIn(work);
   return [
+    ...publisher,
     ...(forms.has('tarball') || forms.has('deb') ? fromTree(out, work, parts, release, forms) : []),
     ...(forms.has('npm') ? [npmPackage(out, work, parts, release)] : []),
   ];
@@ -69,8 +77,17 @@ function fromTree(out, work, parts, release, forms) {
 function npmPackage(out, work, parts, release) {
   const folder = join(work, 'package');
   writeNpmPackage(folder, parts, release);
+  return npmArchive(folder, join(out, `shm-exporter-${release.version}.tgz`), release);
+}
+
+function publisherPackage(out, work, release) {
+  const folder = join(work, 'publisher/package');
+  writePublisherRelease(folder, productionPackages(), release);
+  return npmArchive(folder, join(out, `shm-publisher-${release.version}.tgz`), release);
+}
+
+function npmArchive(folder, file, release) {
   settle(folder, release);
-  const file = join(out, `shm-exporter-${release.version}.tgz`);
   tarball(folder, file);
   return file;
 }

@@ -1,4 +1,4 @@
-// Writes the licenses of all parts of a release, one folder per part.
+// Writes the licenses of the parts of a release, one folder per part.
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { licenseFiles } from './packages.js';
@@ -7,17 +7,26 @@ import { licenseFiles } from './packages.js';
 const COMPILED_IN = [{ name: 'assemblyscript', folder: 'node_modules/assemblyscript' }];
 const LIBFFI = 'node_modules/ffi-napi/deps/libffi/LICENSE';
 
-/** @param nodeFolder the folder of the release's Node.js; undefined if the release has none */
-export function writeLicenses(target, packages, nodeFolder) {
-  const parts = [
-    ...[...packages, ...COMPILED_IN].map((each) => [each.name, licenseFiles(each.folder), each]),
-    ['libffi', [LIBFFI], {}],
-    ...(nodeFolder === undefined ? [] : [['node', [join(nodeFolder, 'LICENSE')], {}]]),
-  ];
-  for (const [name, files, { license }] of parts) {
+/**
+ * Writes the licenses of a release with programs.
+ * @param nodeFolder the folder of the release's Node.js; undefined if the release has none
+ */
+export function writeProgramLicenses(target, packages, nodeFolder) {
+  writeLicenses(target, [...packages, ...COMPILED_IN]);
+  writeTexts(join(target, 'libffi'), [LIBFFI]);
+  if (nodeFolder !== undefined) writeTexts(join(target, 'node'), [join(nodeFolder, 'LICENSE')]);
+}
+
+export function writeLicenses(target, packages) {
+  for (const { name, folder: source, license } of packages) {
     const folder = join(target, name.replace('/', '+'));
-    mkdirSync(folder, { recursive: true });
-    for (const file of files) copyFileSync(file, join(folder, basename(file)));
+    const files = licenseFiles(source);
+    writeTexts(folder, files);
     if (files.length === 0) writeFileSync(join(folder, 'LICENSE'), `${license}\n`);
   }
+}
+
+function writeTexts(folder, files) {
+  mkdirSync(folder, { recursive: true });
+  for (const file of files) copyFileSync(file, join(folder, basename(file)));
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
 import { stateVersion } from './c-publisher.js';
 import { SOURCES } from './native-modules.js';
-import { writeLicenses } from './licenses.js';
+import { writeProgramLicenses } from './licenses.js';
 import { isShipped } from './shipped.js';
 import { LIBRARY, copyPrograms, withoutMap } from './tree.js';
 
@@ -37,7 +37,7 @@ export function writeNpmPackage(target, { staged, compiled, packages }, release)
   cpSync(BUILD_NATIVE, join(target, BUILD_NATIVE));
   for (const name of COMPILED)
     cpSync(join(staged, 'node_modules', name), join(target, SOURCES, name), { recursive: true });
-  writeLicenses(join(target, 'licenses'), packages);
+  writeProgramLicenses(join(target, 'licenses'), packages);
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, false));
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }

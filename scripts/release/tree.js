@@ -2,9 +2,10 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OPTIONS } from '../launch.js';
+import { PACKAGE as PUBLISHER } from '../publisher-package.js';
 import { billOfMaterials } from './bill-of-materials.js';
 import { placeCPublisher, stateVersion } from './c-publisher.js';
-import { writeLicenses } from './licenses.js';
+import { writeProgramLicenses } from './licenses.js';
 import { writePages } from './pages/write-pages.js';
 import { NAMES } from './programs.js';
 import { run } from './run.js';
@@ -13,8 +14,8 @@ import { isShipped } from './shipped.js';
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 /** The publisher library for JavaScript, which only the npm package has. */
 export const LIBRARY = 'dist/library';
-/** The addon of the publisher library, which no program loads. */
-const ADDONS = 'dist/native/os/prebuilds';
+/** The addon and the npm package of the publisher library, which have a release of their own. */
+const OF_PUBLISHER = ['dist/native/os/prebuilds', PUBLISHER];
 const FOLDERS = ['deploy', 'docs', 'examples', 'sdk'];
 /** @param parts the packages, and the folders of the compiled packages and of Node.js */
 export function writeTree(target, { compiled, node, packages }, release) {
@@ -29,7 +30,7 @@ export function writeTree(target, { compiled, node, packages }, release) {
     cpSync(name, join(target, name), { recursive: true, filter: isShipped });
   stateVersion(target, release);
   placeCPublisher(target);
-  writeLicenses(join(target, 'licenses'), packages, node);
+  writeProgramLicenses(join(target, 'licenses'), packages, node);
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, true));
   const { name, type, imports } = JSON.parse(readFileSync('package.json', 'utf8'));
   const manifest = { name, version: release.version, private: true, type, imports };
@@ -42,7 +43,8 @@ export function copyPrograms(target, compiled) {
   const isProgram = (path) => dirname(path) === 'dist/bin' && path.endsWith('.js');
   cpSync('dist', join(target, 'dist'), {
     recursive: true,
-    filter: (path) => path !== LIBRARY && path !== ADDONS && (isProgram(path) || !isCode(path)),
+    filter: (path) =>
+      path !== LIBRARY && !OF_PUBLISHER.includes(path) && (isProgram(path) || !isCode(path)),
   });
   cpSync(compiled, join(target, 'dist/prebuilds'), { recursive: true });
   run('find', [join(target, 'dist'), '-type', 'd', '-empty', '-delete']);

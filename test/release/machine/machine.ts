@@ -19,6 +19,7 @@ export const BEFORE = '0.0.1';
 
 export const TARBALL = join(RELEASE, `shm_exporter-${VERSION}-linux-x64.tar.gz`);
 export const NPM_PACKAGE = join(RELEASE, `shm-exporter-${VERSION}.tgz`);
+export const PUBLISHER_PACKAGE = join(RELEASE, `shm-publisher-${VERSION}.tgz`);
 export const debOf = (version: string): string =>
   join(RELEASE, version === VERSION ? '' : 'before', `shm-exporter_${version}_amd64.deb`);
 

@@ -5,13 +5,13 @@ import { createHash } from 'node:crypto';
 import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { suiteFolder } from '../../support/suite-folder.js';
-import { NPM_PACKAGE, TARBALL, VERSION, debOf } from './machine.js';
+import { NPM_PACKAGE, PUBLISHER_PACKAGE, TARBALL, VERSION, debOf } from './machine.js';
 
 describe('a release', function () {
   this.timeout(300_000).slow(120_000);
   const folder = suiteFolder('shm-again-');
   const sum = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
-  const FILES = [TARBALL, debOf(VERSION), NPM_PACKAGE];
+  const FILES = [TARBALL, debOf(VERSION), NPM_PACKAGE, PUBLISHER_PACKAGE];
 
   it('has a checksum beside each file', () => {
     for (const file of FILES)

@@ -1,0 +1,2 @@
+// Replaces the global `Buffer` in bundles.
+export { Buffer } from 'node:buffer';
