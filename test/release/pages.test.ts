@@ -152,7 +152,10 @@ describe('the manual pages and shell completions of a release', function () {
 
 describe('scripts/release/cli.js', () => {
   const refused = [
-    [['--only', 'rpm'], '--only: found "rpm", allowed: pages, tarball, deb, npm, between commas'],
+    [
+      ['--only', 'rpm'],
+      '--only: found "rpm", allowed: pages, tarball, deb, npm, publisher, between commas',
+    ],
     [
       ['--version', 'v1'],
       '--version: found "v1", allowed: three numbers, such as 1.2.3 or 1.2.3-rc.1',
