@@ -4,7 +4,7 @@
 // its exports, so that a program with both kinds of modules has one default registry. Bundlers take an ES module of
 // its own (the condition `module`), since some cannot convert `require`.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
 export const NAME = 'shm-publisher';
@@ -17,12 +17,15 @@ const ADDONS = 'dist/native/os/prebuilds';
 /** The modules of the package's entries in dist. Other entries use the first one, and do not contain a copy. */
 const ENTRIES = { index: 'native/publisher/library' };
 
+/** The end of the name of an ES module for bundlers. */
+const FOR_BUNDLERS = '.module';
+
 /** Makes all entries use one copy of the library. */
-const oneLibrary = (extension) => ({
+const oneLibrary = (library) => ({
   name: 'one-library',
   setup: ({ onResolve }) =>
     onResolve({ filter: /\/publisher\/library\.js$|^\.\/library\.js$/ }, ({ kind }) =>
-      kind === 'entry-point' ? undefined : { path: `./index${extension}`, external: true },
+      kind === 'entry-point' ? undefined : { path: library, external: true },
     ),
 });
 
@@ -35,12 +38,13 @@ const BANNERS = {
 };
 
 /** Bundles the entries; for ES modules, returns the names that each exports. */
-async function writeCode(target, format, extension) {
+async function writeCode(format) {
+  const [suffix, extension] = format === 'esm' ? [FOR_BUNDLERS, '.mjs'] : ['', '.js'];
   const { metafile } = await build({
     entryPoints: Object.fromEntries(
-      Object.entries(ENTRIES).map(([entry, module]) => [entry, `dist/${module}.js`]),
+      Object.entries(ENTRIES).map(([entry, module]) => [entry + suffix, `dist/${module}.js`]),
     ),
-    outdir: target,
+    outdir: PACKAGE,
     outExtension: { '.js': extension },
     bundle: true,
     platform: 'node',
@@ -51,7 +55,7 @@ async function writeCode(target, format, extension) {
     banner: { js: BANNERS[format] },
     // The global `Buffer` is a getter, which costs a call.
     inject: ['scripts/buffer.js'],
-    plugins: [oneLibrary(extension)],
+    plugins: [oneLibrary(`./index${suffix}${extension}`)],
     external: ['prom-client', '@opentelemetry/*'],
     sourcemap: true,
     metafile: true,
@@ -63,10 +67,9 @@ async function writeCode(target, format, extension) {
   });
   if (packages.length > 0)
     throw new Error(`scripts/publisher-package.js: CONTAINED lacks ${packages.join(', ')}`);
-  const outputs = Object.entries(metafile.outputs).filter(([, { entryPoint }]) => entryPoint);
   return new Map(
-    outputs.map(([file, { exports }]) => [
-      file.slice(target.length + 1, -extension.length),
+    Object.entries(metafile.outputs).map(([file, { exports }]) => [
+      basename(file, suffix + extension),
       exports,
     ]),
   );
@@ -91,7 +94,7 @@ function copyTypes(file, target, copied) {
 }
 
 const exportsOf = (entry) => {
-  const kind = (types, file) => ({ types, module: `./esm/${entry}.mjs`, default: file });
+  const kind = (types, file) => ({ types, module: `./${entry}${FOR_BUNDLERS}.mjs`, default: file });
   return {
     import: kind(`./${entry}.d.mts`, `./${entry}.mjs`),
     require: kind(`./${entry}.d.ts`, `./${entry}.js`),
@@ -104,8 +107,8 @@ export function writeManifest(target, manifest) {
 
 export async function bundlePublisher() {
   rmSync(PACKAGE, { recursive: true, force: true });
-  const names = await writeCode(join(PACKAGE, 'esm'), 'esm', '.mjs');
-  await writeCode(PACKAGE, 'cjs', '.js');
+  const names = await writeCode('esm');
+  await writeCode('cjs');
   const entries = {};
   for (const [entry, module] of Object.entries(ENTRIES)) {
     const types = `export * from './types/${module}.js';\n`;

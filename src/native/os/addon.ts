@@ -1,6 +1,5 @@
 // The system calls of a publisher, by the Node-API addon of the npm package (sdk/typescript/addon.c).
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,39 +32,40 @@ let loaded: Addon | undefined;
 function addon(): Addon {
   if (loaded !== undefined) return loaded;
   const file = addonFile();
+  const module: { exports: Partial<Addon> } = { exports: {} };
   try {
-    // A bundler leaves a function that `createRequire` returns alone.
-    return (loaded = createRequire(import.meta.url)(file) as Addon);
+    // Bundlers replace calls of `require`, but not this one.
+    process.dlopen(module, file);
   } catch (error) {
     throw new Fault('NATIVE_FAILED', `Cannot load ${file}: ${messageOf(error)}`, { cause: error });
   }
+  return (loaded = module.exports as Addon);
 }
 
 /**
- * Finds the addon beside this module. A bundle that contains this module finds it beside the bundle, or in the
- * package, if that is installed where the bundle or the program is.
+ * Finds the addon beside this module. If a bundle contains this module, the addon is beside the bundle, or in the
+ * package, which may be installed where the bundle or the program is.
  */
 function addonFile(): string {
   const system = `${platform()}-${arch()}`;
   const name = join('prebuilds', `${system}.node`);
-  const file = fileURLToPath(import.meta.url);
-  const here = dirname(file);
-  const folders = [here, packageFrom(here), packageFrom(dirname(argv[1] ?? file))];
-  for (const folder of folders)
-    if (folder !== undefined && existsSync(join(folder, name))) return join(folder, name);
+  const here = dirname(fileURLToPath(import.meta.url));
+  // Webpack replaces `import.meta.url` by the path on the machine that made the bundle.
+  const bundle = typeof __dirname === 'string' ? __dirname : here;
+  const folders = [here, bundle, dirname(argv[1] ?? here)];
+  const installed = folders.flatMap(parents).map((each) => join(each, 'node_modules', PACKAGE));
+  const found = [...folders, ...installed].find((each) => existsSync(join(each, name)));
+  if (found !== undefined) return join(found, name);
   const remedy = ['linux-x64', 'linux-arm64'].includes(system)
     ? `copy the folder prebuilds of ${PACKAGE} beside the bundle, or leave the package out of the bundle`
     : 'segments need Linux on x64 or arm64';
-  throw new Fault('NATIVE_FAILED', `${join(here, name)} is missing: ${remedy}`);
+  throw new Fault('NATIVE_FAILED', `${join(bundle, name)} is missing: ${remedy}`);
 }
 
-/** The folder of the package, as a module in `folder` finds it. */
-function packageFrom(folder: string): string | undefined {
-  try {
-    return dirname(createRequire(join(folder, 'from.js')).resolve(`${PACKAGE}/package.json`));
-  } catch {
-    return undefined;
-  }
+/** A folder and the folders that contain it. */
+function parents(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...parents(parent)];
 }
 
 export function map(fd: number, length: number): Mapping {
