@@ -13,7 +13,8 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   {
     word: /\bprocess\.\w/,
     // The publisher library runs in other programs, and closes its segments when these exit.
-    only: /(^|\/)(cli|main|end-with-parent)\.ts$|^native\/publisher\/publish-registry\.ts$/,
+    // It loads its addon itself, since bundlers replace `require`.
+    only: /(^|\/)(cli|main|end-with-parent)\.ts$|^native\/(publisher\/publish-registry|os\/addon)\.ts$/,
     remedy: 'pass it from cli.ts',
   },
   {
