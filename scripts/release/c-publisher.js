@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const HEADERS = ['shm_publisher.h', 'shm_updates.h', 'shm_metrics.h'].map(
+const HEADERS = ['shm_publisher.h', 'shm_updates.h', 'shm_metrics.h', 'shm_publisher.hpp'].map(
   (name) => `sdk/c/${name}`,
 );
 const PC = 'sdk/c/shm_publisher.pc';

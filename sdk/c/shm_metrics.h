@@ -160,49 +160,58 @@ static inline int shm_check_metric(const shm_metric *metric, const char *functio
   return -EINVAL;
 }
 
-/* Checks label values, stores them with their lengths, and computes their hash. */
-static inline int shm_read_values(const shm_metric *metric, const char *function, const char *const *values,
-                                  uint32_t count, shm_text texts[SHM_LABELS], uint32_t *hash) {
+/* Checks the number of label values. */
+static inline int shm_check_values(const shm_metric *metric, const char *function, uint32_t count) {
   int code = shm_check_metric(metric, function);
-  if (code != 0) return code;
-  if (count != metric->options.label_count) {
-    shm_fail(-EINVAL, "%s: label values of metric %q: found %u, allowed: %u, one for each label name", function,
-             metric->name, (uint64_t)count, (uint64_t)metric->options.label_count);
-    return -EINVAL;
-  }
-  *hash = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    if (values[i] == NULL) {
-      shm_fail(-EINVAL, "%s: label %q of metric %q: found NULL, allowed: a text", function,
-               metric->options.labels[2 * (size_t)i], metric->name);
-      return -EINVAL;
-    }
+  if (code != 0 || count == metric->options.label_count) return code;
+  shm_fail(-EINVAL, "%s: label values of metric %q: found %u, allowed: %u, one for each label name", function,
+           metric->name, (uint64_t)count, (uint64_t)metric->options.label_count);
+  return -EINVAL;
+}
+
+/* Checks label values, and stores them with their lengths. */
+static inline int shm_read_values(const shm_metric *metric, const char *function, const char *const *values,
+                                  uint32_t count, shm_text texts[SHM_LABELS]) {
+  int code = shm_check_values(metric, function, count);
+  for (uint32_t i = 0; code == 0 && i < count; i++) {
     texts[i].bytes = values[i];
-    texts[i].length = (uint32_t)strlen(values[i]);
-    *hash = *hash * 31 + shm_hash(texts[i]);
+    if (values[i] != NULL) {
+      texts[i].length = (uint32_t)strlen(values[i]);
+      continue;
+    }
+    code = -EINVAL;
+    shm_fail(code, "%s: label %q of metric %q: found NULL, allowed: a text", function,
+             metric->options.labels[2 * (size_t)i], metric->name);
   }
-  return 0;
+  return code;
+}
+
+static inline uint32_t shm_hash_values(const shm_metric *metric, const shm_text *texts) {
+  uint32_t hash = 0;
+  for (uint32_t i = 0; i < metric->options.label_count; i++) hash = (hash << 5 | hash >> 27) ^ shm_hash(texts[i]);
+  return hash;
 }
 
 static inline bool shm_has_values(const shm_child *child, const shm_text *texts, uint32_t count) {
   const char *at = shm_child_values(child), *end = at + child->bytes;
   for (uint32_t i = 0; i < count; i++) {
-    size_t length = texts[i].length + (size_t)1;
-    if ((size_t)(end - at) < length || memcmp(at, texts[i].bytes, length) != 0) return false;
-    at += length;
+    size_t length = texts[i].length;
+    if ((size_t)(end - at) <= length || at[length] != '\0' || memcmp(at, texts[i].bytes, length) != 0) return false;
+    at += length + 1;
   }
   return at == end;
 }
 
 /* Finds a child, and sets `place` to its place. Returns NULL if there is none. */
-static inline shm_child *shm_find_child(const shm_children *children, const shm_text *texts, uint32_t count,
-                                        uint32_t hash, uint32_t *place) {
+static inline shm_child *shm_find_child(const shm_metric *metric, const shm_text *texts, uint32_t hash,
+                                        uint32_t *place) {
+  const shm_children *children = __atomic_load_n(&metric->children, __ATOMIC_ACQUIRE);
   if (children == NULL) return NULL;
   uint32_t mask = children->places - 1;
   for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
     shm_child *child = shm_child_at(children, i);
     if (child == NULL) return NULL;
-    if (child == SHM_GONE || child->hash != hash || !shm_has_values(child, texts, count)) continue;
+    if (child == SHM_GONE || child->hash != hash || !shm_has_values(child, texts, metric->options.label_count)) continue;
     *place = i;
     return child;
   }
@@ -333,23 +342,18 @@ static inline void shm_leave_metric(shm_metrics *metrics) {
   shm_release(metrics->publisher);
 }
 
-/* Finds the child of a metric and copies its variable, or adds the child. */
-static inline int shm_look_up(shm_metric *metric, const char *function, const char *const *values, uint32_t count,
-                              shm_variable *variable) {
-  shm_text texts[SHM_LABELS];
-  uint32_t hash, place;
-  int code = shm_read_values(metric, function, values, count, texts, &hash);
-  if (code != 0) return code;
+/* Finds the child of a metric and copies its variable, or adds the child. `texts` has a text for each label name. */
+static inline int shm_look_up(shm_metric *metric, const char *function, const shm_text *texts, shm_variable *variable) {
+  uint32_t hash = shm_hash_values(metric, texts), place;
   shm_update update = shm_enter_update();
   if (update.updater == NULL) return shm_fail_with(-ENOMEM, function, "thread");
-  shm_child *child =
-      shm_find_child(__atomic_load_n(&metric->children, __ATOMIC_ACQUIRE), texts, count, hash, &place);
+  shm_child *child = shm_find_child(metric, texts, hash, &place);
   if (child != NULL) *variable = child->variable;
   shm_leave_update(&update);
   if (child != NULL) return 0;
-  code = shm_acquire(metric->metrics->publisher);
+  int code = shm_acquire(metric->metrics->publisher);
   if (code != 0) return shm_fail_with(code, function, "label values");
-  child = shm_find_child(metric->children, texts, count, hash, &place); /* another thread may have added it */
+  child = shm_find_child(metric, texts, hash, &place); /* another thread may have added it */
   if (child == NULL) code = shm_add_child(metric, function, texts, hash, &child);
   if (code == 0) *variable = child->variable;
   shm_leave_metric(metric->metrics);
@@ -784,34 +788,39 @@ static inline shm_metric *shm_metric_after(shm_metric *metric, int code, shm_var
   return metric;
 }
 
+/* Looks up the child of a label set. Returns the metric for its handle. */
+static inline shm_metric *shm_look_up_values(shm_metric *metric, const char *function, const char *const *values,
+                                             uint32_t count, shm_variable *variable) {
+  shm_text texts[SHM_LABELS];
+  int code = shm_read_values(metric, function, values, count, texts);
+  if (code == 0) code = shm_look_up(metric, function, texts, variable);
+  return shm_metric_after(metric, code, variable);
+}
+
 /* The functions shm_..._labels_of() take an array of label values; shm_counter_labels() and so on take the values. They
  * return the child of a label set, and add it if it is new. Keep the child: an update then takes no search. */
 static inline shm_counter shm_counter_labels_of(shm_counter counter, const char *const *values, uint32_t count) {
   shm_counter found;
-  int code = shm_look_up(counter.metric, "shm_counter_labels", values, count, &found.variable);
-  found.metric = shm_metric_after(counter.metric, code, &found.variable);
+  found.metric = shm_look_up_values(counter.metric, "shm_counter_labels", values, count, &found.variable);
   return found;
 }
 
 static inline shm_gauge shm_gauge_labels_of(shm_gauge gauge, const char *const *values, uint32_t count) {
   shm_gauge found;
-  int code = shm_look_up(gauge.metric, "shm_gauge_labels", values, count, &found.variable);
-  found.metric = shm_metric_after(gauge.metric, code, &found.variable);
+  found.metric = shm_look_up_values(gauge.metric, "shm_gauge_labels", values, count, &found.variable);
   return found;
 }
 
 static inline shm_histogram shm_histogram_labels_of(shm_histogram histogram, const char *const *values,
                                                     uint32_t count) {
   shm_histogram found;
-  int code = shm_look_up(histogram.metric, "shm_histogram_labels", values, count, &found.variable);
-  found.metric = shm_metric_after(histogram.metric, code, &found.variable);
+  found.metric = shm_look_up_values(histogram.metric, "shm_histogram_labels", values, count, &found.variable);
   return found;
 }
 
 static inline shm_summary shm_summary_labels_of(shm_summary summary, const char *const *values, uint32_t count) {
   shm_summary found;
-  int code = shm_look_up(summary.metric, "shm_summary_labels", values, count, &found.variable);
-  found.metric = shm_metric_after(summary.metric, code, &found.variable);
+  found.metric = shm_look_up_values(summary.metric, "shm_summary_labels", values, count, &found.variable);
   return found;
 }
 
@@ -824,17 +833,20 @@ static inline void shm_remove_children(shm_metric *metric, const shm_child *kept
 }
 
 /* Removes the child with these label values. */
-static inline int shm_metric_remove_of(shm_metric *metric, const char *const *values, uint32_t count) {
-  shm_text texts[SHM_LABELS];
-  uint32_t hash, place;
-  int code = shm_read_values(metric, "shm_metric_remove", values, count, texts, &hash);
-  if (code != 0) return code;
-  code = shm_acquire(metric->metrics->publisher);
-  if (code != 0) return shm_fail_with(code, "shm_metric_remove", "metric");
-  bool is_found = shm_find_child(metric->children, texts, count, hash, &place) != NULL;
+static inline int shm_remove_texts(shm_metric *metric, const char *function, const shm_text *texts) {
+  uint32_t place;
+  int code = shm_acquire(metric->metrics->publisher);
+  if (code != 0) return shm_fail_with(code, function, "metric");
+  bool is_found = shm_find_child(metric, texts, shm_hash_values(metric, texts), &place) != NULL;
   if (is_found) shm_remove_child(metric, place);
   shm_leave_metric(metric->metrics);
-  return is_found ? 0 : shm_fail_with(-ENOENT, "shm_metric_remove", "label values");
+  return is_found ? 0 : shm_fail_with(-ENOENT, function, "label values");
+}
+
+static inline int shm_metric_remove_of(shm_metric *metric, const char *const *values, uint32_t count) {
+  shm_text texts[SHM_LABELS];
+  int code = shm_read_values(metric, "shm_metric_remove", values, count, texts);
+  return code != 0 ? code : shm_remove_texts(metric, "shm_metric_remove", texts);
 }
 
 /* Removes all children. */
@@ -849,22 +861,24 @@ static inline int shm_metric_clear_of(shm_metric *metric) {
 }
 
 /* Sets the labels of an info: its only series has these values. */
-static inline int shm_info_set_of(shm_info info, const char *const *values, uint32_t count) {
-  shm_text texts[SHM_LABELS];
-  uint32_t hash, place;
-  int code = shm_read_values(info.metric, "shm_info_set", values, count, texts, &hash);
-  if (code != 0) return code;
-  shm_publisher *p = info.metric->metrics->publisher;
-  code = shm_acquire(p);
-  if (code != 0) return shm_fail_with(code, "shm_info_set", "info");
-  shm_child *child = shm_find_child(info.metric->children, texts, count, hash, &place);
-  if (child == NULL) code = shm_add_child(info.metric, "shm_info_set", texts, hash, &child);
+static inline int shm_info_set_texts(shm_metric *metric, const char *function, const shm_text *texts) {
+  uint32_t hash = shm_hash_values(metric, texts), place;
+  int code = shm_acquire(metric->metrics->publisher);
+  if (code != 0) return shm_fail_with(code, function, "info");
+  shm_child *child = shm_find_child(metric, texts, hash, &place);
+  if (child == NULL) code = shm_add_child(metric, function, texts, hash, &child);
   if (code == 0) {
     __atomic_store_n(child->variable.ref.value, shm_bits(1), __ATOMIC_RELAXED);
-    shm_remove_children(info.metric, child);
+    shm_remove_children(metric, child);
   }
-  shm_leave_metric(info.metric->metrics);
+  shm_leave_metric(metric->metrics);
   return code;
+}
+
+static inline int shm_info_set_of(shm_info info, const char *const *values, uint32_t count) {
+  shm_text texts[SHM_LABELS];
+  int code = shm_read_values(info.metric, "shm_info_set", values, count, texts);
+  return code != 0 ? code : shm_info_set_texts(info.metric, "shm_info_set", texts);
 }
 
 #ifdef __cplusplus

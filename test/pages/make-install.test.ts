@@ -20,6 +20,7 @@ describe('make install in sdk/c', () => {
   const ALL = [
     'include/shm_metrics.h',
     'include/shm_publisher.h',
+    'include/shm_publisher.hpp',
     'include/shm_updates.h',
     'share/pkgconfig/shm_publisher.pc',
   ];

@@ -1,0 +1,267 @@
+// Metrics with labels for C++17: shm_metrics.h with RAII, std::string_view and exceptions.
+//
+//   shm::metrics metrics{"shop-1", "shop"}; // server key and application; visible now, with a heartbeat of its own
+//   shm::counter requests = metrics.counter("shop_requests_total", "Requests.", {"code", "method"});
+//   shm::counter ok = requests.labels("200", "get"); // look it up once, and keep it
+//   ok.inc();
+//
+// INCLUDE THIS HEADER FIRST, as shm_publisher.h says. Metrics and children are small values that may be copied, and be
+// used by all threads, until the `shm::metrics` object ends. Updates return whether they stored the value: not for a
+// child that was removed or not published for lack of room, in a forked child, or in a signal handler that interrupted
+// an update of the same histogram or summary. Wrong arguments throw shm::error, whose text is that of shm_last_error().
+#ifndef SHM_PUBLISHER_HPP
+#define SHM_PUBLISHER_HPP
+
+#include "shm_metrics.h"
+
+#if defined(__GNUC__) && !defined(SHM_PUBLISHER_WARNINGS)
+#pragma GCC system_header
+#endif
+
+#include <cstdint>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace shm {
+
+// A failed call. code() is a negative errno value.
+class error : public std::runtime_error {
+ public:
+  explicit error(int code) : std::runtime_error(shm_last_error()), code_(code) {}
+  int code() const noexcept { return code_; }
+
+ private:
+  int code_;
+};
+
+namespace detail {
+
+// Throws for errors of the program. Returns whether the call had its effect.
+inline bool stored(int code) {
+  if (code == -EINVAL || code == -ENOMEM) throw error(code);
+  return code == 0;
+}
+
+// The label values of a call.
+template <std::size_t Count>
+struct label_texts {
+  shm_text texts[Count == 0 ? 1 : Count];
+
+  label_texts(const shm_metric *metric, const char *function, const std::string_view *values) {
+    stored(shm_check_values(metric, function, static_cast<std::uint32_t>(Count)));
+    for (std::size_t i = 0; i < Count; i++) {
+      if (values[i].find('\0') != std::string_view::npos || values[i].size() > SHM_SERIES_BYTES)
+        throw error(shm_fail(-EINVAL, "%s: label values of metric %q: found a zero byte, or more than %u bytes, allowed: text",
+                             function, metric->name, static_cast<std::uint64_t>(SHM_SERIES_BYTES)));
+      texts[i].bytes = values[i].data() == nullptr ? "" : values[i].data();
+      texts[i].length = static_cast<std::uint32_t>(values[i].size());
+    }
+  }
+};
+
+// What all metrics with children share. `Handle` is the handle in C.
+template <typename Metric, typename Handle>
+class labelled {
+ public:
+  explicit labelled(const Handle &handle) : handle_(handle) {}
+
+  // Returns the child of a label set, and adds it if it is new. Keep it: an update then takes no search.
+  template <typename... Values>
+  Metric labels(const Values &...values) const {
+    const std::string_view views[] = {std::string_view(values)...};
+    const label_texts<sizeof...(Values)> read(handle_.metric, "labels", views);
+    Handle found;
+    const int code = shm_look_up(handle_.metric, "labels", read.texts, &found.variable);
+    found.metric = shm_metric_after(handle_.metric, code, &found.variable);
+    if (found.metric == nullptr) throw error(code);
+    return Metric(found);
+  }
+
+  // Removes the child of a label set. Returns whether there was one.
+  template <typename... Values>
+  bool remove(const Values &...values) const {
+    const std::string_view views[] = {std::string_view(values)...};
+    const label_texts<sizeof...(Values)> read(handle_.metric, "remove", views);
+    return stored(shm_remove_texts(handle_.metric, "remove", read.texts));
+  }
+
+  // Removes all children.
+  bool clear() const { return stored(shm_metric_clear_of(handle_.metric)); }
+
+  const Handle &handle() const noexcept { return handle_; }
+
+ protected:
+  Handle handle_;
+};
+
+// Observes the duration of a scope.
+template <typename Metric>
+class scope_timer {
+ public:
+  explicit scope_timer(const Metric &metric) : metric_(metric), timer_(shm_timer_start()) {}
+  scope_timer(const scope_timer &) = delete;
+  scope_timer &operator=(const scope_timer &) = delete;
+  ~scope_timer() { metric_.observe_quietly(shm_timer_seconds(timer_)); }
+
+ private:
+  Metric metric_;
+  shm_timer timer_;
+};
+
+}  // namespace detail
+
+class counter : public detail::labelled<counter, shm_counter> {
+ public:
+  using labelled::labelled;
+  bool inc() const { return detail::stored(shm_counter_inc(handle_)); }
+  bool add(std::uint64_t amount) const { return detail::stored(shm_counter_add(handle_, amount)); }
+};
+
+class gauge : public detail::labelled<gauge, shm_gauge> {
+ public:
+  using labelled::labelled;
+  bool set(double value) const { return detail::stored(shm_gauge_set(handle_, value)); }
+  bool inc() const { return detail::stored(shm_gauge_inc(handle_)); }
+  bool dec() const { return detail::stored(shm_gauge_dec(handle_)); }
+  bool add(double amount) const { return detail::stored(shm_gauge_add(handle_, amount)); }
+};
+
+class histogram : public detail::labelled<histogram, shm_histogram> {
+ public:
+  using labelled::labelled;
+  bool observe(double value) const { return detail::stored(shm_histogram_observe(handle_, value)); }
+  // auto timer = duration.time(); observes the seconds until the end of the scope.
+  [[nodiscard]] detail::scope_timer<histogram> time() const { return detail::scope_timer<histogram>(*this); }
+  void observe_quietly(double value) const noexcept { shm_histogram_observe(handle_, value); }
+};
+
+class summary : public detail::labelled<summary, shm_summary> {
+ public:
+  using labelled::labelled;
+  bool observe(double value) const { return detail::stored(shm_summary_observe(handle_, value)); }
+  [[nodiscard]] detail::scope_timer<summary> time() const { return detail::scope_timer<summary>(*this); }
+  void observe_quietly(double value) const noexcept { shm_summary_observe(handle_, value); }
+};
+
+class info {
+ public:
+  explicit info(const shm_info &handle) : handle_(handle) {}
+
+  // Sets the labels: the only series has these values.
+  template <typename... Values>
+  bool set(const Values &...values) const {
+    const std::string_view views[] = {std::string_view(values)...};
+    const detail::label_texts<sizeof...(Values)> read(handle_.metric, "set", views);
+    return detail::stored(shm_info_set_texts(handle_.metric, "set", read.texts));
+  }
+
+  const shm_info &handle() const noexcept { return handle_; }
+
+ private:
+  shm_info handle_;
+};
+
+// Further options of a metric.
+struct metric_options {
+  std::string unit = {};
+  std::uint32_t max_children = 0; // 0: the default, 1,000
+};
+
+using label_names = std::initializer_list<std::string_view>;
+
+// The metrics of a program, and the segment that has them. The destructor closes the segment.
+class metrics {
+ public:
+  metrics(const std::string &server_key, const std::string &app) {
+    shm_options options = shm_options_default();
+    options.server_key = server_key.c_str();
+    open(options, app);
+  }
+
+  metrics(const shm_options &options, const std::string &app) { open(options, app); }
+  metrics(const metrics &) = delete;
+  metrics &operator=(const metrics &) = delete;
+  metrics(metrics &&other) noexcept : metrics_(std::exchange(other.metrics_, nullptr)) {}
+  metrics &operator=(metrics &&other) noexcept {
+    if (this != &other) {
+      close();
+      metrics_ = std::exchange(other.metrics_, nullptr);
+    }
+    return *this;
+  }
+  ~metrics() { close(); }
+
+  // Closes the segment before the destructor does. Use no metric afterwards.
+  void close() noexcept { shm_metrics_close(std::exchange(metrics_, nullptr)); }
+
+  // Stores a heartbeat, if the options have `no_heartbeat_thread`.
+  void heartbeat() const noexcept { shm_metrics_heartbeat(metrics_); }
+
+  // Counts from 0. The name should end in "_total".
+  shm::counter counter(std::string_view name, std::string_view help, label_names labels = {},
+                       const metric_options &options = {}) const {
+    return shm::counter(declare(shm_counter_new, name, help, labels, {}, options));
+  }
+
+  shm::gauge gauge(std::string_view name, std::string_view help, label_names labels = {},
+                   const metric_options &options = {}) const {
+    return shm::gauge(declare(shm_gauge_new, name, help, labels, {}, options));
+  }
+
+  // `buckets` are upper bounds without +Inf, ascending; none means .005 .01 .025 .05 .1 .25 .5 1 2.5 5 10.
+  shm::histogram histogram(std::string_view name, std::string_view help, label_names labels = {},
+                           const std::vector<double> &buckets = {}, const metric_options &options = {}) const {
+    return shm::histogram(declare(shm_histogram_new, name, help, labels, buckets, options));
+  }
+
+  // Has a count and a sum, without quantiles.
+  shm::summary summary(std::string_view name, std::string_view help, label_names labels = {},
+                       const metric_options &options = {}) const {
+    return shm::summary(declare(shm_summary_new, name, help, labels, {}, options));
+  }
+
+  // Has the name with "_info" at its end.
+  shm::info info(std::string_view name, std::string_view help, label_names labels) const {
+    return shm::info(declare(shm_info_new, name, help, labels, {}, {}));
+  }
+
+  shm_metrics *handle() const noexcept { return metrics_; }
+
+ private:
+  void open(const shm_options &options, const std::string &app) {
+    const int code = shm_metrics_open(&options, app.c_str(), &metrics_);
+    if (code != 0) throw error(code);
+  }
+
+  template <typename Handle>
+  Handle declare(Handle (*make)(shm_metrics *, const shm_metric_options *), std::string_view name,
+                 std::string_view help, label_names labels, const std::vector<double> &buckets,
+                 const metric_options &more) const {
+    const std::string own_name(name), own_help(help);
+    const std::vector<std::string> names(labels.begin(), labels.end());
+    shm_metric_options options = {};
+    options.name = own_name.c_str();
+    options.help = own_help.c_str();
+    options.unit = more.unit.c_str();
+    options.max_children = more.max_children;
+    options.buckets = buckets.empty() ? nullptr : buckets.data();
+    options.bucket_count = static_cast<std::uint32_t>(buckets.size());
+    if (names.size() > SHM_LABELS)
+      throw error(shm_fail(-EINVAL, "label_names of metric %q: found %u, allowed: at most %u", options.name,
+                           static_cast<std::uint64_t>(names.size()), static_cast<std::uint64_t>(SHM_LABELS)));
+    for (std::size_t i = 0; i < names.size(); i++) options.label_names[i] = names[i].c_str();
+    const Handle made = make(metrics_, &options);
+    if (made.metric == nullptr) throw error(shm_error_of_thread.code);
+    return made;
+  }
+
+  shm_metrics *metrics_ = nullptr;
+};
+
+}  // namespace shm
+
+#endif
