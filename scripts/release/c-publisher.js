@@ -1,29 +1,36 @@
-// Prepares the C publisher in a release: sets its version for pkg-config, and copies its files to the folders where
-// compilers look.
+// Prepares the C publisher in a release: states its version, and copies its files to the folders where compilers,
+// pkg-config and CMake look.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const HEADERS = ['shm_publisher.h', 'shm_updates.h', 'shm_metrics.h', 'shm_publisher.hpp'].map(
-  (name) => `sdk/c/${name}`,
-);
-const PC = 'sdk/c/shm_publisher.pc';
+const SOURCES = 'sdk/c';
 
-/** Writes the version of the release into the pkg-config file in `target`. */
+/** The files by the folder that gets them, below a prefix. */
+const FILES = {
+  include: ['shm_publisher.h', 'shm_updates.h', 'shm_metrics.h', 'shm_publisher.hpp'],
+  'share/pkgconfig': ['shm_publisher.pc'],
+  'share/cmake/shm_publisher': ['shm_publisherConfig.cmake', 'shm_publisherConfigVersion.cmake'],
+};
+
+/** The files that state the version, and the text around it. */
+const VERSIONS = {
+  'shm_publisher.pc': /^(Version: )(.*)()$/m,
+  'shm_publisherConfigVersion.cmake': /^(set\(PACKAGE_VERSION ")(.*)("\))$/m,
+  'meson.build': /^(project\(.*version: ')([^']*)(')/m,
+};
+
+/** Writes the version of the release into the files of build tools in `target`. */
 export function stateVersion(target, { version }) {
-  const text = readFileSync(join(target, PC), 'utf8');
-  writeFileSync(join(target, PC), text.replace(/^Version: .*$/m, `Version: ${version}`));
+  for (const [name, pattern] of Object.entries(VERSIONS)) {
+    const file = join(target, SOURCES, name);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(pattern, `$1${version}$3`));
+  }
 }
 
-/**
- * Copies the headers into `include` and the pkg-config file into `share/pkgconfig`, the usual folders below a
- * prefix.
- */
+/** Copies the files into the usual folders below a prefix. */
 export function placeCPublisher(target) {
-  for (const [file, folder] of [
-    ...HEADERS.map((header) => [header, 'include']),
-    [PC, 'share/pkgconfig'],
-  ]) {
+  for (const [folder, names] of Object.entries(FILES)) {
     mkdirSync(join(target, folder), { recursive: true });
-    cpSync(join(target, file), join(target, folder, file.replace(/.*\//, '')));
+    for (const name of names) cpSync(join(target, SOURCES, name), join(target, folder, name));
   }
 }
