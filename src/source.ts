@@ -12,6 +12,8 @@ export interface DeclaredMetric {
    * `object`.
    */
   readonly labels: Readonly<Record<string, string>>;
+  /** The finite bounds of a histogram as the label `le` shows them; by default the numbers of the schema. */
+  readonly bounds?: readonly string[];
 }
 
 /** The metadata of a variable, as its publisher states it. Many variables share one declaration. */
@@ -226,6 +228,8 @@ export type PublisherState = (typeof PUBLISHER_STATES)[number];
 export interface Verdict {
   readonly state: PublisherState;
   readonly reason: string;
+  /** Whether the format leaves something out; then the reason names the first of it. */
+  readonly isPartial?: boolean;
   /** Seconds since the publisher's last heartbeat; undefined for a publisher without heartbeats. */
   readonly heartbeatAgeSeconds?: number;
 }

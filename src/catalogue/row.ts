@@ -57,7 +57,12 @@ export type RowOutput = readonly Series[] | ValueReference | 'unchanged';
 
 /** The bounds of a histogram or the quantiles of a summary, in the unit of the metric. */
 export type BoundsOrQuantiles =
-  | { readonly type: 'histogram'; readonly bounds: readonly number[] }
+  | {
+      readonly type: 'histogram';
+      readonly bounds: readonly number[];
+      /** The bounds as the label `le` shows them, if not as numbers. */
+      readonly texts?: readonly string[] | undefined;
+    }
   | { readonly type: 'summary'; readonly quantiles: readonly number[] };
 
 /** What a row can read of an object while the row makes the series of one variable. */

@@ -1,6 +1,8 @@
 // The parsed keys of all files. Equal keys of many processes are parsed and kept once.
 import { MAX_KEY_BYTES, parseKey } from './entry-key.js';
 import type { EntryKey } from './entry-key.js';
+import type { Bucket } from './merged-series.js';
+import { pythonFloat } from './python-float.js';
 
 /** A key that entries of files have. */
 export interface SharedKey {
@@ -11,8 +13,7 @@ export interface SharedKey {
   readonly labelsText: string;
   /** The upper bound, and the other labels with their text, if the labels have a valid bound. */
   readonly bucket:
-    | { readonly bound: number; readonly labels: EntryKey['labels']; readonly labelsText: string }
-    | undefined;
+    (Bucket & { readonly labels: EntryKey['labels']; readonly labelsText: string }) | undefined;
   /** The labels without `pid`, and their text: the libraries replace or drop a label of this name of a gauge. */
   readonly gauge: { readonly labels: EntryKey['labels']; readonly labelsText: string };
   /** The number of entries with this key. */
@@ -56,13 +57,15 @@ export class KeyTable {
 
 function newKey(text: string, parsed: EntryKey | string): SharedKey {
   const labels = typeof parsed === 'string' ? {} : parsed.labels;
-  const { le, ...others } = labels;
+  const { le = '', ...others } = labels;
   const ofGauge = Object.fromEntries(Object.entries(labels).filter(([name]) => name !== 'pid'));
-  const bound = le === undefined ? undefined : boundOf(le);
+  const bound = boundOf(le);
+  const isPython = typeof parsed !== 'string' && parsed.dialect === 'python';
+  const shownBound = isPython && bound !== undefined ? pythonFloat(bound) : le;
   return {
     ...{ text, parsed, uses: 0 },
     labelsText: labelsTextOf(labels),
-    bucket: bound === undefined ? undefined : { bound, ...withText(others) },
+    bucket: bound === undefined ? undefined : { bound, le: shownBound, ...withText(others) },
     gauge: withText(ofGauge),
   };
 }

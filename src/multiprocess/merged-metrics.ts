@@ -272,7 +272,7 @@ function placeOf(
       return suffix === '_sum' ? place('sum') : undefined;
     case 'histogram':
       if (suffix === '_bucket' && bucket !== undefined)
-        return { metric: family, part: bucket.bound, ...bucket };
+        return { metric: family, part: bucket, ...bucket };
       if (suffix === '_count' && dialect === 'ruby') return place('count');
       return suffix === '_sum' ? place('sum') : undefined;
     default:

@@ -7,8 +7,14 @@ import type { NumberRule } from './folded-number.js';
 /** A number of a series. */
 export type SeriesNumber = FoldedNumber<MergedSeries>;
 
-/** Which number of a series it is. A number is the upper bound of a bucket. */
-export type SeriesPart = 'value' | 'sum' | 'count' | number;
+/** A bucket of a histogram: its upper bound, and the same as text. */
+export interface Bucket {
+  readonly bound: number;
+  readonly le: string;
+}
+
+/** Which number of a series it is. */
+export type SeriesPart = 'value' | 'sum' | 'count' | Bucket;
 
 export interface SeriesFacts {
   /** The name of the series: the metric, and the labels as JSON. */
@@ -69,8 +75,9 @@ export abstract class MergedSeries {
   protected showFrame(
     frame: Exclude<Frame, { type: 'string' }>,
     schema: readonly number[] = [],
+    bounds: readonly string[] = [],
   ): void {
-    const variable = this.#shown(frame.type, 'unknown', schema);
+    const variable = this.#shown(frame.type, 'unknown', schema, bounds);
     this.#place.source.setFrame(variable, frame);
     this.#place.source.slots.setSynced(variable.slot, true);
   }
@@ -80,6 +87,7 @@ export abstract class MergedSeries {
     type: Declaration['type'],
     kind: Declaration['kind'],
     schema: readonly number[] = [],
+    bounds: readonly string[] = [],
   ): Variable {
     if (this.#variable !== undefined && isSame(this.#variable.schema, schema))
       return this.#variable;
@@ -88,7 +96,7 @@ export abstract class MergedSeries {
     const { name, metric, help, labels } = this.facts;
     return (this.#variable = source.addVariable(this.#writer, object, {
       ...{ name, type, kind, unit: '', help, schema },
-      metric: { name: metric, help, labels },
+      metric: { name: metric, help, labels, bounds },
     }));
   }
 }
@@ -150,14 +158,22 @@ export class SummarySeries extends MergedSeries {
 /** The maximum number of finite bounds of a histogram. */
 export const MAX_BOUNDS = 512;
 
+/** The finite bounds of a histogram in order, as numbers and as texts. */
+interface Bounds {
+  readonly schema: readonly number[];
+  readonly texts: readonly string[];
+}
+
 export class HistogramSeries extends MergedSeries {
   readonly #sum: SeriesNumber = new FoldedNumber<MergedSeries>(this, 'count');
   /** The counts by upper bound. */
   readonly #buckets = new Map<number, SeriesNumber>();
+  /** The bounds as the library writes them. Of several texts, such as 1 and 1.0, the first counts. */
+  readonly #texts = new Map<number, string>();
   /** Whether each count includes those of the buckets before. */
   readonly #isCumulative: boolean;
-  /** The bounds in order, without +Inf; undefined after a bucket was added or removed. */
-  #bounds: readonly number[] | undefined;
+  /** Undefined after a bucket was added or removed. */
+  #bounds: Bounds | undefined;
 
   constructor(facts: SeriesFacts, place: SeriesPlace, isCumulative: boolean) {
     super(facts, place);
@@ -170,15 +186,16 @@ export class HistogramSeries extends MergedSeries {
   }
 
   number(part: SeriesPart): SeriesNumber | undefined {
-    return typeof part === 'number' ? this.#bucket(part) : this.#sum;
+    return typeof part === 'object' ? this.#bucket(part) : this.#sum;
   }
 
-  #bucket(bound: number): SeriesNumber | undefined {
+  #bucket({ bound, le }: Bucket): SeriesNumber | undefined {
     let bucket = this.#buckets.get(bound);
     if (bucket === undefined) {
       if (this.#buckets.size > MAX_BOUNDS) return undefined;
       bucket = new FoldedNumber<MergedSeries>(this, 'count');
       this.#buckets.set(bound, bucket);
+      this.#texts.set(bound, le);
       this.#bounds = undefined;
     }
     return bucket;
@@ -187,7 +204,10 @@ export class HistogramSeries extends MergedSeries {
   show(): string | undefined {
     for (const [bound, bucket] of this.#buckets) {
       foldChanged(bucket);
-      if (bucket.isEmpty && this.#buckets.delete(bound)) this.#bounds = undefined;
+      if (!bucket.isEmpty) continue;
+      this.#buckets.delete(bound);
+      this.#texts.delete(bound);
+      this.#bounds = undefined;
     }
     const sum = foldChanged(this.#sum);
     const total = this.#buckets.get(Infinity)?.value;
@@ -196,10 +216,11 @@ export class HistogramSeries extends MergedSeries {
       this.hide();
       return undefined;
     }
-    this.#bounds ??= [...this.#buckets.keys()].filter(Number.isFinite).sort((a, b) => a - b);
-    const counts = new BigUint64Array(this.#bounds.length + 1);
+    this.#bounds ??= this.#sorted();
+    const { schema, texts } = this.#bounds;
+    const counts = new BigUint64Array(schema.length + 1);
     let last = 0;
-    for (const [at, bound] of [...this.#bounds, Infinity].entries()) {
+    for (const [at, bound] of [...schema, Infinity].entries()) {
       const count = this.#buckets.get(bound)?.value ?? total;
       if (!isCount(count)) {
         this.hide();
@@ -210,8 +231,13 @@ export class HistogramSeries extends MergedSeries {
       counts[at] = BigInt(own);
       last = this.#isCumulative ? Math.max(count, last) : count;
     }
-    this.showFrame({ type: 'histogram', counts, sum }, this.#bounds);
+    this.showFrame({ type: 'histogram', counts, sum }, schema, texts);
     return undefined;
+  }
+
+  #sorted(): Bounds {
+    const schema = [...this.#buckets.keys()].filter(Number.isFinite).sort((a, b) => a - b);
+    return { schema, texts: schema.map((bound) => this.#texts.get(bound) ?? String(bound)) };
   }
 }
 

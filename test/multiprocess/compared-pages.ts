@@ -4,7 +4,7 @@ import { samplesOf, seriesKey } from '../end-to-end/page.js';
 export interface Family {
   readonly type: string;
   readonly help: string;
-  /** The values by `seriesKey`; the label `le` is a number. */
+  /** The values by `seriesKey`. */
   readonly series: Map<string, number>;
 }
 export type Families = ReadonlyMap<string, Family>;
@@ -27,16 +27,27 @@ export function familiesOf(page: string): Map<string, Family> {
     for (const sample of samplesOf(line)) {
       if (series === undefined || !sample.name.startsWith(name))
         throw new Error(`${sample.name} is outside its family: ${line}`);
-      const { le } = sample.labels;
-      const labels =
-        le === undefined ? sample.labels : { ...sample.labels, le: String(numberOf(le)) };
-      const key = seriesKey(sample.name, labels);
+      const key = seriesKey(sample.name, sample.labels);
       if (series.has(key)) throw new Error(`${key} is there twice`);
       series.set(key, numberOf(sample.value));
     }
   }
   return families;
 }
+
+/** The families with each label `le` as the text of its number: libraries write 1 or 1.0. */
+export const withNumericBounds = (families: Families): Families =>
+  new Map(
+    [...families].map(([name, family]) => {
+      const series = [...family.series].map(([key, value]) => {
+        const at = key.indexOf('{');
+        const { le, ...others } = JSON.parse(key.slice(at)) as Record<string, string>;
+        const labels = le === undefined ? others : { ...others, le: String(numberOf(le)) };
+        return [seriesKey(key.slice(0, at), labels), value] as const;
+      });
+      return [name, { ...family, series: new Map(series) }];
+    }),
+  );
 
 const unescaped = (text: string): string =>
   text.replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c));

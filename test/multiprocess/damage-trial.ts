@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '#app/errors.js';
 import type { Random } from '#app/simulator/course.js';
+import { withNumericBounds } from './compared-pages.js';
 import { DamagedDirectory, damaged } from './file-damage.js';
 import { makeMemoryFolder } from './memory-folder.js';
 import { writeBytes } from './metric-directory.js';
@@ -40,7 +41,7 @@ export function tryDamage(
     const directories = RECORDED_DIRECTORIES.map((recorded) => {
       const path = extractRecorded(recorded, join(folder, recorded.name));
       for (const name of readdirSync(path)) shrink(join(path, name));
-      return new DamagedDirectory(path, recorded.dialect, shownFamilies(path));
+      return new DamagedDirectory(path, recorded.dialect, withNumericBounds(shownFamilies(path)));
     });
     for (let tried = 0; tried < count; tried++) {
       const directory = directories[tried % directories.length];
@@ -70,7 +71,8 @@ function tryOne(directory: DamagedDirectory, name: string, bytes: Buffer, wasOpe
   const read = (version: Buffer, moment: string): void => {
     directory.write(name, version);
     versions.push(version);
-    const found = directory.judge(name, versions, applicationFamilies(pageOf(poller).page));
+    const families = withNumericBounds(applicationFamilies(pageOf(poller).page));
+    const found = directory.judge(name, versions, families);
     right += found.right;
     for (const each of found.wrong) wrong.push(`${moment}: ${each}`);
   };

@@ -165,9 +165,9 @@ const ROWS: readonly Row[] = [
       'histogram_2.db': histogram(sum(4), bucket('2.0', 1), bucket('+Inf', 1)),
     },
     shows: {
-      'lat_bucket{"le":"1"}': 1,
-      'lat_bucket{"le":"2"}': 2,
-      'lat_bucket{"le":"Infinity"}': 4,
+      'lat_bucket{"le":"1.0"}': 1,
+      'lat_bucket{"le":"2.0"}': 2,
+      'lat_bucket{"le":"+Inf"}': 4,
       'lat_count{}': 4,
       'lat_sum{}': 7,
     },

@@ -32,14 +32,11 @@ export function distributionRow(fields: RowFields, variable: string, conversion:
 
 const shapeOf = (
   type: BoundsOrQuantiles['type'],
-  { schema }: Variable,
+  { schema, declaration }: Variable,
   conversion: Conversion,
-): BoundsOrQuantiles =>
-  type === 'summary'
-    ? { type, quantiles: schema }
-    : {
-        type,
-        bounds: schema
-          .map((bound) => convert(bound, conversion))
-          .filter((bound) => bound !== Infinity),
-      };
+): BoundsOrQuantiles => {
+  if (type === 'summary') return { type, quantiles: schema };
+  const converted = schema.map((bound) => convert(bound, conversion));
+  const bounds = converted.filter((bound) => bound !== Infinity);
+  return { type, bounds, texts: declaration.metric?.bounds };
+};

@@ -37,9 +37,9 @@ export class Distribution {
     const value = (index: number, opcode: number) => ({ address: this.#cell(index), opcode });
     const steps: readonly Series[] =
       shape.type === 'histogram'
-        ? [...shape.bounds, Infinity].map((le, i) => ({
+        ? [...shape.bounds, Infinity].map((bound, i) => ({
             suffix: '_bucket',
-            labels: { le },
+            labels: { le: shape.texts?.[i] ?? bound },
             value: value(i, OPCODE.u64),
           }))
         : shape.quantiles.map((quantile, i) => ({
