@@ -13,6 +13,7 @@ import type {
   StructureChange,
   StructureChanges,
   Variable,
+  Verdict,
 } from '../model.js';
 
 /** The default number of slots per slab. Readers copy multiples of this number, so no read splits a slab. */
@@ -155,18 +156,21 @@ export const gauge = (
 });
 
 /**
- * The reason of a `live` verdict: how many segments or JVMs are shown, how many are left out, and why the first of
- * these is left out.
+ * A `live` verdict, whose reason states how many segments, JVMs or files are shown, how many are left out, and the first
+ * refusal.
  */
-export const shownReason = (
+export function liveVerdict(
   count: number,
   [singular, plural]: readonly [string, string],
   refusals: readonly string[],
-): string => {
+  leftOut = refusals.length,
+): Verdict {
   const shown = `${pluralize(count, `${singular} is`, `${plural} are`)} shown`;
   const [first] = refusals;
-  return first === undefined ? shown : `${shown}, ${refusals.length} left out: ${first}`;
-};
+  if (first === undefined) return { state: 'live', reason: shown };
+  const all = leftOut === 0 ? shown : `${shown}, ${leftOut} left out`;
+  return { state: 'live', reason: `${all}: ${first}`, isPartial: true };
+}
 
 /** The maximum number of changes that one call of `readChanges` returns. */
 const SLICE = 8192;

@@ -204,6 +204,7 @@ export function unreadableReason(error: unknown): string {
   if (error instanceof Fault) return error.message;
   if (isForbidden(error)) return 'cannot be read: the user of the exporter lacks permission';
   if (codeOf(error) === 'ELOOP') return 'is a link';
+  if (codeOf(error) === 'ENOTDIR') return 'is a link or not a directory';
   return `cannot be read: ${messageOf(error)}`;
 }
 

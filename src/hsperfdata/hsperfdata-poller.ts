@@ -7,7 +7,7 @@ import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { ContainerFileFinder, HostFileFinder } from './jvm-discovery.js';
 import { CLOCKS, DirectoryWatch } from '../foreign/directory-listing.js';
 import { JvmTracker } from './jvm-tracker.js';
-import { PolledSource, gauge, shownReason } from '../foreign/polled-source.js';
+import { PolledSource, gauge, liveVerdict } from '../foreign/polled-source.js';
 import type { Clocks } from '../foreign/directory-listing.js';
 import { trusting } from '../foreign/verified-file.js';
 import { HSPERFDATA_APP } from './settings.js';
@@ -88,10 +88,7 @@ export class HsperfdataPoller implements Poller {
     const { changes, hasMore } = this.#source.readChanges();
     return {
       serverKey: this.#serverKey,
-      publisher: {
-        state: 'live',
-        reason: shownReason(this.#jvms.count, ['JVM', 'JVMs'], refusals),
-      },
+      publisher: liveVerdict(this.#jvms.count, ['JVM', 'JVMs'], refusals),
       warnings: [...this.#jvms.warnings, ...truncations],
       source: this.#source,
       changes,

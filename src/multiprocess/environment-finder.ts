@@ -5,7 +5,7 @@ import { namesIn } from '../foreign/directory-listing.js';
 import { linkOf } from '../foreign/processes.js';
 import { pathOf } from '../foreign/verified-file.js';
 import type { FoundDirectory } from './directory-finder.js';
-import { isDirectoryPath } from './settings.js';
+import { directoryIn } from './settings.js';
 
 /** The time between two walks through all processes, in milliseconds. */
 const WALK_EVERY_MS = 10_000;
@@ -43,8 +43,8 @@ export class EnvironmentFinder {
     for (const pid of this.#pids()) {
       yield PROCESS_STEPS;
       const environment = this.#environmentOf(pid);
-      const path = valueOf(environment, ...VARIABLES);
-      if (path === undefined || !isDirectoryPath(path)) continue;
+      const path = directoryIn(valueOf(environment, ...VARIABLES) ?? '');
+      if (path === undefined) continue;
       const space = linkOf(`${this.#proc}/${pid}/ns/mnt`);
       if (space === undefined) continue;
       const key = `${space} ${path}`;

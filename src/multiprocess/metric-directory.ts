@@ -74,7 +74,7 @@ const OWN = {
   ),
   leftOutEntries: ownGauge(
     'left_out_entries',
-    'Entries of metric files that are no valid series, and metrics that clash with another one.',
+    'Entries of metric files that are no valid series, and metrics that clash with another one of the directory.',
   ),
 };
 
@@ -109,6 +109,7 @@ export class MetricDirectory {
   #device: MappedFile['device'];
   #rounds = 0;
   #hasManyDead = false;
+  #counts = { shown: 0, leftOut: 0 };
   #listed: DirectoryNames | undefined;
   /** Whether names were added or removed since the last round. */
   #isNewList = false;
@@ -158,9 +159,9 @@ export class MetricDirectory {
     }
   }
 
-  /** The number of files. */
-  get size(): number {
-    return this.#files.size;
+  /** The numbers of files that the last report counted. */
+  get counts(): { readonly shown: number; readonly leftOut: number } {
+    return this.#counts;
   }
 
   /**
@@ -211,6 +212,10 @@ export class MetricDirectory {
     }
     for (const [name, fault] of this.#foreign) refusals.push(`${this.#path}/${name} ${fault}`);
     const leftOutFiles = refusals.length;
+    this.#counts = {
+      shown: own.files + this.#foreign.size - leftOutFiles,
+      leftOut: leftOutFiles,
+    };
     if (this.#listed?.isTruncated === true) refusals.push(truncationWarning(this.#path));
     for (const [name, { values }] of this.#files)
       if (values.leftOut > 0) refusals.push(`${this.#path}/${name}: ${values.refusal}`);

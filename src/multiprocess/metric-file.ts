@@ -82,7 +82,9 @@ export function* readingChain(
   // A writer of the Ruby dialect may leave holes.
   const entries = short ?? (fits(8) ? yield* entriesFrom(bytes, start, 8, true) : undefined);
   if (entries === undefined)
-    throw corrupt(`has entries that do not end at its ${bytes.length} used bytes`);
+    throw corrupt(
+      `has an entry whose key is no JSON array, or entries that do not end at its ${bytes.length} used bytes`,
+    );
   return { stride: 8, entries };
 }
 

@@ -3,13 +3,14 @@ import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import { CLOCKS } from '../foreign/directory-listing.js';
 import type { Clocks } from '../foreign/directory-listing.js';
-import { PolledSource, Slots, shownReason } from '../foreign/polled-source.js';
+import { PolledSource, Slots, liveVerdict } from '../foreign/polled-source.js';
 import type { PolledObject, SlotWriter } from '../foreign/polled-source.js';
 import { maxDescriptors } from '../foreign/processes.js';
 import { isGone, unreadableReason } from '../foreign/verified-file.js';
 import { NO_DROPS, resultWithoutSource } from '../streams/poller.js';
 import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { codeOf, messageOf } from '../errors.js';
+import type { Verdict } from '../model.js';
 import { DirectoryFinder } from './directory-finder.js';
 import type { FoundDirectory } from './directory-finder.js';
 import { EnvironmentFinder } from './environment-finder.js';
@@ -109,7 +110,7 @@ export class MultiprocessPoller implements Poller {
     const { changes, hasMore } = source.readChanges();
     return {
       serverKey: this.#serverKey,
-      publisher: { state: 'live', reason: this.#reason(tree) },
+      publisher: this.#verdict(tree),
       warnings: [
         ...this.#replacements(tree),
         ...[...tree.directories.values()].map(({ warning }) => warning).filter(Boolean),
@@ -245,11 +246,17 @@ export class MultiprocessPoller implements Poller {
     return { context, directories: new Map() };
   }
 
-  #reason(tree: Tree): string {
-    let files = 0;
-    for (const { size } of tree.directories.values()) files += size;
-    const shown = shownReason(files, ['metric file', 'metric files'], this.#refusals);
-    return [shown, ...this.#replacements(tree)].join('; ');
+  #verdict(tree: Tree): Verdict {
+    const files = { shown: 0, leftOut: 0 };
+    for (const { counts } of tree.directories.values()) {
+      files.shown += counts.shown;
+      files.leftOut += counts.leftOut;
+    }
+    const nouns = ['metric file', 'metric files'] as const;
+    const verdict = liveVerdict(files.shown, nouns, this.#refusals, files.leftOut);
+    const replaced = this.#replacements(tree);
+    if (replaced.length === 0) return verdict;
+    return { ...verdict, reason: [verdict.reason, ...replaced].join('; '), isPartial: true };
   }
 
   /** Sentences about open directories that replaced others. */

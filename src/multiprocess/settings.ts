@@ -1,18 +1,26 @@
 // The settings of a target whose format is multiprocess.
 import type { Path } from '../document/document.js';
-import { flag, list, oneOf, text } from '../rules/rule.js';
+import { flag, list, oneOf, rule, text } from '../rules/rule.js';
 import type { ReportProblem } from '../rules/rule.js';
 import { optional, reportMissing } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
 const PATH = /^(?=.{2,1024}$)(?!.*\*.*\*)(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/]+)+$/u;
-const directory = text(
-  PATH,
+const directory = rule(
+  'string',
   'an absolute path without "." or ".." as a part, with "*" at most once',
+  (raw) => (typeof raw === 'string' ? pathIn(raw) : undefined),
 );
 
-/** Whether a path names one directory. */
-export const isDirectoryPath = (path: string): boolean => PATH.test(path) && !path.includes('*');
+/** The path without slashes at its end; undefined if it is not allowed. */
+function pathIn(text: string): string | undefined {
+  const path = text.replace(/\/+$/, '');
+  return PATH.test(path) ? path : undefined;
+}
+
+/** The path of one directory, without slashes at its end; undefined if the text is no such path. */
+export const directoryIn = (text: string): string | undefined =>
+  text.includes('*') ? undefined : pathIn(text);
 
 const directoryList = list(directory, { max: 64, different: { by: String } });
 
@@ -63,7 +71,11 @@ export function checkMultiprocess(
     reportMissing([...path, 'directories'], `${directoryList.allowed}, or discover`, report);
     return;
   }
-  const hasGlob = directories.some((each) => each.includes('*'));
-  if ((discover !== 'none' || directories.length > 1 || hasGlob) && label === '')
-    reportMissing([...path, 'label'], `with several directories ${LABEL}`, report);
+  if (label !== '') return;
+  const needed = `${LABEL}, so that the series of different directories differ`;
+  if (discover !== 'none') reportMissing([...path, 'label'], `with discover ${needed}`, report);
+  else if (directories.some((each) => each.includes('*')))
+    reportMissing([...path, 'label'], `with "*" ${needed}`, report);
+  else if (directories.length > 1)
+    reportMissing([...path, 'label'], `with several directories ${needed}`, report);
 }

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { Budget, SLICE_MS } from '../budget.js';
 import { wallClockMs } from '../clock.js';
-import { shownReason } from '../foreign/polled-source.js';
+import { liveVerdict } from '../foreign/polled-source.js';
 import { Fault } from '../errors.js';
 import { CLOCKS, namesIn } from '../foreign/directory-listing.js';
 import type { Clocks } from '../foreign/directory-listing.js';
@@ -188,7 +188,7 @@ export class VarnishPoller implements Poller {
     const { changes, hasMore } = instance.source.readChanges();
     return {
       serverKey: this.#serverKey,
-      publisher: { state: 'live', reason: shownReason(count, ['segment', 'segments'], refusals) },
+      publisher: liveVerdict(count, ['segment', 'segments'], refusals),
       source: instance.source,
       changes,
       hasMore: hasMore || isOpening,

@@ -1,7 +1,7 @@
 // Polls the segments of several workers as one target, whose tree outlives them.
 import { Budget, SLICE_MS } from '../budget.js';
 import { CLOCKS } from '../foreign/directory-listing.js';
-import { shownReason } from '../foreign/polled-source.js';
+import { liveVerdict } from '../foreign/polled-source.js';
 import { pluralize } from '../pluralize.js';
 import type { Source, Verdict } from '../model.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
@@ -120,7 +120,7 @@ class WorkersPoller implements Poller {
     const { changes, hasMore: hasMoreChanges } = this.#source.readChanges();
     return {
       serverKey: this.#serverKey,
-      publisher: { state: 'live', reason: shownReason(size, ['worker', 'workers'], refusals) },
+      publisher: liveVerdict(size, ['worker', 'workers'], refusals),
       warnings: refusals,
       source: this.#source,
       changes,

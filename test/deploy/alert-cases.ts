@@ -467,6 +467,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
     silent: { [files('left_out_entries')]: lately(10, 0, 1) },
   },
   {
+    alert: 'MultiprocessProcessesEnded',
+    fires: { [files('files')]: always(4), [files('dead_files')]: always(4) },
+    silent: { [files('files')]: always(4), [files('dead_files')]: always(3) },
+  },
+  {
     alert: 'MultiprocessDeadFilesMany',
     fires: { [files('dead_files')]: always(1001) },
     silent: { [files('dead_files')]: always(1000) },

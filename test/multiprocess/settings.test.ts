@@ -13,6 +13,7 @@ function problemsOf(settings: Readonly<Record<string, unknown>>): readonly strin
 describe('The settings of directories of metric files', () => {
   const valid: readonly Readonly<Record<string, unknown>>[] = [
     { directories: ['/run/shop'] },
+    { directories: ['/run/shop/'] },
     { directories: ['/run/*/metrics'], label: 'service' },
     { directories: ['/run/a', '/run/b'], label: 'service' },
     { discover: 'environment', label: 'service' },
@@ -26,10 +27,11 @@ describe('The settings of directories of metric files', () => {
     [{}, /^format_settings.directories: found nothing, needed: an array .* or discover$/],
     [
       { directories: ['/run/*/metrics'] },
-      /^format_settings.label: found nothing, needed: with several/,
+      /^format_settings.label: found nothing, needed: with "\*" a label name/,
     ],
-    [{ directories: ['/run/a', '/run/b'] }, /^format_settings.label: found nothing/],
-    [{ discover: 'environment' }, /^format_settings.label: found nothing/],
+    [{ directories: ['/run/a', '/run/b'] }, /^format_settings.label: .* with several directories/],
+    [{ directories: ['/run/a', '/run/a/'], label: 'a' }, /^format_settings.directories.1: /],
+    [{ discover: 'environment' }, /^format_settings.label: .* with discover a label name/],
     [
       { directories: ['run/a'] },
       /^format_settings.directories.0: found "run\/a", allowed: an absolute/,

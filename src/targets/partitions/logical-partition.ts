@@ -104,7 +104,7 @@ export class LogicalPartition implements Partition {
     const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
     const pool = this.#parts.pools(definition.format, definition.formatSettings);
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
-    const reporter = new Reporter(definition, pool, this.#queue);
+    const reporter = new Reporter(definition, pool, this.#queue, nowMs);
     let view: TargetView | undefined;
     let lastRoot = formerRoot;
     /** The reports on an update. Then answers the open refresh, if the update is its result. */

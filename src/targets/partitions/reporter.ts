@@ -22,8 +22,9 @@ import type { TargetDefinition } from '../formats.js';
 
 /** The maximum number of duplicate series that are logged by name. */
 const MAX_NAMED_CLASHES = 100;
-/** The maximum number of different format warnings to log. */
+/** The maximum number of different format warnings that are logged in a period, and the period. */
 const MAX_WARNINGS = 16;
+const WARNINGS_MS = 3_600_000;
 /** The maximum number of events that wait for the next update. */
 const MAX_WAITING_EVENTS = 1000;
 
@@ -42,7 +43,11 @@ export class Reporter {
   #reported: Counts = newCounters();
   readonly #clashes = new Set<string>();
   readonly #exceeded = new Set<keyof TargetLimits>();
-  readonly #warnings = new Set<string>();
+  readonly #nowMs: () => number;
+  /** The warnings that are logged, and that still hold or were logged in the current period. */
+  #warnings = new Set<string>();
+  #warningsLeft = 0;
+  #warningsSinceMs = -Infinity;
   #events: TargetEvent[] = [];
   #choice: RootChoice | undefined;
   #hasChosenRoot = false;
@@ -55,10 +60,16 @@ export class Reporter {
   /** Whether the target had an update since the last reported state. */
   #hasNewUpdate = true;
 
-  constructor(definition: TargetDefinition, pool: PollerPool, queue: TaskQueue) {
+  constructor(
+    definition: TargetDefinition,
+    pool: PollerPool,
+    queue: TaskQueue,
+    nowMs: () => number,
+  ) {
     this.#definition = definition;
     this.#pool = pool;
     this.#queue = queue;
+    this.#nowMs = nowMs;
   }
 
   /** Whether anything besides the load of the queue may have changed since the last report. */
@@ -162,11 +173,7 @@ export class Reporter {
   }
 
   #notePublisher({ publisher, notifications, changes, warnings = [] }: PollResult): boolean {
-    for (const warning of warnings) {
-      if (this.#warnings.has(warning) || this.#warnings.size >= MAX_WARNINGS) continue;
-      this.#warnings.add(warning);
-      this.#log('warning', warning);
-    }
+    this.#logWarnings(warnings);
     if (this.#definition.isDebug)
       this.#log(
         'debug',
@@ -177,6 +184,28 @@ export class Reporter {
       this.#log(publisher.state === 'live' ? 'info' : 'warning', publisher.reason);
     this.#publisherState = publisher.state;
     return isNew;
+  }
+
+  /** Logs each warning once, and again if it has ceased for a period. */
+  #logWarnings(warnings: readonly string[]): void {
+    if (warnings.length === 0) return;
+    const now = this.#nowMs();
+    if (now - this.#warningsSinceMs >= WARNINGS_MS) {
+      this.#warnings = new Set(warnings.filter((each) => this.#warnings.has(each)));
+      this.#warningsLeft = MAX_WARNINGS;
+      this.#warningsSinceMs = now;
+    }
+    for (const warning of warnings) {
+      if (this.#warningsLeft === 0) return;
+      if (this.#warnings.has(warning)) continue;
+      this.#warnings.add(warning);
+      this.#log('warning', warning);
+      if (--this.#warningsLeft === 0)
+        this.#log(
+          'warning',
+          'further warnings are not logged for an hour; the status page names the first omission',
+        );
+    }
   }
 
   /** Logs the state of the server keys after the poll of a refresh. */

@@ -26,13 +26,14 @@ import type { Html, Severity } from './html.js';
 export interface TargetCondition {
   readonly severity: Severity;
   readonly word: string;
-  /** The reason of a condition that is not good; empty for a good condition. */
+  /** Why the condition is not good, or what is left out; otherwise empty. */
   readonly reason: string;
 }
 
 export function conditionOf({ isReady, root, progress, publisher }: TargetStatus): TargetCondition {
-  const { state, reason } = publisher;
-  if (isReady && state === 'live') return { severity: 'good', word: 'ready', reason: '' };
+  const { state, reason, isPartial = false } = publisher;
+  if (isReady && state === 'live')
+    return { severity: 'good', word: 'ready', reason: isPartial ? reason : '' };
   if (isReady) return { severity: 'warn', word: `ready, ${state}`, reason };
   const isSaid = progress.reason.includes(reason) || state === 'live';
   const waiting = `waiting on ${progress.reason}${isSaid ? '' : `; ${reason}`}`;

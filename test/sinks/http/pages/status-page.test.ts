@@ -54,6 +54,15 @@ describe('the status page', () => {
     for (const [what, target, severity, word, reason] of [
       [' if it is ready', ready(), 'good', 'ready', ''],
       [
+        ' if its format leaves something out',
+        Object.assign(ready(), {
+          publisher: { state: 'live', reason: '2 files are shown, 1 left out: a', isPartial: true },
+        }),
+        'good',
+        'ready',
+        '2 files are shown, 1 left out: a',
+      ],
+      [
         ' if its publisher stalls',
         as(ready(), 'stalled', 'no heartbeat from the publisher for 9 s'),
         'warn',
