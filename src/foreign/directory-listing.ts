@@ -3,6 +3,7 @@ import { opendirSync, statSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { monotonicMs } from '../clock.js';
+import { runToEnd } from '../run-to-end.js';
 
 /** The maximum number of names to read from a directory. Further names are ignored. */
 const MAX_NAMES = 65_536;
@@ -64,14 +65,22 @@ export interface DirectoryNames {
   readonly isTruncated: boolean;
 }
 
+/** The number of names that a step reads, and the budget steps for it. */
+const STEP_NAMES = 256;
+const LIST_STEPS = 16;
+
 /** Reads the names in a directory, up to the limit. @throws Error if the directory cannot be read */
-export function readNames(path: string): DirectoryNames {
+export const readNames = (path: string): DirectoryNames => runToEnd(readingNames(path));
+
+/** `readNames` in small steps, which return the work that they did. */
+export function* readingNames(path: string): Generator<number, DirectoryNames> {
   const directory = opendirSync(path);
   const names: string[] = [];
   try {
     for (let each = directory.readSync(); each !== null; each = directory.readSync()) {
       if (names.length === MAX_NAMES) return { names, isTruncated: true };
       names.push(each.name);
+      if (names.length % STEP_NAMES === 0) yield LIST_STEPS;
     }
   } finally {
     directory.closeSync();

@@ -1,7 +1,7 @@
 // One directory with the metric files of an application: opens and reads its files, and shows their metrics.
 import { lstatSync } from 'node:fs';
 import { codeOf } from '../errors.js';
-import { CachedRead, readNames, truncationWarning } from '../foreign/directory-listing.js';
+import { CachedRead, readingNames, truncationWarning } from '../foreign/directory-listing.js';
 import type { Clocks, DirectoryNames } from '../foreign/directory-listing.js';
 import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, PolledSource, SlotWriter } from '../foreign/polled-source.js';
@@ -94,7 +94,9 @@ export class MetricDirectory {
   readonly #directory: OpenDirectory;
   readonly #context: DirectoryContext;
   readonly #trust: FileTrust;
-  readonly #names: CachedRead<DirectoryNames>;
+  /** The steps of reading the names; others once the directory has changed. */
+  readonly #names: CachedRead<Generator<number, DirectoryNames>>;
+  #lastNames: Generator<number, DirectoryNames> | undefined;
   readonly #writer: SlotWriter = { writeSlots: () => undefined };
   readonly #object: PolledObject;
   readonly #own: Readonly<Record<keyof typeof OWN, Variable>>;
@@ -126,8 +128,7 @@ export class MetricDirectory {
     this.#context = context;
     this.#directory = directory;
     this.#trust = trust;
-    const read = (): DirectoryNames => readNames(this.#directory.path);
-    this.#names = new CachedRead(this.#path, read, clocks);
+    this.#names = new CachedRead(this.#path, () => readingNames(this.#directory.path), clocks);
     const writer = this.#writer;
     const labels = (this.#labels = context.label === '' ? {} : { [context.label]: label });
     const name = freeName(root, `${root.name}.${label.replace(/[^\w-]+/g, '_')}`);
@@ -290,7 +291,7 @@ export class MetricDirectory {
   *#following(): Generator<number, void> {
     const last = this.#listed;
     try {
-      this.#listed = this.#names.now() ?? last;
+      this.#listed = (yield* this.#listing()) ?? last;
     } catch {
       // The names of the last list stay.
     }
@@ -323,6 +324,14 @@ export class MetricDirectory {
           worker: this.#workers.of(parsed.id),
         });
     }
+  }
+
+  /** Lists the names if the directory has changed. */
+  *#listing(): Generator<number, DirectoryNames | undefined> {
+    const steps = this.#names.now();
+    if (steps === undefined || steps === this.#lastNames) return undefined;
+    this.#lastNames = steps;
+    return yield* steps;
   }
 
   #exists(name: string): boolean {

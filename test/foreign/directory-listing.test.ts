@@ -1,0 +1,32 @@
+// Tests listings of directories in steps.
+import { expect } from 'chai';
+import { readdirSync } from 'node:fs';
+import { readNames, readingNames } from '#app/foreign/directory-listing.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+describe('A listing of a directory', () => {
+  const folder = temporaryFolder();
+  const names = Array.from({ length: 600 }, (_, index) => `name-${index}`);
+  before(() => {
+    for (const name of names) folder.write(`many/${name}`, '');
+  });
+  /** The descriptors that refer to the directory. */
+  const open = () => readdirSync('/proc/self/fd').length;
+
+  it('has all names, and takes a step for every 256 of them', () => {
+    const steps = readingNames(folder.path('many'));
+    const done = [steps.next().done, steps.next().done, steps.next().done];
+    expect(done).to.deep.equal([false, false, true]);
+    expect(readNames(folder.path('many')).names).to.have.members(names);
+  });
+
+  it('closes the directory at its end, and when it is abandoned', () => {
+    const before = open();
+    const steps = readingNames(folder.path('many'));
+    steps.next();
+    expect(open()).to.equal(before + 1);
+    steps.return({ names: [], isTruncated: false });
+    readNames(folder.path('many'));
+    expect(open()).to.equal(before);
+  });
+});
