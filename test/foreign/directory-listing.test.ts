@@ -7,26 +7,26 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 describe('A listing of a directory', () => {
   const folder = temporaryFolder();
   const names = Array.from({ length: 600 }, (_, index) => `name-${index}`);
-  before(() => {
-    for (const name of names) folder.write(`many/${name}`, '');
+  beforeEach(() => {
+    for (const name of names) folder.write(name, '');
   });
   /** The descriptors that refer to the directory. */
   const open = () => readdirSync('/proc/self/fd').length;
 
   it('has all names, and takes a step for every 256 of them', () => {
-    const steps = readingNames(folder.path('many'));
+    const steps = readingNames(folder.path());
     const done = [steps.next().done, steps.next().done, steps.next().done];
     expect(done).to.deep.equal([false, false, true]);
-    expect(readNames(folder.path('many')).names).to.have.members(names);
+    expect(readNames(folder.path()).names).to.have.members(names);
   });
 
   it('closes the directory at its end, and when it is abandoned', () => {
     const before = open();
-    const steps = readingNames(folder.path('many'));
+    const steps = readingNames(folder.path());
     steps.next();
     expect(open()).to.equal(before + 1);
     steps.return({ names: [], isTruncated: false });
-    readNames(folder.path('many'));
+    readNames(folder.path());
     expect(open()).to.equal(before);
   });
 });
