@@ -16,6 +16,11 @@ const SOURCES = [
     .join('\n// End of a file.\n'),
   read('sdk/python/shm_publisher/publisher.py') + read('sdk/python/shm_publisher/registry.py'),
 ];
+/** Sources of metrics with labels, which the page names, too. */
+const METRICS = [read('sdk/c/shm_metrics.h') + read('sdk/c/shm_publisher.hpp'), '', ''];
+/** The calls of metrics with labels in C. */
+const C_METRICS =
+  /^(?:static inline [\w ]+\*?|#define )(shm_(?:counter|gauge|histogram|summary|info|metrics?|timer)_(?!\w*_of\()\w+)\(/gm;
 /** Methods of handles and publishers that programs call. */
 const PUBLIC = [
   /^static inline (?:int|void|bool|const char \*)\s*(shm_(?:publisher|add|remove|set|unset|clear|error|u64|i64|f64|bool|text|histogram|summary)_?\w*)\(/gm,
@@ -59,7 +64,8 @@ describe('the page of the publisher libraries', function () {
   for (const [i, language] of LANGUAGES.entries()) {
     it(`has only names that the ${language} library has`, () => {
       const names = rows.flatMap((cells) => namesIn(cells[i + 1] ?? ''));
-      for (const name of names) expect(SOURCES[i]).to.match(new RegExp(`\\b${name}\\b`), name);
+      const source = `${SOURCES[i]}${METRICS[i]}`;
+      for (const name of names) expect(source).to.match(new RegExp(`\\b${name}\\b`), name);
       expect(names).to.have.length.above(25);
     });
 
@@ -72,6 +78,14 @@ describe('the page of the publisher libraries', function () {
       expect(calls).to.have.length.above(10);
     });
   }
+
+  it('has every call of metrics with labels in C', () => {
+    const calls = [...(METRICS[0] ?? '').matchAll(C_METRICS)].map(([, name = '']) => name);
+    const internal = ['shm_metric_after', 'shm_info_set_texts', 'shm_histogram_observe_value'];
+    const named = rows.flatMap((cells) => namesIn(cells[1] ?? ''));
+    expect(named).to.include.members(calls.filter((name) => !internal.includes(name)));
+    expect(calls).to.have.length.above(20);
+  });
 
   /**
    * One function for each programming language. It publishes a text variable with default options until the

@@ -4,15 +4,21 @@ import { PROJECT } from '../support/processes.js';
 import { otherKeys, otherPorts } from './page-words.js';
 
 readsPage('sdk/c/README.md', {
-  needs: ['curl', 'pkg-config'],
+  needs: ['curl', 'pkg-config', 'c++'],
   folder: 'empty',
   words: async () => ({
     '/opt/shm_exporter/sdk/c': join(PROJECT, 'sdk/c'),
-    ...otherKeys('shop-1', 'kinds-1', 'web-1'),
+    ...otherKeys('shop-1', 'shop-2', 'till-1', 'kinds-1'),
     ...(await otherPorts('9464')),
   }),
+  unrun: {
+    'shm_counter requests = shm_counter_new(metrics, &(shm_metric_options){.name':
+      'a part of shop.c',
+    cmake_minimum_required: 'test/pages/make-install.test.ts has it',
+    "project('shop', 'c'": 'test/pages/make-install.test.ts has it',
+  },
   stays: {
     '$ ./': /publishing/,
-    '$ shm_exporter --app shop': /ready/,
+    '$ shm_exporter --app shop --server-key shop-1': /ready/,
   },
 });
