@@ -263,8 +263,8 @@ export class Handover {
     if (next === undefined) return;
     this.#serving = next;
     this.#standby = undefined;
-    this.#report$.next({ kind: 'switched', state: next.state });
     former.end();
+    this.#report$.next({ kind: 'switched', state: next.state });
     if (former.partition !== next.partition)
       this.#log(
         'info',
