@@ -285,6 +285,6 @@ describe('a view of a changing source', () => {
             runToEnd(view.closing());
           },
         ),
-        { numRuns: 150, endOnFailure: true },
+        { numRuns: 80, endOnFailure: true },
       ));
 });

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { expect } from 'chai';
 import { runSimulation } from './model/simulation.js';
 
-const SEEDS_PER_TEST = 100;
+const SEEDS_PER_TEST = 60;
 
 describe('a simulated service shows the state of its publishers', () => {
   const random = randomInt(1000, 2 ** 31);
@@ -15,6 +15,6 @@ describe('a simulated service shows the state of its publishers', () => {
         pages += checked;
         expect(wrong, `to repeat: npm run torture -- --only simulations/${seed}`).to.deep.equal([]);
       }
-      expect(pages).to.be.above(500);
+      expect(pages).to.be.above(300);
     }).timeout(300_000);
 });
