@@ -1,15 +1,19 @@
-// Compiles the native packages for each supported version of Node.js, and runs the tests of native code and of a
-// scrape with that version. Usage: npm run test:nodes [-- MAJOR...]
+// Compiles the native packages for each supported version of Node.js besides the running one, and runs the tests of
+// native code and of a scrape with that version. Usage: npm run test:nodes [-- MAJOR...]
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { argv, env } from 'node:process';
+import { argv, env, versions } from 'node:process';
 import { SHARED_OBJECTS } from './release/native-modules.js';
 import { fetchNode } from './release/node-binary.js';
 import { run } from './release/run.js';
 
-const MAJORS = argv.length > 2 ? argv.slice(2) : ['20', '22', '24', '26'];
+const SUPPORTED = ['20', '22', '24', '26'];
+const MAJORS =
+  argv.length > 2
+    ? argv.slice(2)
+    : SUPPORTED.filter((major) => !versions.node.startsWith(`${major}.`));
 const COPIED = [
   ...['package.json', 'node_modules', 'dist', 'dist-test', 'scripts', 'sdk'],
   '.mocharc.json',
