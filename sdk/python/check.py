@@ -88,16 +88,18 @@ class Seg:
             ok(zlib.crc32(r[4:]) == u(r, 0, 4) and u(r, 4, 4) == i, "record crc and index")
             ok(r[11] == 0 or r[11] == 1 == u(d, 24) and r[8] == 2, "flags")
             if r[8] == 3:
-                gone = {u(r, 24)}
+                self.tombs += 1
                 ok(not any(r[9:24]) and not any(r[32:]), "tombstone's zeros")
-                ok(u(r, 24) in self.objects or u(r, 24) in self.vars, "tombstone of something")
+                if self.vars.pop(u(r, 24), None):
+                    continue
+                gone = {u(r, 24)}
+                ok(u(r, 24) in self.objects, "tombstone of something")
                 for k, o in self.objects.items():
                     if o["parent"] in gone:
                         gone.add(k)
                 gone |= {k for k, v in self.vars.items() if v["parent"] in gone}
                 for k in gone:
                     self.objects.pop(k, None), self.vars.pop(k, None)
-                self.tombs += 1
                 continue
             x = dict(slot=u(r, 12, 4), id=u(r, 16), parent=u(r, 24), inc=u(r, 32, 4))
             ok(x["id"] > last and x["slot"] < self.nslots and 1 <= x["inc"] < 2**31, "id, slot, incarnation")
@@ -505,17 +507,17 @@ def no_memory():
 
 
 class Interrupter:
-    """A trace function that runs `action` before the n-th executed line of the module. A signal handler could run
+    """A trace function that runs `action` before the n-th executed line of the modules. A signal handler could run
     there."""
 
-    def __init__(self, n, action):
-        self.left, self.action, self.came = n, action, False
+    def __init__(self, n, action, files=(shm.__file__,), skips=frozenset()):
+        self.left, self.action, self.came, self.files, self.skips = n, action, False, files, skips
 
     def __call__(self, frame, event, _):
         code = frame.f_code
-        if code.co_filename != shm.__file__:
+        if code.co_filename not in self.files:
             return None
-        if event == "line" and not self.came:
+        if event == "line" and not self.came and (code.co_filename, frame.f_lineno) not in self.skips:
             self.left -= 1
             if self.left == 0:
                 self.came = True
@@ -523,13 +525,13 @@ class Interrupter:
         return self
 
 
-def at_every_line(call, action):
+def at_every_line(call, action, **where):
     """Repeats a call, and interrupts it before its first line, then before its second, and so on.  Yields after each
     call."""
     n, came = 0, True
     while came:
         n += 1
-        interrupter = Interrupter(n, action)
+        interrupter = Interrupter(n, action, **where)
         sys.settrace(interrupter)
         try:
             call()

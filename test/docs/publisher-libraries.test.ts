@@ -17,10 +17,17 @@ const SOURCES = [
   read('sdk/python/shm_publisher/publisher.py') + read('sdk/python/shm_publisher/registry.py'),
 ];
 /** Sources of metrics with labels, which the page names, too. */
-const METRICS = [read('sdk/c/shm_metrics.h') + read('sdk/c/shm_publisher.hpp'), '', ''];
+const METRICS = [
+  read('sdk/c/shm_metrics.h') + read('sdk/c/shm_publisher.hpp'),
+  '',
+  read('sdk/python/shm_publisher/metrics.py') + read('sdk/python/shm_publisher/store.py'),
+];
 /** The calls of metrics with labels in C. */
 const C_METRICS =
   /^(?:static inline [\w ]+\*?|#define )(shm_(?:counter|gauge|histogram|summary|info|metrics?|timer)_(?!\w*_of\()\w+)\(/gm;
+/** Names of classes of metrics and of the store behind them, which programs do not call. */
+const PYTHON_INTERNAL =
+  /^(?:Metric|PublishedMetrics|Settings|Store|FirstUse|publish_later|add|drop|tell|has|follow|begin_in_child|path)$/;
 /** Methods of handles and publishers that programs call. */
 const PUBLIC = [
   /^static inline (?:int|void|bool|const char \*)\s*(shm_(?:publisher|add|remove|set|unset|clear|error|u64|i64|f64|bool|text|histogram|summary)_?\w*)\(/gm,
@@ -85,6 +92,14 @@ describe('the page of the publisher libraries', function () {
     const named = rows.flatMap((cells) => namesIn(cells[1] ?? ''));
     expect(named).to.include.members(calls.filter((name) => !internal.includes(name)));
     expect(calls).to.have.length.above(20);
+  });
+
+  it('has every call of metrics with labels in Python', () => {
+    const calls = [...(METRICS[2] ?? '').matchAll(/^(?:def|class| {4}def) ([A-Za-z]\w+)/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => !PYTHON_INTERNAL.test(name));
+    expect(rows.flatMap((cells) => namesIn(cells[3] ?? ''))).to.include.members(calls);
+    expect(calls).to.have.length.above(15);
   });
 
   /**

@@ -28,6 +28,10 @@ describe('the common example of metrics with labels', function () {
     C: () => [compiled('cc', 'c11', 'shop.c')],
     'C++17': () => [compiled('c++', 'c++17', 'shop.cpp')],
     'C++20': () => [compiled('c++', 'c++20', 'shop.cpp')],
+    Python: () => [
+      ...['env', `PYTHONPATH=${join(PROJECT, 'sdk/python')}`, 'python3'],
+      join(PROJECT, 'sdk/python/examples/shop.py'),
+    ],
   };
   const start = async (language: string, key: string): Promise<Running> => {
     const words = languages[language]?.() ?? [];

@@ -8,16 +8,20 @@ readsPage('sdk/python/README.md', {
   folder: 'empty',
   words: async () => ({
     '/opt/shm_exporter/sdk/python': join(PROJECT, 'sdk/python'),
-    ...otherKeys('shop-1', 'kinds-1', 'web-1'),
+    ...otherKeys('count-1', 'shop-1', 'kinds-1', 'web-1'),
     ...(await otherPorts('9464')),
   }),
   unrun: {
     'from shm_publisher.registry':
       'needs prometheus_client: test/end-to-end/python-registry.test.ts runs such a program',
     'def post_fork': 'needs gunicorn',
+    'publish("shop-{pid}"': 'a line of a program',
+    '[[targets]]': 'needs workers: test/end-to-end/gunicorn-metrics.test.ts has such a target',
   },
   stays: {
     '$ python3 ': /publishing/,
+    '$ shm_exporter --app web --server-key count-1 ': /ready/,
     '$ shm_exporter --app shop': /ready/,
   },
+  endsAt: ['A tree of objects'],
 });

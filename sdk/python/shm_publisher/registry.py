@@ -7,10 +7,10 @@ The exporter shows names, labels, types and help texts as the registry does.  An
 since a thread reads the registry.  A forked child needs a call of its own, with another server key.
 """
 import os
-import socket
 import threading
 
 from . import publisher as shm
+from .publication import Publication, checked_app, checked_interval
 from .publisher import _say
 
 KINDS = {"counter": shm.COUNTER, "gauge": shm.GAUGE, "info": shm.GAUGE, "stateset": shm.GAUGE}
@@ -20,16 +20,21 @@ MAX_WARNINGS = 64
 class PublishedRegistry:
     """A registry that a thread publishes until close() or the end of the process."""
 
-    def __init__(self, registry, publisher, root, interval):
-        self._registry, self._publisher, self._root, self._interval = registry, publisher, root, interval
+    def __init__(self, registry, publication, store=None):
+        # The series of a store are left out, and the store beats.
+        self._registry, self._publication, self._store = registry, publication, store
+        self._publisher, self._root = publication.publisher, publication.root
         self._published = {}                    # variables by series
         self._warned = set()
-        self._lock, self._ended = threading.Lock(), threading.Event()
+        self._lock, self._is_ended = threading.Lock(), False
 
     def update(self):
         """Publishes the values of the registry now.  If the registry raises an exception, the last values stay."""
+        if os.getpid() != self._publisher._pid:
+            self._publisher.notify()            # says that the calls of a forked child do nothing
+            return                              # a thread of the parent may have held the lock
         with self._lock:
-            if self._ended.is_set():
+            if self._is_ended:
                 return
             try:
                 families = list(self._registry.collect())
@@ -40,6 +45,8 @@ class PublishedRegistry:
             for family in families:
                 for series in _series_of(family):
                     name, labels, type_, schema, _ = series
+                    if self._store is not None and self._store.has(name, labels):
+                        continue
                     wanted[name, type_, schema, tuple(sorted(labels.items()))] = family, series
             for key in self._published.keys() - wanted.keys():
                 self._published.pop(key).remove()
@@ -48,21 +55,14 @@ class PublishedRegistry:
                     self._publish(key, family, *series)
                 except ValueError as error:
                     self._warn(series[0], f"metric {series[0]} of the registry is left out: {error}")
-            self._publisher.notify()
+            if self._store is None:
+                self._publisher.notify()
 
     def close(self):
         """Ends the updates, and closes the segment."""
-        self._ended.set()
         with self._lock:
-            self._publisher.close()
-
-    def _run(self):
-        while not self._ended.wait(self._interval):
-            self.update()
-
-    def _beat(self):
-        while not self._ended.wait(1):
-            self._publisher.heartbeat()
+            self._is_ended = True
+            self._publication.close()
 
     def _publish(self, key, family, name, labels, type_, schema, value):
         variable = self._published.get(key) or self._add(family, name, labels, type_, schema)
@@ -95,22 +95,17 @@ def publish_registry(server_key, app, registry=None, *, interval=5.0, **options)
     do not keep the process alive.  Raises the exceptions of Publisher."""
     if registry is None:
         from prometheus_client import REGISTRY as registry
-    if not isinstance(app, str) or not app.isidentifier() or not app.isascii() or app.startswith("_") or len(app) > 64:
-        raise ValueError(f"app: found {app!r}, allowed: 1 to 64 letters, digits and _, with a letter first")
-    if not isinstance(interval, (int, float)) or not 0 < interval <= 86400:
-        raise ValueError(f"interval: found {interval!r}, allowed: more than 0 to 86400 seconds")
-    publisher = shm.Publisher(server_key, series=True, **options)
+    interval = checked_interval(interval)
+    publication = Publication(server_key, checked_app(app), "Registry", options)
     try:
-        host = socket.gethostname().replace(".", "_")
-        root = publisher.add_root(f"{host}.{os.getpid()}.{app}", "Registry")
-        published = PublishedRegistry(registry, publisher, root, interval)
+        published = PublishedRegistry(registry, publication)
         published.update()
-        publisher.publish()
+        publication.publisher.publish()
     except BaseException:
-        publisher.close()
+        publication.close()
         raise
-    for name, loop in ("update", published._run), ("heartbeat", published._beat):
-        threading.Thread(target=loop, name=f"shm_publisher {name}", daemon=True).start()
+    publication.repeat("update", interval, published.update)
+    publication.repeat("heartbeat", 1, publication.publisher.heartbeat)
     return published
 
 

@@ -1,0 +1,439 @@
+"""Checks the metrics of the package: their values in the segment, read as check.py does, in threads, forked children and
+signal handlers."""
+import glob, math, os, random, signal, subprocess, sys, threading, time
+from bisect import bisect_left
+import check
+from check import CTX, HERE, Seg, at_every_line, ok, path, stderr_of, until
+import shm_publisher as shm
+from shm_publisher import metrics, publication, publisher, store
+import struct
+
+number = 0
+
+
+def name(stem):
+    """A name that no other check has."""
+    global number
+    number += 1
+    return f"{stem}_{number}"
+
+
+def published(key, **options):
+    return shm.publish(key, "checked", context_id=CTX, **options)
+
+
+def raises(kind, call, *args):
+    ok(check.raises(kind, lambda: call(*args)), f"{kind.__name__} of {call} with {args}")
+
+
+def float_of(variable):
+    return struct.unpack("<d", struct.pack("<Q", variable["value"]))[0]
+
+
+def values_of(file):
+    """Returns the values of all series of a segment: a number, or (bucket counts or count, sum)."""
+    values = {}
+    for v in Seg(file).vars.values():
+        ok(v["name"] not in values and v["synced"] and v["flags"] == 1, "each series once, with a value")
+        if v["type"] == 3:
+            values[v["name"]] = float_of(v)
+        elif v["type"] == 6:
+            total, *counts = struct.unpack(f"<d{len(v['schema']) + 1}Q", v["frame"][8:-8])
+            values[v["name"]] = counts, total
+        else:
+            values[v["name"]] = struct.unpack("<Qd", v["frame"][8:24])
+    return values
+
+
+def declared():
+    """Values before and after publish(), names, types and help texts."""
+    counter = shm.Counter("jobs", "Jobs.", ("queue",), "shop", "till", "things")
+    gauge = shm.Gauge("shop_open", "Open.")
+    counter.labels("a").inc(2)
+    gauge.set(7)
+    timer = shm.Histogram("shop_delay", "Delay.", unit="seconds", buckets=(1, "2", float("inf")))
+    timer.observe(1.5)
+    with published("declared") as all_metrics:
+        g = Seg(path("declared"))
+        root, = g.objects.values()
+        ok(root["cls"] == "Metrics" and root["name"].endswith(f".{os.getpid()}.checked"), "one root")
+        v = g.var('shop_till_jobs_things_total{queue="a"}')
+        ok((v["type"], v["kind"], v["unit"], v["help"], float_of(v)) == (3, 1, "things", "Jobs.", 2), "a counter")
+        ok((g.var("shop_open")["kind"], float_of(g.var("shop_open"))) == (2, 7), "a gauge")
+        ok(g.var("shop_delay_seconds")["schema"] == [1, 2], "bounds without +Inf")
+        ok(all_metrics.holds_key and all_metrics.path == path("declared"), "where it is")
+        counter.labels(queue="a").inc()
+        raises(ValueError, published, "twice")
+        before = g.heartbeat, g.tick
+        until(lambda: (Seg(path("declared")).heartbeat, Seg(path("declared")).tick) > before, "in time")
+    ok(not os.path.exists(path("declared")), "closed")
+    counter.labels("a").inc()
+    with published("again"):
+        values = values_of(path("again"))
+        ok(values['shop_till_jobs_things_total{queue="a"}'] == 4 and values["shop_delay_seconds"] == ([0, 1, 0], 1.5),
+           "values go on after close()")
+    for call in (lambda: shm.Counter("shop_open_total", "", ["a", "a"]), lambda: shm.Gauge("shop_open", "Again."),
+                 lambda: shm.Gauge("a-b", ""), lambda: shm.Gauge(name("g"), "", ["__a"]), lambda: shm.Gauge(name("g"), "", "ab"),
+                 lambda: shm.Summary(name("s"), "", ["quantile"]), lambda: shm.Histogram(name("h"), "", buckets=[2, 1]),
+                 lambda: shm.Gauge(name("g"), 5), lambda: counter.inc(), lambda: counter.labels("a", "b"), lambda: counter.labels(),
+                 lambda: counter.labels(other="a"), lambda: counter.labels("a").labels("b"), lambda: gauge.labels("a"),
+                 lambda: counter.labels("a").inc(-1), lambda: counter.labels("a").inc(math.nan), lambda: gauge.set("a"),
+                 lambda: gauge.inc(None), lambda: timer.observe(math.nan), lambda: gauge.remove("a"), lambda: gauge.clear(),
+                 lambda: gauge.set_function(1),
+                 lambda: shm.publish("a b", "c"), lambda: shm.publish("a", "b-c"), lambda: shm.publish("a", "b", interval=0)):
+        raises(ValueError, call)
+    raises(TypeError, lambda: shm.publish("a", "b", recrds=5))
+
+
+class Model:
+    """What the segment must have: the sums that a plain program keeps."""
+
+    def __init__(self):
+        self.values, self.kept = {}, []
+        self.counter = shm.Counter(name("model_counter"), "", ["id"], max_children=20_000)
+        self.gauge = shm.Gauge(name("model_gauge"), "", ["id"], max_children=20_000)
+        self.histogram = shm.Histogram(name("model_histogram"), "", ["id"], buckets=(1, 10), max_children=20_000)
+        self.summary = shm.Summary(name("model_summary"), "", ["id"], max_children=20_000)
+
+    def metrics(self):
+        return self.counter, self.gauge, self.histogram, self.summary
+
+    def act(self, random):
+        metric, label = random.choice(self.metrics()), str(random.randrange(2000))
+        key = f'{metric._family.name}{{id="{label}"}}'
+        if random.random() < .45:
+            self.kept.append(metric.labels(label))
+            self.values.pop(key, None)
+            metric.remove(label)
+            return
+        if random.random() < .2 and self.kept:                  # a removed child: its updates go nowhere
+            child = random.choice(self.kept)
+            child.observe(1e6) if hasattr(child, "observe") else child.inc(1e6)
+        child, value = metric.labels(label), random.choice((.5, 1, 5, 100))
+        if metric is self.counter:
+            child.inc(value)
+            self.values[key] = self.values.get(key, 0) + value
+        elif metric is self.gauge:
+            child.set(value)
+            self.values[key] = value
+        else:
+            child.observe(value)
+            if metric is self.histogram:
+                counts, total = self.values.get(key, ([0, 0, 0], 0))
+                counts[bisect_left((1, 10), value)] += 1
+                self.values[key] = counts, total + value
+            else:
+                count, total = self.values.get(key, (0, 0))
+                self.values[key] = count + 1, total + value
+
+
+def model():
+    """Adds and removes more than 10,000 children, and compares all values with those of a model."""
+    seed = random.randrange(1 << 32)
+    generator = random.Random(seed)
+    m = Model()
+    with published("model"):
+        for step in range(23_000):
+            m.act(generator)
+            if step % 11_500 == 11_499:
+                shown = {key: value for key, value in values_of(path("model")).items() if key.startswith("model_")}
+                ok(shown == m.values, f"the values of the model, seed {seed}")
+        ok(len(m.kept) > 10_000, "children were removed")
+        for metric in m.metrics():
+            metric.clear()
+        ok(not any(key.startswith("model_") for key in values_of(path("model"))), "nothing after clear()")
+
+
+def threads():
+    """Threads add and remove children, and keep others.  No update is lost or lands elsewhere."""
+    requests, passing = shm.Counter(name("thread_requests"), "", ["code"]), shm.Gauge(name("passing"), "", ["id"])
+    delay = shm.Histogram(name("thread_delay"), "", buckets=(1,))
+    rounds, count, errors = 2500, 4, []
+    before = sys.getswitchinterval()
+
+    def run(number):
+        try:
+            kept = requests.labels("200")
+            for each in range(rounds):
+                kept.inc()
+                requests.labels("500").inc(2)
+                delay.observe(each % 2 * 2)
+                passing.labels(f"{number}-{each}").set(1)
+                late = passing.labels(f"{number}-{each}")
+                passing.remove(f"{number}-{each}")
+                late.inc(1e9)
+        except BaseException as error:
+            errors.append(error)
+    with published("threads"):
+        sys.setswitchinterval(1e-6)
+        try:
+            all_threads = [threading.Thread(target=run, args=(n,)) for n in range(count)]
+            for each in all_threads:
+                each.start()
+            for each in all_threads:
+                each.join()
+        finally:
+            sys.setswitchinterval(before)
+        ok(not errors, f"no error: {errors}")
+        values, n = values_of(path("threads")), rounds * count
+        ok(values[f'{requests._family.name}{{code="200"}}'] == n, "no increment is lost")
+        ok(values[f'{requests._family.name}{{code="500"}}'] == 2 * n, "no increment of a looked-up child is lost")
+        ok(values[delay._family.name] == ([n // 2, n // 2], n), "no observation is lost")
+        ok(not any(key.startswith(passing._family.name) for key in values), "all removed")
+
+
+def too_many():
+    """Further label sets are not published, but counted and told once."""
+    metric = shm.Counter(name("many"), "", ["id"], max_children=3)
+    with published("many"):
+        said = stderr_of(lambda: [metric.labels(each).inc() for each in range(6)])
+        g = Seg(path("many"))
+        ok(sum(v["name"].startswith(metric._family.name) for v in g.vars.values()) == 3, "three children")
+        ok(g.dropped == (0, 3), "three are counted")
+        ok(said.count("\n") == 1 and metric._family.name in said and "max_children" in said and "3 label sets" in said, said)
+        metric.remove(0)
+        metric.labels("new").inc()
+        ok(values_of(path("many"))[f'{metric._family.name}{{id="new"}}'] == 1, "a removal makes room")
+    full = shm.Histogram(name("full"), "", ["id"])
+    with published("full", frames=1024):
+        said = stderr_of(lambda: [full.labels(each).observe(1) for each in range(20)])
+        g = Seg(path("full"))
+        ok(said.count(full._family.name) == 1 and "the segment is full" in said and g.dropped[1] > 5, said)
+    for metric in full, :
+        metric.clear()
+
+
+def blocks():
+    """Timers, trackers and counters of exceptions, as blocks and as decorators."""
+    delay, active, last = shm.Summary(name("delay"), ""), shm.Gauge(name("active"), ""), shm.Gauge(name("last"), "")
+    failures = shm.Counter(name("failures"), "")
+
+    @delay.time()
+    @active.track_inprogress()
+    @failures.count_exceptions((ValueError, KeyError))
+    def work(error=None):
+        """Works."""
+        ok(values_of(path("blocks"))[active._family.name] == 1, "in progress")
+        if error:
+            raise error
+        return 5
+    with published("blocks"):
+        ok(work() == 5 and work.__name__ == "work" and work.__doc__ == "Works.", "a decorated function")
+        raises(KeyError, work, KeyError())
+        raises(OSError, work, OSError())
+        with last.time(), delay.time(), failures.count_exceptions():
+            pass
+        last.set_to_current_time()
+        values = values_of(path("blocks"))
+        ok(values[delay._family.name][0] == 4 and values[delay._family.name][1] > 0, "each call is timed")
+        ok(values[active._family.name] == 0 and values[failures._family.name] == 1, "counted")
+        ok(abs(values[last._family.name] - time.time()) < 600, "the time")
+
+
+def functions():
+    """The results of functions, also of those that fail."""
+    gauge, failing, calls = shm.Gauge(name("function"), ""), shm.Gauge(name("failing"), "", ["a"]), []
+    gauge.set_function(lambda: calls.append(1) or len(calls))
+    with published("functions", interval=.02):
+        first = values_of(path("functions"))[gauge._family.name]
+        until(lambda: values_of(path("functions"))[gauge._family.name] > first, "in time")
+        failing.labels("b").set(3)
+        said = stderr_of(lambda: [failing.labels("b").set_function(lambda: 1 // 0) for _ in range(2)])
+        ok(said.count("ZeroDivisionError") == 1 and failing._family.name in said, said)
+        ok(values_of(path("functions"))[f'{failing._family.name}{{a="b"}}'] == 3, "the last value stays")
+    failing.clear()
+
+
+def infos():
+    build, parts = shm.Info("shop_build", "Build."), shm.Info(name("part"), "", ["id"])
+    with published("infos"):
+        ok("shop_build_info" not in values_of(path("infos")), "no series without texts")
+        build.info({"version": "1"})
+        build.info({"version": "2", "revision": "a"})
+        parts.labels("7").info({"color": "red"})
+        raises(ValueError, parts.labels("7").info, {"id": "8"})
+        raises(ValueError, parts.info, {"color": "red"})
+        values = values_of(path("infos"))
+        ok(values['shop_build_info{version="2",revision="a"}'] == 1, "the last texts")
+        ok(sum("shop_build" in key for key in values) == 1, "only the last texts")
+        removed = parts.labels("7")
+        parts.remove("7")
+        removed.info({"color": "blue"})
+        ok(not any("part" in key for key in values_of(path("infos"))), "removed")
+
+
+CHILD = """
+import os, signal, sys, time
+import shm_publisher as shm
+requests = shm.Counter("fork_requests", "", ["code"])
+kept, open_ = requests.labels("200"), shm.Gauge("fork_open", "")
+delay = shm.Histogram("fork_delay", "", buckets=[1])
+kept.inc(5); delay.observe(3)
+key, context, action = sys.argv[1:]
+shm.publish(key, "checked", context_id=context)
+def say(*words): os.write(1, (" ".join(map(str, words)) + "\\n").encode())
+if action == "unused":
+    if os.fork() == 0:
+        say("child", os.getpid()); time.sleep(60)
+    signal.pause()
+pid = os.fork()
+if pid == 0:
+    kept.inc(); delay.observe(0.5); requests.labels("500").inc(2)
+    say("child", os.getpid())
+    if action == "grandchild" and os.fork() == 0:
+        requests.labels("200").inc(7)
+        say("grandchild", os.getpid())
+        signal.pause()
+    if action == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if action == "exit":
+        sys.exit(0)
+    signal.pause()
+if action in ("killed", "exit"):
+    os.waitpid(pid, 0); say("ended")
+    sys.stdin.readline()
+    if os.fork() == 0:
+        kept.inc(); say("next", os.getpid()); signal.pause()
+kept.inc()
+say("parent", os.getpid())
+signal.pause()
+"""
+
+
+class Forking:
+    """The program above, and the pids that its processes state."""
+
+    def __init__(self, key, action):
+        self.key, words = key, [sys.executable, "-c", CHILD, key, CTX, action]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pids = {}
+
+    def until(self, *names):
+        while not all(each in self.pids for each in names):
+            word, *pid = self.process.stdout.readline().split()
+            self.pids[word] = int(pid[0]) if pid else 0
+        return [self.pids[each] for each in names]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for word, pid in self.pids.items():
+            if word not in ("parent", "ended"):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        self.process.kill()
+        self.process.wait()
+        for word, pid in self.pids.items():
+            until(lambda: not os.path.exists(f"/proc/{pid}") or word == "ended", "its processes end")
+        self.process.stdin.close(), self.process.stdout.close()
+        for left in glob.glob(path(f"{self.key.partition('{')[0][:50]}*")):
+            os.unlink(left)
+
+
+def forks():
+    """A forked child has a segment of its own from its first update on, whose values begin at 0."""
+    with Forking("forks", "grandchild") as f:
+        child, grandchild, _ = f.until("child", "grandchild", "parent")
+        of = [values_of(path(key)) for key in ("forks", f"forks-{child}", f"forks-{grandchild}")]
+        ok([each['fork_requests_total{code="200"}'] for each in of] == [6, 1, 7], "the requests of each process")
+        ok([each["fork_delay"] for each in of] == [([0, 1], 3.0), ([1, 0], .5), ([0, 0], 0)], "its observations")
+        ok([each.get('fork_requests_total{code="500"}') for each in of] == [None, 2, 0], "its children")
+        ok(next(iter(Seg(path(f"forks-{child}")).objects.values()))["name"].endswith(f".{child}.checked"), "its root")
+        beat = Seg(path(f"forks-{child}")).heartbeat
+        until(lambda: Seg(path(f"forks-{child}")).heartbeat > beat, "in time")
+    with Forking("unused", "unused") as f:
+        f.until("child")
+        time.sleep(.1)
+        ok(glob.glob(path("unused*")) == [path("unused")], "a child without updates has no segment")
+    long = "k" * 64
+    with Forking(long, "stay") as f:
+        child, = f.until("child")
+        ok(os.path.exists(path(f"{long[:63 - len(str(child))]}-{child}")), "the key has 64 characters")
+    with Forking("pid-{pid}.x", "killed") as f:
+        child, _ = f.until("child", "ended")
+        ok(os.path.exists(path(f"pid-{child}.x")), "a killed child leaves its segment")
+        f.process.stdin.write("\n"), f.process.stdin.flush()
+        following, _ = f.until("next", "parent")
+        ok(sorted(glob.glob(path("pid-*"))) == sorted(path(f"pid-{pid}.x") for pid in (f.process.pid, following)),
+           "the next child removes it, and leaves the segments of live processes")
+    with Forking("exits", "exit") as f:
+        child, _ = f.until("child", "ended")
+        ok(not os.path.exists(path(f"exits-{child}")), "a child that ends closes its segment")
+
+
+def handlers():
+    """A signal handler updates, adds and removes children in the middle of a change."""
+    metric, other = shm.Counter(name("handled"), "", ["id"], max_children=10_000), shm.Counter(name("other"), "")
+    files = store.__file__, metrics.__file__, publisher.__file__, publication.__file__
+    # No handler runs between the last call of a block and the release of its lock, or the end of the work.
+    releases = set()
+    for file in files:
+        with open(file) as source:
+            releases |= {(file, line) for line, text in enumerate(source, 1) if file != publisher.__file__
+                         and text.lstrip().startswith(("with ", "self._is_working = False"))}
+    where = {"files": files, "skips": releases}
+    calls, added = 0, 0
+
+    def handle():
+        nonlocal calls
+        calls += 1
+        other.inc()
+        metric.labels("handler").inc()
+        metric.labels("passing").inc()
+        metric.remove("passing")
+
+    def add():
+        nonlocal added
+        added += 1
+        metric.labels(added).inc()
+
+    def add_and_remove():
+        metric.labels("x").inc()
+        metric.remove("x")
+    with published("handlers"):
+        for call in add, add_and_remove, other.inc:
+            for came in at_every_line(call, handle, **where):
+                pass
+        metric.labels("last")                   # does what a handler has left
+        values, stem = values_of(path("handlers")), metric._family.name
+        ok(values[f'{stem}{{id="handler"}}'] == calls > 100, "no increment of a handler is lost")
+        ok(all(values[f'{stem}{{id="{each}"}}'] == 1 for each in range(1, added + 1)), "all children are there")
+        ok(f'{stem}{{id="passing"}}' not in values and f'{stem}{{id="x"}}' not in values, "removed children are gone")
+
+    def interrupt():
+        raise KeyboardInterrupt
+    with published("interrupted"):
+        for call in add, add_and_remove:
+            for came in at_every_line(call, interrupt, **where):
+                thread = threading.Thread(target=other.inc, daemon=True)
+                thread.start(), thread.join(60)
+                ok(not thread.is_alive(), "other threads go on")
+        metric.labels("last")
+        values_of(path("interrupted"))          # each series once, and all with values
+
+
+def names_taken_away():
+    """The segment gets its name again, and no update is lost meanwhile."""
+    metric = shm.Counter(name("away"), "")
+    with published("away"):
+        os.unlink(path("away"))
+        n = 0
+        end = time.monotonic() + 60
+        while not os.path.exists(path("away")) and time.monotonic() < end:
+            metric.inc()
+            n += 1
+        ok(values_of(path("away"))[metric._family.name] == n, "all increments")
+
+
+if __name__ == "__main__":
+    try:
+        for test in declared, model, threads, too_many, blocks, functions, infos, forks, handlers, names_taken_away:
+            test(); print("ok", test.__name__, flush=True)
+        ok(not (left := glob.glob(f"/dev/shm/*{CTX}*") + glob.glob(f"/dev/shm/.*{CTX}*")), f"nothing left in /dev/shm: {left}")
+        print(f"{check.passed} checks passed")
+    finally:
+        for left in glob.glob(f"/dev/shm/*{CTX}*") + glob.glob(f"/dev/shm/.*{CTX}*"):
+            os.unlink(left)
