@@ -21,7 +21,8 @@
  *   -ENOENT  no child has these label values
  *   -ENOSPC  the metric has max_children children, or the segment is full. One line on stderr says so for each metric
  *   -ECHILD  the process was forked from the one that opened the metrics: nothing was stored
- *   -EDEADLK a signal handler interrupted an update of the same histogram or summary, or an addition or removal
+ *   -EDEADLK a signal handler interrupted an update of the same histogram or summary, or an addition or removal; or
+ *            a thread was canceled in the middle of such an update
  *   -ENOMEM  no memory
  *
  * Threads: every function may be called from every thread, also for the same metric and child, until
@@ -45,7 +46,7 @@
 #include <sched.h>
 #include <signal.h>
 
-enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000 };
+enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000, SHM_FRAME_TRIES = 4000000 };
 
 typedef struct shm_metrics shm_metrics;
 typedef struct shm_metric shm_metric;
@@ -518,19 +519,20 @@ __attribute__((noinline, unused)) static int shm_no_update(const shm_update *upd
 }
 
 /* Waits until no other thread updates the frame of a variable. Returns false in a signal handler that interrupted
- * such an update. */
+ * such an update, and after SHM_FRAME_TRIES, some seconds: a thread was canceled in the middle of an update. */
 static inline bool shm_enter_frame(const shm_variable *variable) {
-  uint64_t self = (uint64_t)(uintptr_t)pthread_self(), found = 0;
+  uint64_t self = (uint64_t)(uintptr_t)pthread_self();
   static const struct timespec pause = {0, 50000};
-  for (int tries = 1; !__atomic_compare_exchange_n(&variable->node->updating, &found, self, false, __ATOMIC_ACQUIRE,
-                                                   __ATOMIC_RELAXED);
-       tries++, found = 0) {
+  for (int tries = 1; tries <= SHM_FRAME_TRIES; tries++) {
+    uint64_t found = 0;
+    if (__atomic_compare_exchange_n(&variable->node->updating, &found, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return true;
     if (found == self) return false;
     /* The other thread may have a lower priority, so this one lets it run. */
     if (tries % 200 == 0) nanosleep(&pause, NULL);
     else if (tries % 50 == 0) sched_yield();
   }
-  return true;
+  return false;
 }
 
 static inline void shm_leave_frame(const shm_variable *variable) {

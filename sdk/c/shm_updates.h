@@ -6,9 +6,8 @@
  * epoch in which the update began. An epoch ends only when every update in progress began in it. So when two epochs
  * have ended after a removal, every update that could have seen the removed variable has ended, too.
  *
- * Readers of the epoch need no fence: whoever ends an epoch calls membarrier(), which makes all running threads of
- * the process execute one. If the kernel refuses membarrier(), epochs do not end, and slots of removed variables are
- * not used again.
+ * Updates need no fence: the thread that ends an epoch calls membarrier(), which makes all running threads of the
+ * process execute one. Where the system refuses membarrier(), each update executes a fence.
  */
 #ifndef SHM_UPDATES_H
 #define SHM_UPDATES_H
@@ -45,10 +44,11 @@ static_assert(sizeof(shm_updater_page) == SHM_PAGE, "a page of updaters has the 
 typedef struct shm_updates {
   uint64_t epoch; /* the present epoch */
   shm_updater_page *pages;
+  bool has_fences; /* each update executes a fence */
 } shm_updates;
 
 /* All updates of the process. The symbols are weak, so that all files of a program share them. */
-__attribute__((weak, visibility("default"))) shm_updates shm_all_updates = {1, NULL};
+__attribute__((weak, visibility("default"))) shm_updates shm_all_updates = {1, NULL, false};
 __attribute__((weak, visibility("default"))) __thread shm_updater *shm_own_updater;
 
 /* An update in progress. `before` is the epoch of the update that a signal handler interrupted, or 0. */
@@ -129,6 +129,14 @@ __attribute__((noinline, unused)) static shm_updater *shm_take_updater(void) {
 
 /* ---------------------------------------------------------------- updates and epochs */
 
+static inline void shm_full_fence(void) {
+#if defined(__SANITIZE_THREAD__)
+  __atomic_fetch_add(&shm_all_updates.epoch, 0, __ATOMIC_SEQ_CST); /* GCC's thread sanitizer does not support fences */
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 /* Begins an update. The variables and the memory that the thread finds from now on stay usable until
  * shm_leave_update(). `updater` of the result is NULL if there is no memory. */
 static inline shm_update shm_enter_update(void) {
@@ -139,6 +147,7 @@ static inline shm_update shm_enter_update(void) {
   uint64_t now = __atomic_load_n(&shm_all_updates.epoch, __ATOMIC_ACQUIRE);
   __atomic_store_n(&update.updater->epoch, update.before == 0 ? now : update.before, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST); /* for the compiler; membarrier() orders the processors */
+  if (__builtin_expect(__atomic_load_n(&shm_all_updates.has_fences, __ATOMIC_RELAXED), 0)) shm_full_fence();
   return update;
 }
 
@@ -146,9 +155,10 @@ static inline void shm_leave_update(const shm_update *update) {
   if (update->updater != NULL) __atomic_store_n(&update->updater->epoch, update->before, __ATOMIC_RELEASE);
 }
 
-/* Prepares the process for shm_end_epoch(). */
+/* Prepares the process for shm_end_epoch(), before it has handles. */
 static inline void shm_prepare_updates(void) {
-  syscall(SYS_membarrier, SHM_MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0);
+  if (syscall(SYS_membarrier, SHM_MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0) != 0)
+    __atomic_store_n(&shm_all_updates.has_fences, true, __ATOMIC_SEQ_CST);
 }
 
 /* Returns the present epoch, after all earlier stores of the thread. */
@@ -159,7 +169,8 @@ static inline uint64_t shm_present_epoch(void) {
 /* Ends the present epoch, unless an update that began in an earlier one is in progress. */
 static inline bool shm_end_epoch(void) {
   uint64_t epoch = __atomic_load_n(&shm_all_updates.epoch, __ATOMIC_ACQUIRE);
-  if (syscall(SYS_membarrier, SHM_MEMBARRIER_PRIVATE_EXPEDITED, 0) != 0) return false;
+  if (__atomic_load_n(&shm_all_updates.has_fences, __ATOMIC_RELAXED)) shm_full_fence();
+  else if (syscall(SYS_membarrier, SHM_MEMBARRIER_PRIVATE_EXPEDITED, 0) != 0) return false;
   for (shm_updater_page *page = shm_updater_pages(); page != NULL; page = page->next)
     for (uint32_t i = 0; i < SHM_UPDATERS_OF_PAGE; i++) {
       uint64_t began = __atomic_load_n(&page->updaters[i].epoch, __ATOMIC_ACQUIRE);
