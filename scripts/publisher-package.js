@@ -11,11 +11,14 @@ export const NAME = 'shm-publisher';
 /** The package with the addon of this machine, which programs of this project's tests install. */
 export const PACKAGE = `dist/${NAME}`;
 /** Packages whose code the library contains. */
-export const CONTAINED = [];
+export const CONTAINED = ['tdigest', 'bintrees'];
 const SOURCE = 'sdk/typescript';
 const ADDONS = 'dist/native/os/prebuilds';
 /** The modules of the package's entries in dist. Other entries use the first one, and do not contain a copy. */
-const ENTRIES = { index: 'native/publisher/library' };
+const ENTRIES = {
+  index: 'native/publisher/library',
+  'prom-client': 'native/publisher/prom-client',
+};
 
 /** The end of the name of an ES module for bundlers. */
 const FOR_BUNDLERS = '.module';
@@ -37,6 +40,18 @@ const BANNERS = {
   esm: OWN_URL.replace('KNOWN', 'import.meta.url'),
 };
 
+/**
+ * Makes the CommonJS file of an entry an object like that of prom-client: without `__esModule`, so that it is its own
+ * default export, and with the content type of the default registry.
+ */
+const LIKE_PROM_CLIENT = `
+if ('prometheusContentType' in module.exports)
+  module.exports = Object.defineProperty(Object.assign({}, module.exports), 'contentType', {
+    enumerable: true,
+    get() { return this.register.contentType; },
+    set(contentType) { this.register.setContentType(contentType); },
+  });`;
+
 /** Bundles the entries; for ES modules, returns the names that each exports. */
 async function writeCode(format) {
   const [suffix, extension] = format === 'esm' ? [FOR_BUNDLERS, '.mjs'] : ['', '.js'];
@@ -53,6 +68,7 @@ async function writeCode(format) {
     conditions: ['shm-addon'],
     define: { 'import.meta.url': '__url' },
     banner: { js: BANNERS[format] },
+    footer: { js: format === 'cjs' ? LIKE_PROM_CLIENT : '' },
     // The global `Buffer` is a getter, which costs a call.
     inject: ['scripts/buffer.js'],
     plugins: [oneLibrary(`./index${suffix}${extension}`)],
@@ -113,7 +129,8 @@ export async function bundlePublisher() {
   for (const [entry, module] of Object.entries(ENTRIES)) {
     const types = `export * from './types/${module}.js';\n`;
     writeFileSync(join(PACKAGE, `${entry}.d.ts`), types);
-    writeFileSync(join(PACKAGE, `${entry}.d.mts`), types);
+    const asDefault = `import * as library from './types/${module}.js';\nexport default library;\n`;
+    writeFileSync(join(PACKAGE, `${entry}.d.mts`), types + asDefault);
     writeFileSync(join(PACKAGE, `${entry}.mjs`), renamed(entry, names.get(entry) ?? []));
     copyTypes(`${module}.d.ts`, join(PACKAGE, 'types'), new Set());
     entries[entry === 'index' ? '.' : `./${entry}`] = exportsOf(entry);

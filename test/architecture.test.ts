@@ -14,7 +14,7 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
     word: /\bprocess\.\w/,
     // The publisher library runs in other programs, and closes its segments when these exit.
     // It loads its addon itself, since bundlers replace `require`.
-    only: /(^|\/)(cli|main|end-with-parent)\.ts$|^native\/(publisher\/publish-registry|os\/addon)\.ts$/,
+    only: /(^|\/)(cli|main|end-with-parent)\.ts$|^native\/(publisher\/(prom-client|metrics\/session)|os\/addon)\.ts$/,
     remedy: 'pass it from cli.ts',
   },
   {

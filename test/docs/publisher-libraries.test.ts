@@ -37,8 +37,8 @@ const PUBLIC = [
 /** Names that match `PUBLIC` but are internal, aliases, or exist on every object of the language. */
 const NOT_CALLS = [
   /^shm_(?:publisher_place|publisher_beat|text_count|\w+_code|set_names|set_bits|add_bits|add_bits_shared|add_record|add_tombstone|remove)$|_shared$/,
-  // The last four belong to allocators.
-  /^(?:constructor|setDropped|take|warnOnce|allocate|free|reserve|top)$/,
+  // Two former names; the last four belong to allocators.
+  /^(?:constructor|setDropped|place|beat|allocate|free|reserve|top)$/,
   /^(?:name|update|remap|leave_file)$/,
 ];
 

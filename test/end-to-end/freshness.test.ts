@@ -49,8 +49,8 @@ describe('the age of the newest value', function () {
       return programs.command(['python3', programs.write(`${serverKey}.py`, text)]);
     },
     typeScript: (serverKey: string, heartbeat = 'publisher.notify()') => {
-      const text = fileOf('docs/publish-typescript.md', 'shop.mts', [
-        ["'shop-1'", `'${serverKey}', contextId: '${programs.contextId}'`],
+      const text = fileOf('docs/publish-typescript.md', 'tills.mts', [
+        ["'tills-1'", `'${serverKey}', contextId: '${programs.contextId}'`],
         ["'shm-exporter/publisher'", `'${PUBLISHER}'`],
         [' as const', ''],
         ['publisher.notify()', heartbeat],

@@ -44,7 +44,7 @@ describe('The program of the TypeScript page', function () {
 
   it('keeps its metrics when a cluster starts the new worker before the old one ends', async () => {
     const page = readFileSync(join(PROJECT, PAGE), 'utf8');
-    const shop = pageBlocks(page).find(({ file }) => file === 'shop.mts');
+    const shop = pageBlocks(page).find(({ file }) => file === 'tills.mts');
     const { code } = transformSync(shop?.lines.join('\n') ?? '', { loader: 'ts' });
     const own = code
       .replace('shm-exporter/publisher', join(PROJECT, 'dist/native/publisher/publisher.js'))
@@ -60,7 +60,7 @@ describe('The program of the TypeScript page', function () {
     await cluster.line(new RegExp(`ended ${old} 0`));
     const holder = () => {
       try {
-        const segment = readFileSync(`/dev/shm/${programs.contextId}.pool.shop-1`);
+        const segment = readFileSync(`/dev/shm/${programs.contextId}.pool.tills-1`);
         return `${segment.readBigUInt64LE(HEADER.pid)}`;
       } catch {
         return undefined;
@@ -68,7 +68,7 @@ describe('The program of the TypeScript page', function () {
     };
     await waitFor('the segment of the new worker', () => holder() === next || undefined);
     expect(cluster.stderr.match(/shm-exporter: .*/g)).to.deep.equal([
-      `shm-exporter: another publisher holds /dev/shm/${programs.contextId}.pool.shop-1 (process ${old}); ` +
+      `shm-exporter: another publisher holds /dev/shm/${programs.contextId}.pool.tills-1 (process ${old}); ` +
         'this publisher takes the key once it is free (set failIfBusy to get an error instead)',
     ]);
     cluster.type('end');

@@ -16,19 +16,23 @@ export function readsTypeScriptPage(install: string, npx: 'real' | 'links'): voi
     folder: 'empty',
     words: async () => ({
       'npm install ./shm-exporter-0.1.0.tgz': install,
-      'npm install prom-client': link('node_modules/prom-client', 'node_modules'),
+      'npm install prom-client ./shm-publisher-0.1.0.tgz': [
+        link('node_modules/prom-client', 'node_modules'),
+        link('dist/shm-publisher', 'node_modules'),
+      ].join(' && '),
       // Links the installed versions, because there is no registry.
       'npm install --save-dev typescript @types/node': [
         link('node_modules/typescript', 'node_modules'),
         link('node_modules/@types', 'node_modules'),
         link('node_modules/typescript/bin/tsc', 'node_modules/.bin'),
       ].join(' && '),
-      ...otherKeys('shop-1', 'kinds-1', 'web-1', 'orders-1'),
+      ...otherKeys('shop-1', 'tills-1', 'kinds-1', 'web-1', 'orders-1', 'mirror-1'),
       ...(await otherPorts('9464')),
     }),
     stays: {
       '$ node ': /publishing/,
-      '$ npx shm_exporter --app shop': /ready/,
+      '$ PROMETHEUS_SHM_SERVER_KEY=': /publishing/,
+      '$ npx shm_exporter --app shop --server-key shop-1': /ready/,
     },
   });
 }

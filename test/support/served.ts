@@ -21,7 +21,7 @@ import { Publishers } from './publishers.js';
 import { VirtualClock } from './virtual-clock.js';
 
 /** Options of a served target in addition to its definition. */
-interface ServedOptions {
+export interface ServedOptions {
   readonly kernel?: Kernel;
   readonly memory?: SharedMemory;
   readonly unixMs?: () => number;

@@ -10,7 +10,7 @@ export function heartbeat(publisher: Publisher): Observable<never> {
   if (publisher.heartbeatMs === 0) return EMPTY;
   return interval(publisher.heartbeatMs).pipe(
     tap(() => {
-      publisher.beat();
+      publisher.heartbeat();
     }),
     ignoreElements(),
   );

@@ -81,6 +81,11 @@ export abstract class PublishedValue {
     this.#syncedWord = ref === undefined ? 1 : ((ref.incarnation << 1) | 1) >>> 0;
   }
 
+  /** The memory of a variable's segment. After `close()` of the publisher, it is empty. */
+  static memoryOf(value: PublishedValue): SlotMemory {
+    return value.#memory;
+  }
+
   /** Removes the value: the variable has no series until the next value is stored. */
   unset(): boolean {
     if (!this.isLive()) return false;

@@ -42,7 +42,7 @@ export interface PublisherOptions {
   /** Permission bits of the file. Default 0644. */
   readonly mode?: number;
   /**
-   * Whether `place()` throws SEGMENT_BUSY instead of waiting while another live publisher has the server key. Default
+   * Whether `publish()` throws SEGMENT_BUSY instead of waiting while another live publisher has the server key. Default
    * false.
    */
   readonly failIfBusy?: boolean;

@@ -80,12 +80,12 @@ export class Publisher {
   readonly #hasSeries: boolean;
   readonly #wait: NameWait;
   #lastId = 0;
-  /** When to check the segment's name next, by `hrtime`; undefined before `place()` and after `close()`. */
+  /** When to check the segment's name next, by `hrtime`; undefined before `publish()` and after `close()`. */
   #checkAtNs: bigint | undefined;
   #isClosed = false;
 
   /**
-   * Creates a segment that readers do not see yet. Add the initial objects, then call `place()`.
+   * Creates a segment that readers do not see yet. Add the initial objects, then call `publish()`.
    * @throws RangeError for an option that is unknown, invalid or missing
    * @throws Fault NATIVE_FAILED or SEGMENT_FULL if the segment cannot be created
    */
@@ -115,10 +115,10 @@ export class Publisher {
     this.#hasSeries = options.series ?? false;
     const retry = () => {
       this.#checkAtNs = 0n;
-      this.beat();
+      this.heartbeat();
     };
     this.#wait = new NameWait(retry, options.warn ?? warnOnStderr);
-    this.beat();
+    this.heartbeat();
   }
 
   /** Whether the segment has its server key now, so that readers find it. */
@@ -131,9 +131,9 @@ export class Publisher {
    * program, this publisher waits: it takes the key within about a second after the other publisher releases it.
    * @throws Fault SEGMENT_BUSY instead of waiting if `failIfBusy` is set; NATIVE_FAILED if the system refuses the name
    */
-  place(): void {
+  publish(): void {
     if (this.#isClosed) throw new Fault('USAGE', 'The publisher is closed');
-    this.beat();
+    this.heartbeat();
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.live));
     try {
       this.#file.place();
@@ -144,6 +144,11 @@ export class Publisher {
       this.#wait.after(error);
     }
     this.#checkAtNs = hrtime.bigint() + CHECK_PERIOD_NS;
+  }
+
+  /** The former name of `publish`. */
+  place(): void {
+    this.publish();
   }
 
   /**
@@ -275,7 +280,7 @@ export class Publisher {
   }
 
   /** Writes a heartbeat. If the segment has no name, also tries once a second to take its name. */
-  beat(): void {
+  heartbeat(): void {
     const now = hrtime.bigint();
     Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, now);
     if (this.#checkAtNs === undefined || this.#isClosed || now < this.#checkAtNs) return;
@@ -287,6 +292,11 @@ export class Publisher {
       // /dev/shm is full, or another publisher has the name.
       this.#wait.after(error);
     }
+  }
+
+  /** The former name of `heartbeat`. */
+  beat(): void {
+    this.heartbeat();
   }
 
   /**
@@ -302,7 +312,7 @@ export class Publisher {
 
   /** Wakes the readers and writes a heartbeat. Call it after a batch of stores, or from a timer. */
   notify(): void {
-    this.beat();
+    this.heartbeat();
     Atomics.add(this.#header, MUTABLE.notifications / 8, 1n);
     if (this.#checkAtNs !== undefined) this.#file.wake(MUTABLE_OFFSET + MUTABLE.notifications);
   }
@@ -346,7 +356,7 @@ export class Publisher {
       this.#values.storeWord(asOf, false);
     }
     // While a caller adds a large tree in one go, the heartbeat timer cannot fire.
-    this.beat();
+    this.heartbeat();
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
       id,

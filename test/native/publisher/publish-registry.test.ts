@@ -1,12 +1,10 @@
 // Tests that a registry of prom-client is shown as the registry itself shows it.
 import { expect } from 'chai';
 import { Counter, Gauge, Histogram, Registry, Summary, collectDefaultMetrics } from 'prom-client';
-import { samplesIn } from '#app/exposition/text/text-syntax.js';
-import { TEXT } from '#app/exposition/page/text-page.js';
 import { publishRegistry } from '#app/native/publisher/library.js';
 import type { PublishedRegistry } from '#app/native/publisher/library.js';
+import { contentOf, shown } from '../../support/page-content.js';
 import { freshServed } from '../../support/served.js';
-import type { Served } from '../../support/served.js';
 
 const CAPACITY = { records: 4096, stringBytes: 262_144, slots: 4096, frameBytes: 262_144 };
 
@@ -24,32 +22,6 @@ describe('A published registry of prom-client', () => {
     published.push(made);
     return made;
   };
-  /**
-   * The samples of a page, sorted, with numbers as JavaScript writes them, and the headers of their metrics. A registry
-   * also shows headers of metrics without samples.
-   */
-  const contentOf = (page: string) => {
-    const samples = [...samplesIn(page.replace(/^#.*\n|^\n/gm, ''))];
-    const hasSamples = (header: string): boolean =>
-      samples.some(({ name }) => name.replace(/_(bucket|sum|count)$/, '') === header.split(' ')[2]);
-    return {
-      headers: (page.match(/^# .*$/gm) ?? []).filter(hasSamples).sort(),
-      samples: samples
-        .map(({ name, labels, value }) => [name, Object.entries(labels).sort(), Number(value)])
-        .map((sample) => JSON.stringify(sample))
-        .sort(),
-    };
-  };
-  const shown = (served: Served) =>
-    contentOf(
-      served.answer((answer) => {
-        if (answer.kind === 'waiting') return answer.status.progress.reason;
-        const page = TEXT.page({ snapshot: answer.snapshot, internal: [] });
-        const text = Buffer.concat([...page.buffers]).toString();
-        page.release();
-        return text;
-      }),
-    );
   const everyMetric = () => {
     const registers = [new Registry()] as [Registry];
     const labelNames = ['code', 'path'] as const;

@@ -1,0 +1,191 @@
+// Histograms: observations in buckets.
+import { LIMITS } from '../../segment/layout.js';
+import { list, number } from '../../../rules/rule.js';
+import { shownValue } from '../../../rules/options.js';
+import type { PublishedHistogram } from '../published-values.js';
+import { Child } from './child.js';
+import type { AddVariable } from './child.js';
+import { isObject } from './children.js';
+import type { GivenLabels, GivenValues, LabelValues } from './children.js';
+import { Frame } from './frame.js';
+import { Metric } from './metric.js';
+import type { MetricConfiguration } from './metric.js';
+import type { MetricObjectWithValues, MetricValue } from './metric-object.js';
+import { NO_LABELS, numberIn, timer, updateOf } from './updates.js';
+import type { EndTimer, ExemplarLabels, UpdateWithExemplar } from './updates.js';
+
+export interface HistogramConfiguration<T extends string> extends MetricConfiguration<
+  T,
+  Histogram<T>
+> {
+  /** Upper bounds of the buckets without +Inf, ascending. Default: .005 to 10. */
+  readonly buckets?: readonly number[] | undefined;
+}
+
+export type ObserveDataWithExemplar<T extends string> = UpdateWithExemplar<T>;
+
+const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Units of the payload of a frame: the sum, then a count for each bucket. */
+const SUM = 0;
+const COUNTS = 1;
+
+/** A child of a histogram. */
+export class HistogramChild extends Child {
+  readonly #bounds: readonly number[];
+  #frame: Frame;
+
+  constructor(labels: GivenLabels, bounds: readonly number[]) {
+    super(labels);
+    this.#bounds = bounds;
+    this.#frame = Frame.own(bounds.length + 2);
+  }
+
+  /** Counts an observation in the first bucket whose bound it does not exceed. @throws RangeError for anything but a finite number */
+  observe(value: number): void {
+    if (!Number.isFinite(value))
+      throw new RangeError(`observe: value: found ${shownValue(value)}, allowed: a finite number`);
+    if (this.successor !== undefined) {
+      this.successor().observe(value);
+      return;
+    }
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] ?? Infinity)) bucket++;
+    const frame = this.#frame;
+    frame.begin();
+    frame.addFloat(SUM, value);
+    frame.countUp(COUNTS + bucket);
+    frame.end();
+  }
+
+  /** Starts a timer. The returned function observes the seconds since the start. */
+  startTimer(): EndTimer<string> {
+    return timer(NO_LABELS, (_, seconds) => {
+      this.observe(seconds);
+    });
+  }
+
+  get sum(): number {
+    return this.#frame.float(SUM);
+  }
+
+  /** The observations in each bucket, not cumulative; the last one is +Inf. */
+  get counts(): number[] {
+    return Array.from({ length: this.#bounds.length + 1 }, (_, bucket) =>
+      this.#frame.count(COUNTS + bucket),
+    );
+  }
+
+  protected moveTo(addVariable: AddVariable): PublishedHistogram {
+    const variable = addVariable('histogram', { schema: this.#bounds });
+    variable.set(this.counts, this.sum);
+    this.#frame = Frame.of(variable) ?? this.#frame;
+    return variable;
+  }
+
+  protected moveBack(): void {
+    this.#frame = this.#frame.copy();
+  }
+}
+
+export class Histogram<T extends string = string> extends Metric<T, HistogramChild> {
+  readonly #bounds: readonly number[];
+
+  /** @throws RangeError for an option that is unknown, invalid or missing */
+  constructor(configuration: HistogramConfiguration<T>) {
+    const rules = { buckets: list(number(), { max: LIMITS.schemaEntries }) };
+    super('Histogram', 'histogram', withoutInfinity(configuration), rules);
+    this.#bounds = withoutInfinity(configuration).buckets ?? DEFAULT_BUCKETS;
+    if (
+      this.#bounds.some((bound, index) => index > 0 && bound <= (this.#bounds[index - 1] ?? bound))
+    )
+      throw new RangeError(
+        `Histogram: buckets: found ${this.#bounds.join(', ')}, allowed: numbers in ascending order`,
+      );
+    this.enter(configuration.registers);
+  }
+
+  /** Counts an observation. @throws RangeError for wrong labels, or anything but a finite number */
+  observe(valueOrData: number | ObserveDataWithExemplar<T>): void;
+  observe(labels: LabelValues<T>, value: number): void;
+  observe(first: number | LabelValues<T> | ObserveDataWithExemplar<T>, value?: number): void {
+    if (!isObject(first)) this.observed(NO_LABELS, numberIn(first));
+    else if (!this.enableExemplars) this.observed(first, value);
+    else {
+      const update = updateOf(first);
+      this.observed(update.labels, update.value);
+    }
+  }
+
+  /** Adds a child without observations. */
+  zero(labels: LabelValues<T>): void {
+    const known = this.child(labels);
+    if (known.counts.some((count) => count > 0)) {
+      this.remove(labels);
+      this.child(labels);
+    }
+  }
+
+  /** Starts a timer. The returned function observes the seconds since the start. */
+  startTimer(...[labels = {}]: [LabelValues<T>?, ExemplarLabels?]): EndTimer<T> {
+    return timer(labels, (all, seconds) => {
+      this.observed(all, seconds);
+    });
+  }
+
+  /** Removes all children. They come back with their next observations. */
+  reset(): void {
+    for (const child of this.children) this.drop(child);
+  }
+
+  override async get(): Promise<MetricObjectWithValues> {
+    const object = await super.get();
+    const values = object.values?.map(({ sharedLabels, labels, ...value }) => ({
+      ...value,
+      labels: { ...labels, ...sharedLabels },
+    }));
+    return { ...object, values: values ?? [] };
+  }
+
+  /** The values for the text of a registry, with the labels of the child apart. */
+  getForPromString(): Promise<MetricObjectWithValues> {
+    return super.get();
+  }
+
+  protected observed(labels: GivenValues, value = NaN): void {
+    if (!Number.isFinite(value)) throw this.refusal('observe: value', value, 'a finite number');
+    this.child(labels).observe(value);
+  }
+
+  protected newChild(labels: GivenLabels): HistogramChild {
+    return new HistogramChild(labels, this.#bounds);
+  }
+
+  protected valuesOf(child: HistogramChild): MetricValue[] {
+    const { name } = this;
+    const { counts, sum, labels: sharedLabels } = child;
+    let count = 0;
+    const buckets = counts.map((each, index): MetricValue => {
+      const le = this.#bounds[index] ?? '+Inf';
+      count += each;
+      const labels = { le };
+      return { labels, sharedLabels, value: count, metricName: `${name}_bucket`, exemplar: null };
+    });
+    const total = { labels: {}, sharedLabels };
+    return [
+      ...buckets,
+      { ...total, value: sum, metricName: `${name}_sum` },
+      { ...total, value: count, metricName: `${name}_count` },
+    ];
+  }
+}
+
+/** The options without a last bound +Inf, which every histogram has. */
+function withoutInfinity<T extends string>(
+  configuration: HistogramConfiguration<T>,
+): HistogramConfiguration<T> {
+  const { buckets } = configuration;
+  return Array.isArray(buckets) && buckets.at(-1) === Infinity
+    ? { ...configuration, buckets: buckets.slice(0, -1) }
+    : configuration;
+}

@@ -1,0 +1,216 @@
+// Publishes the metrics of a registry: those of this library in place, those of prom-client as copies.
+import { rule } from '../../../rules/rule.js';
+import { checkValue } from '../../../rules/options.js';
+import type { Child } from './child.js';
+import { Metric } from './metric.js';
+import type { AnyMetric, Home } from './metric.js';
+import type { MetricObjectWithValues } from './metric-object.js';
+import { Mirror } from './mirror.js';
+import { Registry, register as defaultRegister } from './registry.js';
+import type { RegisteredMetric, RegistryContentType, RegistryFollower } from './registry.js';
+import { Session } from './session.js';
+import type { SessionOptions } from './session.js';
+
+export interface PublishOptions extends SessionOptions {
+  /** Default: the registry `register`. */
+  readonly register?: Registry<RegistryContentType> | undefined;
+}
+
+export interface Publication {
+  /** Whether the segment has its server key now, so that readers find it. */
+  readonly holdsKey: boolean;
+  /** Calls the `collect` functions now, and publishes the quantiles of summaries and the copied metrics. */
+  update(): Promise<void>;
+  /** Closes the segment. The metrics keep their values, and may be published again. */
+  close(): void;
+}
+
+/**
+ * Publishes all metrics of a registry, also later ones, until the process ends or `close()`. Nothing keeps the process
+ * alive. The segment is visible at once, or waits for its server key.
+ * @throws RangeError for an option that is unknown, invalid or missing
+ * @throws Fault as the constructor and `publish()` of `Publisher` do
+ */
+export function publish(options: PublishOptions): Publication {
+  const { register = defaultRegister, ...own } = options;
+  checkValue('publish: register', register, registryRule);
+  return new RegistryPublication(register, own);
+}
+
+const registryRule = rule('table', 'a Registry of this library', (raw) =>
+  raw instanceof Registry ? raw : undefined,
+);
+
+const isOwn = (metric: RegisteredMetric): metric is AnyMetric => metric instanceof Metric;
+
+class RegistryPublication implements Publication, Home, RegistryFollower {
+  readonly #register: Registry<RegistryContentType>;
+  readonly #session: Session;
+  readonly #mirror: Mirror;
+  readonly #unfollow: () => void;
+  /** The metrics of this library. */
+  readonly #own = new Set<AnyMetric>();
+  /** Other metrics, with their last values. */
+  readonly #copied = new Map<RegisteredMetric, MetricObjectWithValues | undefined>();
+  /** The calls of `collect` or `get` that have not ended. */
+  readonly #open = new Map<RegisteredMetric, Promise<void>>();
+  /** Children for which the segment had no room. */
+  readonly #unplaced = new Map<Child, AnyMetric>();
+
+  constructor(register: Registry<RegistryContentType>, options: SessionOptions) {
+    this.#register = register;
+    this.#session = new Session('publish', options, () => {
+      this.#leave();
+    });
+    this.#mirror = new Mirror(this.#session);
+    this.#unfollow = register.follow(this);
+    for (const metric of register.getMetricsAsArray())
+      if (isOwn(metric)) {
+        this.#own.add(metric);
+        void this.#collect(metric);
+      } else this.#copied.set(metric, undefined);
+    const isIdle = (metric: RegisteredMetric): boolean => !this.#open.has(metric);
+    this.#session.start(() => void this.#update(isIdle));
+    void this.#update(isIdle);
+  }
+
+  get holdsKey(): boolean {
+    return this.#session.publisher.holdsKey;
+  }
+
+  update(): Promise<void> {
+    return this.#update(() => true);
+  }
+
+  /** Updates the metrics that `wanted` accepts. At the interval, it leaves out those whose last update has not ended. */
+  async #update(wanted: (metric: RegisteredMetric) => boolean): Promise<void> {
+    const { publisher } = this.#session;
+    for (const [child, metric] of [...this.#unplaced]) this.add(metric, child);
+    await Promise.all([...this.#own].filter(wanted).map((metric) => this.#collect(metric)));
+    await Promise.all([...this.#copied.keys()].filter(wanted).map((metric) => this.#copy(metric)));
+    this.#mirror.take(
+      [...this.#copied.values()]
+        .filter((object) => object !== undefined)
+        .map((object) => this.#register.withDefaultLabels(object)),
+    );
+    this.#countDropped();
+    publisher.notify();
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  added(metric: RegisteredMetric): void {
+    if (!isOwn(metric)) {
+      this.#copied.set(metric, undefined);
+      return;
+    }
+    this.#own.add(metric);
+    if (metric.collect === undefined) void this.#collect(metric);
+    // The program that makes the metric may not have assigned it yet to the variable that `collect` uses.
+    else void Promise.resolve().then(() => this.#collect(metric));
+  }
+
+  removed(metric: RegisteredMetric): void {
+    this.#copied.delete(metric);
+    if (!isOwn(metric)) return;
+    this.#own.delete(metric);
+    for (const child of metric.unsettle(this)) this.remove(child);
+  }
+
+  relabelled(): void {
+    for (const metric of this.#own) {
+      const children = metric.unsettle(this);
+      for (const child of children) this.remove(child);
+      if (children.length > 0) metric.settle(this);
+    }
+  }
+
+  add(metric: AnyMetric, child: Child): void {
+    const { publisher, root } = this.#session;
+    const { name, help } = metric;
+    const defaults = this.#register.defaultLabels;
+    const all = Object.entries({ ...child.labels, ...defaults, ...child.labels });
+    const labels = Object.fromEntries(all.map(([label, value]) => [label, String(value)]));
+    this.#unplaced.delete(child);
+    try {
+      const isPublished = child.publish((type, options) =>
+        publisher.addVariable(root, name, type, { ...options, help, labels }),
+      );
+      if (isPublished) return;
+      this.#unplaced.set(child, metric);
+      this.#countDropped();
+      this.#warn(name, 'full', 'has no room in the segment for all children; see capacity');
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#warn(name, 'wrong', `leaves out a child: ${error.message}`);
+    }
+  }
+
+  remove(child: Child): void {
+    this.#unplaced.delete(child);
+    const variable = child.withdraw();
+    if (variable !== undefined) this.#session.publisher.removeVariable(variable);
+  }
+
+  refused({ name, maxChildren }: AnyMetric): void {
+    this.#countDropped();
+    const limit = `the limit ${maxChildren} of its option maxChildren`;
+    this.#warn(name, 'most', `has reached ${limit}; further label values are not published`);
+  }
+
+  /** Calls the function `collect` of a metric, then publishes the metric, so that its first values are collected. */
+  #collect(metric: AnyMetric): Promise<void> {
+    return this.#inTurn(metric, async () => {
+      const collected = metric.collect?.();
+      // Without this condition, metrics would be published only after the segment.
+      if (collected !== undefined) await collected;
+      if (!this.#own.has(metric)) return;
+      metric.refresh();
+      if (metric.settle(this)) return;
+      this.#own.delete(metric);
+      this.#copied.set(metric, undefined);
+    });
+  }
+
+  #copy(metric: RegisteredMetric): Promise<void> {
+    return this.#inTurn(metric, async () => {
+      const object = await metric.get();
+      if (this.#copied.has(metric)) this.#copied.set(metric, object);
+    });
+  }
+
+  /** Runs one call for a metric after the other. Writes a warning if it fails. */
+  #inTurn(metric: RegisteredMetric, run: () => Promise<void>): Promise<void> {
+    const open = this.#open.get(metric);
+    const call = (open === undefined ? run() : open.then(run))
+      .catch((error: unknown) => {
+        this.#warn(metric.name, 'collect', `cannot be collected: ${String(error)}`);
+      })
+      .finally(() => {
+        if (this.#open.get(metric) === call) this.#open.delete(metric);
+      });
+    this.#open.set(metric, call);
+    return call;
+  }
+
+  #countDropped(): void {
+    let refused = 0;
+    for (const metric of this.#own) refused += metric.refused;
+    this.#session.publisher.setDropped(0, refused + this.#unplaced.size + this.#mirror.dropped);
+  }
+
+  #warn(metric: string, subject: string, sentence: string): void {
+    this.#session.warnOnce(`${metric} ${subject}`, `the metric ${metric} ${sentence}`);
+  }
+
+  /** Moves all values out of the segment, before it is unmapped. */
+  #leave(): void {
+    this.#unfollow();
+    for (const metric of this.#own) for (const child of metric.unsettle(this)) child.withdraw();
+    this.#own.clear();
+    this.#copied.clear();
+    this.#unplaced.clear();
+  }
+}

@@ -1,0 +1,88 @@
+// An open segment for the metrics of a program: the publisher, its root and its timers.
+import { hostname } from 'node:os';
+import { clearInterval, setInterval } from 'node:timers';
+import { application } from '../../../rules/formats.js';
+import { checkValue } from '../../../rules/options.js';
+import { integer } from '../../../rules/rule.js';
+import { Publisher, warnOnStderr } from '../publisher.js';
+import type { PublishedObject, PublisherOptions } from '../publisher-options.js';
+
+export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
+  /** The name of the application, by which the exporter selects the target. */
+  readonly app: string;
+  /** Milliseconds between two calls of the `collect` functions. Default 5000. */
+  readonly intervalMs?: number | undefined;
+}
+
+const MAX_INTERVAL_MS = 2 ** 31 - 1;
+const interval = integer(1, MAX_INTERVAL_MS);
+/** The maximum number of warnings about different subjects. */
+const MAX_WARNINGS = 64;
+
+/** The timers do not keep the process alive. The exit of the process closes the session. */
+export class Session {
+  readonly publisher: Publisher;
+  readonly root: PublishedObject;
+  readonly #intervalMs: number;
+  readonly #warn: (sentence: string) => void;
+  readonly #warned = new Set<string>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #beforeClose: () => void;
+  readonly #close = (): void => {
+    this.close();
+  };
+
+  /**
+   * @param of the function that opens the session, for messages
+   * @param beforeClose is called while the segment is still mapped
+   * @throws RangeError for an option that is unknown, invalid or missing
+   * @throws Fault as the constructor of `Publisher` does
+   */
+  constructor(of: string, options: SessionOptions, beforeClose: () => void = () => undefined) {
+    const { app, intervalMs = 5000, ...own } = options;
+    checkValue(`${of}: app`, app, application);
+    checkValue(`${of}: intervalMs`, intervalMs, interval);
+    this.publisher = new Publisher({ ...own, series: true });
+    this.#intervalMs = intervalMs;
+    this.#warn = own.warn ?? warnOnStderr;
+    this.#beforeClose = beforeClose;
+    const host = hostname().replaceAll('.', '_');
+    this.root = this.publisher.addRoot(`${host}.${own.pid ?? process.pid}.${app}`, 'Metrics');
+    process.once('exit', this.#close);
+  }
+
+  /**
+   * Makes the segment visible, and starts the heartbeat. Calls `update` at the interval.
+   * @throws Fault as `publish()` of `Publisher` does; then the session is closed
+   */
+  start(update: () => void): void {
+    const { publisher } = this;
+    try {
+      publisher.publish();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    this.#timers.push(setInterval(update, this.#intervalMs).unref());
+    if (publisher.heartbeatMs > 0) {
+      const notify = (): void => {
+        publisher.notify();
+      };
+      this.#timers.push(setInterval(notify, publisher.heartbeatMs).unref());
+    }
+  }
+
+  /** Writes a warning, once for each subject. */
+  warnOnce(subject: string, sentence: string): void {
+    if (this.#warned.has(subject) || this.#warned.size >= MAX_WARNINGS) return;
+    this.#warned.add(subject);
+    this.#warn(sentence);
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    process.removeListener('exit', this.#close);
+    this.#beforeClose();
+    this.publisher.close();
+  }
+}

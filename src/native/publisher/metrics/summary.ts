@@ -1,0 +1,207 @@
+// Summaries: counts, sums and estimated quantiles of observations.
+import { LIMITS } from '../../segment/layout.js';
+import { between, flag, integer, list, number } from '../../../rules/rule.js';
+import type { OptionRules } from '../../../rules/options.js';
+import { shownValue } from '../../../rules/options.js';
+import type { PublishedSummary } from '../published-values.js';
+import { Child } from './child.js';
+import type { AddVariable } from './child.js';
+import { isObject } from './children.js';
+import type { GivenLabels, GivenValues, LabelValues } from './children.js';
+import { Frame } from './frame.js';
+import { Metric } from './metric.js';
+import type { MetricConfiguration } from './metric.js';
+import { QuantileWindow } from './quantile-window.js';
+import type { MetricValue } from './metric-object.js';
+import { NO_LABELS, numberIn, timer } from './updates.js';
+import type { EndTimer } from './updates.js';
+
+export interface SummaryConfiguration<T extends string> extends MetricConfiguration<T, Summary<T>> {
+  /** Quantiles from 0 to 1; an empty list for count and sum only. Default: .01 .05 .5 .9 .95 .99 .999. */
+  readonly percentiles?: readonly number[] | undefined;
+  /** The length of the window whose observations the quantiles describe. Default: all observations. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** The number of steps in which the window moves. Needs `maxAgeSeconds`. */
+  readonly ageBuckets?: number | undefined;
+  /** Whether a child without observations in the window is removed. Default false. */
+  readonly pruneAgedBuckets?: boolean | undefined;
+  /** The number of observations after which the estimator is compressed. Default 1000. */
+  readonly compressCount?: number | undefined;
+}
+
+const DEFAULT_PERCENTILES = [0.01, 0.05, 0.5, 0.9, 0.95, 0.99, 0.999];
+const MAX_AGE_BUCKETS = 100;
+const RULES: OptionRules = {
+  percentiles: list(between(0, 1), { max: LIMITS.schemaEntries }),
+  maxAgeSeconds: number('a number above 0', (value) => value > 0),
+  ageBuckets: integer(1, MAX_AGE_BUCKETS),
+  pruneAgedBuckets: flag,
+  compressCount: integer(1, Number.MAX_SAFE_INTEGER),
+};
+/** Units of the payload of a frame: the count, the sum, then a value for each quantile. */
+const COUNT = 0;
+const SUM = 1;
+const VALUES = 2;
+
+/** What the children of a summary have in common. */
+interface Window {
+  readonly quantiles: readonly number[];
+  readonly compressCount: number;
+  readonly make: () => QuantileWindow;
+  /** Whether anything reads the window. */
+  readonly isNeeded: boolean;
+}
+
+/** A child of a summary. */
+export class SummaryChild extends Child {
+  readonly #window: Window;
+  #frame: Frame;
+  #estimate: QuantileWindow;
+
+  constructor(labels: GivenLabels, window: Window) {
+    super(labels);
+    this.#window = window;
+    this.#estimate = window.make();
+    this.#frame = Frame.own(VALUES + window.quantiles.length);
+  }
+
+  /** Counts an observation. @throws RangeError for anything but a finite number */
+  observe(value: number): void {
+    if (!Number.isFinite(value))
+      throw new RangeError(`observe: value: found ${shownValue(value)}, allowed: a finite number`);
+    if (this.successor !== undefined) {
+      this.successor().observe(value);
+      return;
+    }
+    const frame = this.#frame;
+    frame.begin();
+    frame.countUp(COUNT);
+    frame.addFloat(SUM, value);
+    frame.end();
+    if (!this.#window.isNeeded) return;
+    this.#estimate.push(value, performance.now());
+    if (this.count % this.#window.compressCount === 0) this.#estimate.compress();
+  }
+
+  /** Starts a timer. The returned function observes the seconds since the start. */
+  startTimer(): EndTimer<string> {
+    return timer(NO_LABELS, (_, seconds) => {
+      this.observe(seconds);
+    });
+  }
+
+  get count(): number {
+    return this.#frame.count(COUNT);
+  }
+
+  get sum(): number {
+    return this.#frame.float(SUM);
+  }
+
+  /** The values of the quantiles at the last `refresh`. */
+  get values(): number[] {
+    return this.#window.quantiles.map((_, index) => this.#frame.float(VALUES + index));
+  }
+
+  /** Stores the values of the quantiles now. */
+  refresh(): void {
+    const { quantiles } = this.#window;
+    if (quantiles.length === 0) return;
+    const values = this.#estimate.values(quantiles, performance.now());
+    const frame = this.#frame;
+    frame.begin();
+    values.forEach((value, index) => {
+      frame.setFloat(VALUES + index, value);
+    });
+    frame.end();
+  }
+
+  isAged(): boolean {
+    return this.#estimate.isEmpty(performance.now());
+  }
+
+  /** Begins again without observations. */
+  restart(): void {
+    this.#estimate = this.#window.make();
+    this.#frame.clear();
+  }
+
+  protected moveTo(addVariable: AddVariable): PublishedSummary {
+    const variable = addVariable('summary', { schema: this.#window.quantiles });
+    variable.set(this.count, this.sum, this.values);
+    this.#frame = Frame.of(variable) ?? this.#frame;
+    return variable;
+  }
+
+  protected moveBack(): void {
+    this.#frame = this.#frame.copy();
+  }
+}
+
+export class Summary<T extends string = string> extends Metric<T, SummaryChild> {
+  readonly #window: Window;
+  readonly #prunes: boolean;
+
+  /** @throws RangeError for an option that is unknown, invalid or missing */
+  constructor(configuration: SummaryConfiguration<T>) {
+    super('Summary', 'summary', configuration, RULES);
+    const { percentiles = DEFAULT_PERCENTILES, maxAgeSeconds, ageBuckets } = configuration;
+    const quantiles = [...new Set(percentiles)].sort((one, other) => one - other);
+    this.#prunes = configuration.pruneAgedBuckets ?? false;
+    this.#window = {
+      quantiles,
+      isNeeded: quantiles.length > 0 || this.#prunes,
+      compressCount: configuration.compressCount ?? 1000,
+      make: () => new QuantileWindow(maxAgeSeconds, ageBuckets, performance.now()),
+    };
+    this.enter(configuration.registers);
+  }
+
+  /** Counts an observation. @throws RangeError for wrong labels, or anything but a finite number */
+  observe(value: number): void;
+  observe(labels: LabelValues<T>, value: number): void;
+  observe(first: number | LabelValues<T>, value?: number): void {
+    if (isObject(first)) this.#observed(first, value);
+    else this.#observed(NO_LABELS, numberIn(first));
+  }
+
+  /** Starts a timer. The returned function observes the seconds since the start. */
+  startTimer(labels: LabelValues<T> = {}): EndTimer<T> {
+    return timer(labels, (all, seconds) => {
+      this.#observed(all, seconds);
+    });
+  }
+
+  /** Sets all children to 0. */
+  reset(): void {
+    for (const child of this.children) child.restart();
+  }
+
+  override refresh(): void {
+    if (!this.#window.isNeeded) return;
+    for (const child of this.children)
+      if (this.#prunes && child.isAged()) this.drop(child);
+      else child.refresh();
+  }
+
+  #observed(labels: GivenValues, value = NaN): void {
+    if (!Number.isFinite(value)) throw this.refusal('observe: value', value, 'a finite number');
+    this.child(labels).observe(value);
+  }
+
+  protected newChild(labels: GivenLabels): SummaryChild {
+    return new SummaryChild(labels, this.#window);
+  }
+
+  protected valuesOf({ labels, values, sum, count }: SummaryChild): MetricValue[] {
+    const { name } = this;
+    return [
+      ...values.map((value, index) => ({
+        labels: { quantile: this.#window.quantiles[index] ?? NaN, ...labels },
+        value,
+      })),
+      { labels, value: sum, metricName: `${name}_sum` },
+      { labels, value: count, metricName: `${name}_count` },
+    ];
+  }
+}

@@ -1,0 +1,26 @@
+// The types of the metrics, under the names that prom-client has for them.
+export type { LabelValues } from './children.js';
+export type { CounterChild, CounterConfiguration, IncreaseDataWithExemplar } from './counter.js';
+export type { GaugeChild, GaugeConfiguration } from './gauge.js';
+export type {
+  HistogramChild,
+  HistogramConfiguration,
+  ObserveDataWithExemplar,
+} from './histogram.js';
+export type { InfoConfiguration } from './info.js';
+export type { MetricConfiguration } from './metric.js';
+export type { Publication, PublishOptions } from './publish.js';
+export type {
+  Aggregator,
+  MetricObjectWithValues,
+  MetricType,
+  MetricValue,
+} from './metric-object.js';
+export type {
+  OpenMetricsContentType,
+  PrometheusContentType,
+  RegisteredMetric,
+  RegistryContentType,
+} from './registry.js';
+export type { SummaryChild, SummaryConfiguration } from './summary.js';
+export type { EndTimer } from './updates.js';

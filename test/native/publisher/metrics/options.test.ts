@@ -1,0 +1,187 @@
+// Tests that metrics refuse wrong options, labels and values, and name them.
+import { expect } from 'chai';
+import {
+  Counter,
+  Gauge,
+  Histogram,
+  Info,
+  Registry,
+  Summary,
+  exponentialBuckets,
+  linearBuckets,
+  publish,
+} from '#app/native/publisher/library.js';
+
+const registers: readonly Registry[] = [];
+const own = { help: 'H.', registers };
+/** Options as a program in JavaScript may pass them. */
+const wrong = (options: unknown) => options as never;
+
+const REFUSED: readonly (readonly [what: string, call: () => unknown, message: string])[] = [
+  ['no options', () => new Counter(wrong(undefined)), 'Counter: found nothing, allowed: an object'],
+  ['no name', () => new Counter(wrong(own)), 'Counter: name: found nothing, allowed: a string'],
+  ['no help text', () => new Gauge(wrong({ name: 'g' })), 'Gauge: help: found nothing, allowed: a'],
+  [
+    'an empty help text',
+    () => new Gauge({ name: 'g', help: '' }),
+    'Gauge: help: found "", allowed',
+  ],
+  [
+    'an unknown option',
+    () => new Counter(wrong({ ...own, name: 'c', labelnames: ['a'] })),
+    'Counter: unknown option "labelnames" (did you mean "labelNames"?)',
+  ],
+  [
+    'an option of another metric',
+    () => new Gauge(wrong({ ...own, name: 'g', buckets: [1] })),
+    'Gauge: unknown option "buckets", allowed: name, help, ',
+  ],
+  [
+    'a wrong metric name',
+    () => new Counter({ ...own, name: 'http-requests' }),
+    'Counter: the metric has the metric name "http-requests", allowed: letters',
+  ],
+  [
+    'a wrong label name',
+    () => new Counter({ ...own, name: 'c', labelNames: ['a-b'] }),
+    'Counter: the metric has the label name "a-b", allowed: letters',
+  ],
+  [
+    'a label name twice',
+    () => new Counter({ ...own, name: 'c', labelNames: ['a', 'a'] }),
+    'Counter: labelNames[1]: repeats [0]',
+  ],
+  [
+    'the label le of a histogram',
+    () => new Histogram({ ...own, name: 'h', labelNames: ['le'] }),
+    'Histogram: the metric has the label le, which a histogram adds itself',
+  ],
+  [
+    'buckets that fall',
+    () => new Histogram({ ...own, name: 'h', buckets: [2, 1] }),
+    'Histogram: buckets: found 2, 1, allowed: numbers in ascending order',
+  ],
+  [
+    'a bucket that is no number',
+    () => new Histogram({ ...own, name: 'h', buckets: wrong([1, '2']) }),
+    'Histogram: buckets[1]: found "2", allowed: a finite number',
+  ],
+  [
+    'a quantile above 1',
+    () => new Summary({ ...own, name: 's', percentiles: [99] }),
+    'Summary: percentiles[0]: found 99.0, allowed: a number from 0 to 1',
+  ],
+  [
+    'an age of 0',
+    () => new Summary({ ...own, name: 's', maxAgeSeconds: 0 }),
+    'Summary: maxAgeSeconds: found 0, allowed: a number above 0',
+  ],
+  [
+    'a collect that is no function',
+    () => new Gauge(wrong({ ...own, name: 'g', collect: 5 })),
+    'Gauge: collect: found 5, allowed: a function',
+  ],
+  [
+    'no child at all',
+    () => new Gauge({ ...own, name: 'g', maxChildren: 0 }),
+    'Gauge: maxChildren: found 0, allowed: an integer from 1',
+  ],
+  ['an info without a name', () => new Info(wrong(own)), 'Gauge: name: found nothing'],
+  ['a server key that is missing', () => publish(wrong({ app: 'a' })), 'serverKey: found nothing'],
+  [
+    'an app that is no name',
+    () => publish({ serverKey: '82', app: '1' }),
+    'publish: app: found "1", allowed',
+  ],
+  [
+    'a register of another kind',
+    () => publish(wrong({ serverKey: '82', app: 'a', register: {} })),
+    'publish: register: found a table, allowed: a Registry of this library',
+  ],
+  [
+    'a negative increase',
+    () => new Counter({ ...own, name: 'c' }).inc(-1),
+    'inc: value: found -1, allowed: a finite number from 0, since a counter does not fall',
+  ],
+  [
+    'an increase that is no number',
+    () => new Counter({ ...own, name: 'c' }).inc(wrong('5')),
+    'inc: value: found "5", allowed',
+  ],
+  [
+    'an increase by NaN',
+    () => new Counter({ ...own, name: 'c' }).inc(NaN),
+    'inc: value: found NaN, allowed',
+  ],
+  [
+    'a value that is no number',
+    () => new Gauge({ ...own, name: 'g' }).set(wrong('5')),
+    'set: value: found "5", allowed: a number',
+  ],
+  [
+    'an observation of NaN',
+    () => new Histogram({ ...own, name: 'h' }).observe(NaN),
+    'h: observe: value: found NaN, allowed: a finite number',
+  ],
+  [
+    'a label that was not declared',
+    () => new Counter({ ...own, name: 'c', labelNames: ['a'] }).inc(wrong({ a: '1', b: '2' })),
+    'labels: found the label "b", allowed: a',
+  ],
+  [
+    'too few label values',
+    () => new Counter({ ...own, name: 'c', labelNames: ['a', 'b'] }).labels('1'),
+    'labels: found 1 values, allowed: 2, one for each of: a, b',
+  ],
+  [
+    'two metrics of one name',
+    () => {
+      const registry = new Registry();
+      for (const help of ['One.', 'Two.']) new Gauge({ name: 'g', help, registers: [registry] });
+    },
+    'registerMetric: A metric with the name g has already been registered.',
+  ],
+  [
+    'no buckets',
+    () => linearBuckets(0, 1, 0),
+    'linearBuckets: count: found 0, allowed: an integer',
+  ],
+  [
+    'buckets that do not grow',
+    () => exponentialBuckets(1, 1, 5),
+    'exponentialBuckets: factor: found 1, allowed: a number above 1',
+  ],
+];
+
+describe('Metrics', () => {
+  for (const [what, call, message] of REFUSED)
+    it(`refuse ${what} with "${message}"`, () => {
+      expect(call).to.throw(RangeError, message);
+    });
+
+  it('count only what they accept', async () => {
+    const counter = new Counter({ ...own, name: 'c' });
+    for (const value of [-1, NaN, Infinity]) expect(() => counter.inc(value)).to.throw(RangeError);
+    counter.inc(2);
+    expect((await counter.get()).values).to.deep.equal([{ value: 2, labels: {} }]);
+  });
+
+  it('allow a last bucket +Inf, which every histogram has', async () => {
+    const histogram = new Histogram({ ...own, name: 'h', buckets: [1, Infinity] });
+    histogram.observe(2);
+    const { values = [] } = await histogram.get();
+    expect(values.map(({ labels, value }) => [labels['le'], value]).slice(0, 2)).to.deep.equal([
+      [1, 0],
+      ['+Inf', 1],
+    ]);
+  });
+
+  it('take the same child for the number 200 and the text "200", and another one without the label', () => {
+    const counter = new Counter({ ...own, name: 'c', labelNames: ['code', 'path'] });
+    const child = counter.labels({ code: 200, path: '/' });
+    expect(counter.labels('200', '/')).to.equal(child);
+    expect(counter.labels({ path: '/', code: '200' })).to.equal(child);
+    expect(counter.labels({ path: '/' })).not.to.equal(child);
+    expect(counter.labels({ code: 200 })).not.to.equal(child);
+  });
+});

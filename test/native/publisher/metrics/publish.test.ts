@@ -1,0 +1,326 @@
+// Tests that published metrics are shown as prom-client shows the same metrics, and what becomes of their children.
+import { expect } from 'chai';
+import * as theirs from 'prom-client';
+import * as ours from '#app/native/publisher/library.js';
+import { contentOf, shown } from '../../../support/page-content.js';
+import { freshPublications } from '../../../support/publications.js';
+
+/** The same metrics and updates with either library. */
+function everyMetric(library: typeof ours | typeof theirs) {
+  const { Counter, Gauge, Histogram, Registry, Summary } = library as typeof theirs;
+  const registry = new Registry();
+  const registers = [registry];
+  const labelNames = ['code', 'path'] as const;
+  const own = { registers, labelNames };
+  const counter = new Counter({ name: 'http_requests_total', help: 'Requests.', ...own });
+  const gauge = new Gauge({ name: 'app:queue', help: 'Jobs.\nThat wait.', registers });
+  const levels = new Gauge({ name: 'level', help: 'Levels.', registers, labelNames: ['room'] });
+  const buckets = [0.5, 1, 10];
+  const histogram = new Histogram({ name: 'delay', help: 'Delay.', buckets, ...own });
+  const summary = new Summary({ name: 'size', help: 'Size.', percentiles: [0.5, 0.9], ...own });
+  counter.inc({ code: 200, path: '/"a"\\' }, 3);
+  counter.inc({ code: 500 });
+  gauge.set(-1.5);
+  levels.labels('süd').set(Infinity);
+  levels.labels({ room: 'nord' }).dec(2);
+  for (const value of [0.1, 0.7, 7, 70]) {
+    histogram.observe({ code: 200 }, value);
+    summary.observe({ path: '/' }, value);
+  }
+  return { registry, counter, gauge, levels, histogram, summary };
+}
+type Metrics = ReturnType<typeof everyMetric>;
+
+/** Every metric in both libraries. */
+const both = (): [Metrics, Metrics] => [everyMetric(ours), everyMetric(theirs)];
+/** A registry of this library, which the types of `everyMetric` do not tell. */
+const ownRegistry = ({ registry }: Metrics): ours.Registry => registry as unknown as ours.Registry;
+
+describe('Published metrics', () => {
+  const { publishing, serve, settled } = freshPublications();
+
+  it('are shown as prom-client shows the same metrics, if they were updated before', async () => {
+    const [own, other] = both();
+    publishing({ register: ownRegistry(own) });
+    expect(shown(serve())).to.deep.equal(contentOf(await other.registry.metrics()));
+  });
+
+  it('follow updates and children that come and go, without a call of update()', async () => {
+    const [own, other] = both();
+    const published = publishing({ register: ownRegistry(own) });
+    const served = serve();
+    for (const { counter, gauge, histogram, levels } of [own, other]) {
+      counter.inc({ code: 500 }, 2);
+      counter.remove({ code: 200, path: '/"a"\\' });
+      gauge.inc(0.5);
+      levels.reset();
+      levels.set({ room: 'west' }, 4);
+      histogram.observe({ code: 200 }, 0.2);
+      histogram.labels({ code: '404' }).observe(3);
+    }
+    served.clock.advance(2000);
+    expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
+    for (const { registry, summary } of [own, other]) {
+      summary.observe({ path: '/' }, 5);
+      registry.removeSingleMetric('delay');
+      const late = { name: 'late_total', help: 'Late.', registers: [registry] };
+      if (registry === own.registry)
+        new ours.Counter({ ...late, registers: [ownRegistry(own)] }).inc(7);
+      else new theirs.Counter(late).inc(7);
+    }
+    await settled(published, served);
+    expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
+  });
+
+  it('have the default labels of their registry, also if these change', async () => {
+    const [own, other] = both();
+    for (const { registry } of [own, other]) registry.setDefaultLabels({ shop: 'north', code: 1 });
+    const published = publishing({ register: ownRegistry(own) });
+    const served = serve();
+    expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
+    for (const { registry, counter } of [own, other]) {
+      registry.setDefaultLabels({ shop: 'south' });
+      counter.inc({ code: 500 });
+    }
+    await settled(published, served);
+    expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
+  });
+
+  it('keep their values after close(), and can be published again', async () => {
+    const [own, other] = both();
+    publishing({ register: ownRegistry(own) }).close();
+    for (const { counter, histogram } of [own, other]) {
+      counter.inc({ code: 500 });
+      histogram.observe({ code: 200 }, 3);
+    }
+    publishing({ register: ownRegistry(own) });
+    expect(shown(serve())).to.deep.equal(contentOf(await other.registry.metrics()));
+    expect(contentOf(await own.registry.metrics())).to.deep.equal(
+      contentOf(await other.registry.metrics()),
+    );
+  });
+
+  it('are copied by a second publication', async () => {
+    const [own, other] = both();
+    publishing({ register: ownRegistry(own), serverKey: '81' });
+    const published = publishing({ register: ownRegistry(own) });
+    await published.update();
+    const served = serve();
+    expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
+    for (const { counter } of [own, other]) counter.inc({ code: 500 });
+    await settled(published, served);
+    expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
+  });
+
+  it('may be metrics of prom-client, such as its default metrics', async () => {
+    const register = new ours.Registry();
+    theirs.collectDefaultMetrics({ register: register as unknown as theirs.Registry });
+    const published = publishing({ register });
+    await published.update();
+    const { headers } = shown(serve());
+    expect(headers).to.deep.equal(contentOf(await register.metrics()).headers);
+    expect(headers.join()).to.contain('process_resident_memory_bytes');
+  });
+
+  it('include info metrics, whose labels may change', async () => {
+    const register = new ours.Registry();
+    const build = { name: 'build', help: 'Version.', labelNames: ['version'] as const };
+    const info = new ours.Info({ ...build, registers: [register] });
+    const published = publishing({ register });
+    info.set({ version: '1.2.3' });
+    const served = serve();
+    expect(shown(served)).to.deep.equal({
+      headers: ['# HELP build_info Version.', '# TYPE build_info gauge'],
+      samples: ['["build_info",[["version","1.2.3"]],1]'],
+    });
+    info.set({ version: '1.3' });
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal(['["build_info",[["version","1.3"]],1]']);
+  });
+});
+
+describe('A kept child', () => {
+  const { publishing, serve, settled } = freshPublications();
+
+  it('updates no other series after it was removed', async () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
+    const counter = new ours.Counter({ name: 'c_total', ...own });
+    const histogram = new ours.Histogram({ name: 'h', buckets: [1], ...own });
+    const summary = new ours.Summary({ name: 's', percentiles: [], ...own });
+    const published = publishing({ register });
+    const served = serve();
+    const kept = [];
+    for (let n = 0; n < 200; n++) {
+      const label = { n: String(n) };
+      kept.push([counter.labels(label), histogram.labels(label), summary.labels(label)] as const);
+      for (const metric of [counter, histogram, summary]) metric.remove(label);
+    }
+    counter.inc({ n: 'last' }, 5);
+    histogram.observe({ n: 'last' }, 0.5);
+    summary.observe({ n: 'last' }, 2);
+    for (const [counted, observed, summed] of kept) {
+      counted.inc(1000);
+      observed.observe(1000);
+      summed.observe(1000);
+    }
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal([
+      '["c_total",[["n","last"]],5]',
+      '["h_bucket",[["le","+Inf"],["n","last"]],1]',
+      '["h_bucket",[["le","1"],["n","last"]],1]',
+      '["h_count",[["n","last"]],1]',
+      '["h_sum",[["n","last"]],0.5]',
+      '["s_count",[["n","last"]],1]',
+      '["s_sum",[["n","last"]],2]',
+    ]);
+  });
+
+  it('continues with its next update after a reset, as in prom-client', async () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
+    const counter = new ours.Counter({ name: 'c_total', ...own });
+    const kept = counter.labels('1');
+    kept.inc(10);
+    const published = publishing({ register });
+    const served = serve();
+    register.resetMetrics();
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal([]);
+    kept.inc(2);
+    counter.inc({ n: 1 });
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal(['["c_total",[["n","1"]],3]']);
+  });
+});
+
+describe('The children of a metric', () => {
+  const { publishing, serve, settled } = freshPublications();
+  const warning = () => {
+    const warnings: string[] = [];
+    return { warnings, warn: (sentence: string): void => void warnings.push(sentence) };
+  };
+
+  it('beyond the limit are not published, but counted, and one line says so', async () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register], maxChildren: 3 };
+    const counter = new ours.Counter({ name: 'c_total', ...own });
+    counter.inc({ n: 1 });
+    const { warnings, warn } = warning();
+    const published = publishing({ register, warn });
+    for (let n = 1; n <= 6; n++) counter.inc({ n });
+    const served = serve();
+    expect(shown(served).samples).to.have.lengthOf(3);
+    expect(warnings).to.deep.equal([
+      'the metric c_total has reached the limit 3 of its option maxChildren; further label values are not published',
+    ]);
+    expect(served.internal('shm_exporter_target_dropped_variables')).to.equal(3);
+    counter.remove({ n: 1 });
+    counter.inc({ n: 7 });
+    await settled(published, served);
+    expect(shown(served).samples).to.include('["c_total",[["n","7"]],1]');
+  });
+
+  it('without room in the segment are published once there is room', async () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
+    const gauge = new ours.Gauge({ name: 'full', maxChildren: 10_000, ...own });
+    for (let n = 0; n < 5000; n++) gauge.set({ n }, n);
+    const { warnings, warn } = warning();
+    const published = publishing({ register, warn });
+    const served = serve();
+    const placed = shown(served).samples.length;
+    expect(placed).to.be.within(1000, 4999);
+    expect(served.internal('shm_exporter_target_dropped_variables')).to.equal(5000 - placed);
+    expect(warnings).to.deep.equal([
+      'the metric full has no room in the segment for all children; see capacity',
+    ]);
+    for (let n = 0; n < 4500; n++) gauge.remove(String(n));
+    await settled(published, served);
+    expect(shown(served).samples).to.have.lengthOf(500);
+    expect(served.internal('shm_exporter_target_dropped_variables')).to.equal(0);
+  });
+
+  it('are left out if their labels are too long, and a line names the metric', () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
+    const { warnings, warn } = warning();
+    publishing({ register, warn });
+    const gauge = new ours.Gauge({ name: 'long', ...own });
+    gauge.set({ n: 'x'.repeat(5000) }, 1);
+    gauge.set({ n: 'short' }, 1);
+    expect(shown(serve()).samples).to.deep.equal(['["long",[["n","short"]],1]']);
+    expect(warnings).to.have.lengthOf(1);
+    expect(warnings[0]).to.match(/^the metric long leaves out a child: .*4096 bytes/);
+  });
+});
+
+describe('A metric with a function collect', () => {
+  const { publishing, serve, settled } = freshPublications();
+
+  it('is shown with collected values from the start, and collected again by update()', async () => {
+    const register = new ours.Registry();
+    let value = 7;
+    const collect = function (this: ours.Gauge): void {
+      this.set(value);
+    };
+    new ours.Gauge({ name: 'g', help: 'H.', registers: [register], collect });
+    const published = publishing({ register });
+    const served = serve();
+    expect(shown(served).samples).to.deep.equal(['["g",[],7]']);
+    value = 8;
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal(['["g",[],8]']);
+  });
+
+  it('is shown once its first call has ended, and does not delay the others', async () => {
+    const register = new ours.Registry();
+    let end = (): void => undefined;
+    let hasEnded = false;
+    const collect = async function (this: ours.Gauge): Promise<void> {
+      if (!hasEnded) await new Promise<void>((resolve) => (end = resolve));
+      this.set(3);
+    };
+    new ours.Gauge({ name: 'slow', help: 'H.', registers: [register], collect });
+    new ours.Gauge({ name: 'quick', help: 'H.', registers: [register] });
+    const published = publishing({ register });
+    const served = serve();
+    expect(shown(served).samples).to.deep.equal(['["quick",[],0]']);
+    hasEnded = true;
+    end();
+    await settled(published, served);
+    expect(shown(served).samples).to.have.lengthOf(2);
+  });
+
+  it('keeps its last values if the function fails, and one line says so', async () => {
+    const register = new ours.Registry();
+    let fails = false;
+    const collect = function (this: ours.Gauge): void {
+      if (fails) throw new Error('no database');
+      this.set(3);
+    };
+    new ours.Gauge({ name: 'g', help: 'H.', registers: [register], collect });
+    const warnings: string[] = [];
+    const published = publishing({ register, warn: (sentence) => void warnings.push(sentence) });
+    fails = true;
+    const served = serve();
+    await settled(published, served);
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal(['["g",[],3]']);
+    expect(warnings).to.deep.equal(['the metric g cannot be collected: Error: no database']);
+  });
+
+  it('may use a variable that is assigned after the metric was made', async () => {
+    const register = new ours.Registry();
+    const published = publishing({ register });
+    const gauge: ours.Gauge = new ours.Gauge({
+      ...{ name: 'g', help: 'H.', registers: [register] },
+      collect: () => {
+        gauge.set(5);
+      },
+    });
+    const served = serve();
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal(['["g",[],5]']);
+  });
+});
