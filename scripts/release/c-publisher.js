@@ -16,7 +16,7 @@ const FILES = {
 const VERSIONS = {
   'shm_publisher.pc': /^(Version: )(.*)()$/m,
   'shm_publisherConfigVersion.cmake': /^(set\(PACKAGE_VERSION ")(.*)("\))$/m,
-  'meson.build': /^(project\(.*version: ')([^']*)(')/m,
+  'meson.build': /^(project\(.*, version: ')([^']*)(')/m,
 };
 
 /** Writes the version of the release into the files of build tools in `target`. */

@@ -122,13 +122,30 @@ executable('cpp', 'cpp.cpp', dependencies: shm_publisher)
     expectBuilt(build);
   });
 
+  /** Returns the version that each build file in a folder states. */
+  const versionsIn = (sources: string) =>
+    (
+      [
+        ['shm_publisher.pc', /^Version: (.*)$/m],
+        ['shm_publisherConfigVersion.cmake', /^set\(PACKAGE_VERSION "(.*)"\)$/m],
+        ['meson.build', /^project\(.*, version: '(.*?)'/m],
+      ] as const
+    ).map(([file, pattern]) => pattern.exec(readFileSync(join(sources, file), 'utf8'))?.[1]);
+
   it('states the version of the project in each build file', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-    for (const [file, pattern] of [
-      ['shm_publisher.pc', /^Version: (.*)$/m],
-      ['shm_publisherConfigVersion.cmake', /^set\(PACKAGE_VERSION "(.*)"\)$/m],
-      ['meson.build', /^project\(.* version: '(.*?)'/m],
-    ] as const)
-      expect(pattern.exec(readFileSync(join('sdk/c', file), 'utf8'))?.[1], file).to.equal(version);
+    expect(versionsIn('sdk/c')).to.deep.equal([version, version, version]);
+  });
+
+  it('has the same files in a release, which states its version in each build file', () => {
+    cpSync('sdk/c', folder.path('sdk/c'), { recursive: true });
+    const script = `import { placeCPublisher, stateVersion } from './scripts/release/c-publisher.js';
+      stateVersion(process.argv[1], { version: '9.8.7' });
+      placeCPublisher(process.argv[1]);`;
+    run(process.execPath, '--input-type=module', '-e', script, folder.path());
+    expect(versionsIn(folder.path('sdk/c'))).to.deep.equal(['9.8.7', '9.8.7', '9.8.7']);
+    const meson = readFileSync(folder.path('sdk/c/meson.build'), 'utf8');
+    expect(meson).to.include("version: '9.8.7', meson_version: '>=0.54'");
+    expect(files().filter((file) => !file.startsWith('sdk/'))).to.deep.equal(ALL);
   });
 });
