@@ -97,13 +97,44 @@ static void test_kinds(void) {
   stop(m, &r);
 }
 
-static void test_root(void) {
-  char host[256] = "", id[300];
-  reader r;
-  shm_metrics *m = start(options_of("root"), &r);
+/* Writes the id of the root. */
+static void root_id(char *id, size_t size) {
+  char host[256] = "";
   CHECK(gethostname(host, sizeof host - 1) == 0);
   for (char *at = host; *at != '\0'; at++) *at = *at == '.' ? '_' : *at;
-  snprintf(id, sizeof id, "%s.%ld.shop", host, (long)getpid());
+  snprintf(id, size, "%s.%ld.shop", host, (long)getpid());
+}
+
+/* A managed tree can be in the segment of metrics, and its calls of the same names still take pointers. */
+static void test_beside_managed_tree(void) {
+  static const double bounds[] = {1, 2};
+  uint64_t f[128];
+  reader r;
+  shm_metrics *m = start(options_of("tree"), &r);
+  shm_histogram h = shm_histogram_new(m, OPTIONS(.name = "h", .help = "H."));
+  shm_variable_options options = shm_variable_options_default();
+  shm_variable size;
+  shm_object desk;
+  char id[400];
+  root_id(id, sizeof id - 5);
+  strcat(id, ".desk");
+  options.schema = bounds;
+  options.schema_entries = 2;
+  CHECK(shm_add_object(&m->root, &desk, id, "Desk", NULL) == 0);
+  CHECK(shm_add_variable(&desk, &size, "size", SHM_HISTOGRAM, &options) == 0);
+  const shm_variable *pointer = &size;
+  CHECK(shm_histogram_observe(&size, 1) == 0 && shm_histogram_observe(pointer, 2) == 0);
+  CHECK(shm_histogram_observe(h, 1) == 0 && read_directory(&r));
+  CHECK(frame_of(&r, find(&r, "size"), f) && f[2] == 1 && f[3] == 1 && value(&r, "h") == 2);
+  CHECK(find(&r, "size")->flags == 0 && find(&r, "h")->flags == 1);
+  stop(m, &r);
+}
+
+static void test_root(void) {
+  char id[400];
+  reader r;
+  shm_metrics *m = start(options_of("root"), &r);
+  root_id(id, sizeof id);
   CHECK(read_directory(&r) && r.entries[0].kind == 1 && strncmp(r.entries[0].name, id, 63) == 0);
   CHECK(strcmp(r.entries[0].text1, "Metrics") == 0 && has_value(&r, r.entries[0].name));
   stop(m, &r);
@@ -787,7 +818,7 @@ int main(void) {
   snprintf(context, sizeof context, "cmetrics-%ld-%llx", (long)getpid(),
            (unsigned long long)shm_clock_ns(CLOCK_REALTIME));
   static void (*const tests[])(void) = {
-      test_kinds, test_root, test_labels, test_removed_children, test_refused_opening, test_refused_metrics,
+      test_kinds, test_beside_managed_tree, test_root, test_labels, test_removed_children, test_refused_opening, test_refused_metrics,
       test_refused_updates, test_limit_of_children, test_full_segment, test_model, test_removal_beside_updates, test_removal_with_fences,
       test_no_update_is_lost, test_slots_wait_for_updates, test_canceled_observation, test_ended_threads, test_heartbeat, test_fork,
       test_child_frees_key, test_signal_handlers};

@@ -116,6 +116,7 @@ struct shm_metric {
 };
 
 struct shm_metrics {
+  /* A program may add a managed tree below the root, with the functions of shm_publisher.h. */
   shm_publisher *publisher;
   shm_object root;
   shm_metric *newest;
