@@ -7,7 +7,13 @@ const SOURCES = 'sdk/c';
 
 /** The files by the folder that gets them, below a prefix. */
 const FILES = {
-  include: ['shm_publisher.h', 'shm_updates.h', 'shm_metrics.h', 'shm_publisher.hpp'],
+  include: [
+    'shm_publisher.h',
+    'shm_updates.h',
+    'shm_children.h',
+    'shm_metrics.h',
+    'shm_publisher.hpp',
+  ],
   'share/pkgconfig': ['shm_publisher.pc'],
   'share/cmake/shm_publisher': ['shm_publisherConfig.cmake', 'shm_publisherConfigVersion.cmake'],
 };

@@ -37,7 +37,7 @@
 #ifndef SHM_METRICS_H
 #define SHM_METRICS_H
 
-#include "shm_updates.h"
+#include "shm_children.h"
 
 #if defined(__GNUC__) && !defined(SHM_PUBLISHER_WARNINGS)
 #pragma GCC system_header
@@ -47,9 +47,6 @@
 #include <signal.h>
 
 enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000, SHM_FRAME_TRIES = 4000000 };
-
-typedef struct shm_metrics shm_metrics;
-typedef struct shm_metric shm_metric;
 
 typedef struct shm_metric_options {
   const char *name, *help;
@@ -86,281 +83,6 @@ typedef struct shm_summary {
 typedef struct shm_info {
   shm_metric *metric;
 } shm_info;
-
-/* ---------------------------------------------------------------- internals: state */
-
-/* A published label set. The label values follow, each with a zero byte. */
-typedef struct shm_child {
-  shm_retired retired;
-  shm_variable variable;
-  uint32_t hash, bytes;
-} shm_child;
-
-/* A hash table of children with open addressing. The places follow: their number is a power of two, and at most half
- * of them are used. Threads search it without a lock. */
-typedef struct shm_children {
-  shm_retired retired;
-  uint32_t places, used;
-} shm_children;
-
-struct shm_metric {
-  shm_metrics *metrics;
-  shm_metric *older;
-  int type;
-  shm_variable_options options; /* of the variables; `labels` alternates label names and empty values */
-  char *texts;                  /* name, help, unit and label names, each with a zero byte */
-  const char *name;
-  uint32_t max_children, count;
-  bool told; /* stderr has the line about children that are not published */
-  shm_children *children;
-};
-
-struct shm_metrics {
-  /* A program may add a managed tree below the root, with the functions of shm_publisher.h. */
-  shm_publisher *publisher;
-  shm_object root;
-  shm_metric *newest;
-  shm_retired_queue retired;
-  shm_metrics *next; /* in the list of the process */
-  uint32_t heartbeat_ms;
-  bool has_thread;
-  pthread_t thread;
-  uint32_t is_closing; /* the futex word on which the thread waits */
-};
-
-/* The metrics that the process has open, for fork(). The symbol is weak, so that all files of a program share it. */
-typedef struct shm_open_metrics {
-  pthread_mutex_t lock;
-  bool handles_fork;
-  shm_metrics *first;
-} shm_open_metrics;
-
-__attribute__((weak, visibility("default"))) shm_open_metrics shm_all_metrics = {PTHREAD_MUTEX_INITIALIZER, false, NULL};
-
-/* The place of a removed child, so that searches continue behind it. */
-#define SHM_GONE ((shm_child *)1)
-
-static inline shm_child **shm_places(const shm_children *children) {
-  return (shm_child **)(uintptr_t)(children + 1);
-}
-
-static inline shm_child *shm_child_at(const shm_children *children, uint32_t place) {
-  return __atomic_load_n(&shm_places(children)[place], __ATOMIC_ACQUIRE);
-}
-
-static inline const char *shm_child_values(const shm_child *child) {
-  return (const char *)(child + 1);
-}
-
-/* ---------------------------------------------------------------- internals: children */
-
-static inline int shm_check_metric(const shm_metric *metric, const char *function) {
-  if (metric != NULL) return 0;
-  shm_fail(-EINVAL, "%s: handle: found one of zeros, allowed: one that a function shm_..._new() or shm_..._labels() "
-                    "returned",
-           function);
-  return -EINVAL;
-}
-
-/* Checks the number of label values. */
-static inline int shm_check_values(const shm_metric *metric, const char *function, uint32_t count) {
-  int code = shm_check_metric(metric, function);
-  if (code != 0 || count == metric->options.label_count) return code;
-  shm_fail(-EINVAL, "%s: label values of metric %q: found %u, allowed: %u, one for each label name", function,
-           metric->name, (uint64_t)count, (uint64_t)metric->options.label_count);
-  return -EINVAL;
-}
-
-/* Checks label values, and stores them with their lengths. */
-static inline int shm_read_values(const shm_metric *metric, const char *function, const char *const *values,
-                                  uint32_t count, shm_text texts[SHM_LABELS]) {
-  int code = shm_check_values(metric, function, count);
-  for (uint32_t i = 0; code == 0 && i < count; i++) {
-    texts[i].bytes = values[i];
-    if (values[i] != NULL) {
-      texts[i].length = (uint32_t)strlen(values[i]);
-      continue;
-    }
-    code = -EINVAL;
-    shm_fail(code, "%s: label %q of metric %q: found NULL, allowed: a text", function,
-             metric->options.labels[2 * (size_t)i], metric->name);
-  }
-  return code;
-}
-
-static inline uint32_t shm_hash_values(const shm_metric *metric, const shm_text *texts) {
-  uint32_t hash = 0;
-  for (uint32_t i = 0; i < metric->options.label_count; i++) hash = (hash << 5 | hash >> 27) ^ shm_hash(texts[i]);
-  return hash;
-}
-
-static inline bool shm_has_values(const shm_child *child, const shm_text *texts, uint32_t count) {
-  const char *at = shm_child_values(child), *end = at + child->bytes;
-  for (uint32_t i = 0; i < count; i++) {
-    size_t length = texts[i].length;
-    if ((size_t)(end - at) <= length || at[length] != '\0' || memcmp(at, texts[i].bytes, length) != 0) return false;
-    at += length + 1;
-  }
-  return at == end;
-}
-
-/* Finds a child, and sets `place` to its place. Returns NULL if there is none. */
-static inline shm_child *shm_find_child(const shm_metric *metric, const shm_text *texts, uint32_t hash,
-                                        uint32_t *place) {
-  const shm_children *children = __atomic_load_n(&metric->children, __ATOMIC_ACQUIRE);
-  if (children == NULL) return NULL;
-  uint32_t mask = children->places - 1;
-  for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
-    shm_child *child = shm_child_at(children, i);
-    if (child == NULL) return NULL;
-    if (child == SHM_GONE || child->hash != hash || !shm_has_values(child, texts, metric->options.label_count)) continue;
-    *place = i;
-    return child;
-  }
-}
-
-/* Makes room for one more child. The caller holds the lock. */
-static inline bool shm_grow_children(shm_metric *metric) {
-  shm_children *old = metric->children;
-  if (old != NULL && (old->used + 1) * 2 <= old->places) return true;
-  uint32_t places = 16;
-  while (places < (metric->count + 1) * 4) places *= 2;
-  shm_children *grown = (shm_children *)calloc(1, sizeof *grown + places * sizeof(shm_child *));
-  if (grown == NULL) return false;
-  grown->places = places;
-  grown->used = metric->count;
-  for (uint32_t i = 0; old != NULL && i < old->places; i++) {
-    shm_child *child = shm_child_at(old, i);
-    if (child == NULL || child == SHM_GONE) continue;
-    uint32_t to = child->hash & (places - 1);
-    while (shm_places(grown)[to] != NULL) to = (to + 1) & (places - 1);
-    shm_places(grown)[to] = child;
-  }
-  __atomic_store_n(&metric->children, grown, __ATOMIC_RELEASE);
-  if (old != NULL) shm_retire(&metric->metrics->retired, &old->retired, NULL);
-  return true;
-}
-
-static inline void shm_insert_child(shm_metric *metric, shm_child *child) {
-  shm_children *children = metric->children;
-  uint32_t mask = children->places - 1, place = child->hash & mask;
-  while (shm_child_at(children, place) != NULL && shm_child_at(children, place) != SHM_GONE) place = (place + 1) & mask;
-  if (shm_child_at(children, place) == NULL) children->used++;
-  metric->count++;
-  __atomic_store_n(&shm_places(children)[place], child, __ATOMIC_RELEASE);
-}
-
-/* Counts a label set that is not published, and reports the first one of a metric on stderr. */
-static inline int shm_drop_child(shm_metric *metric, const char *function, bool is_limit) {
-  shm_count_dropped(metric->metrics->publisher, SHM_AT_VARIABLES_DROPPED);
-  shm_line why = {"", 0}, line = {"", 0};
-  if (is_limit)
-    shm_say(&why, "metric %q: found more than %u label sets, allowed: max_children of its options, %u", metric->name,
-            (uint64_t)metric->max_children, (uint64_t)metric->max_children);
-  else
-    shm_say(&why, "metric %q: no room for a label set in the segment or in " SHM_FOLDER, metric->name);
-  if (!metric->told) {
-    metric->told = true;
-    shm_say(&line, "shm_metrics: %s; further label sets are not published\n", why.text);
-    shm_tell(&line);
-  }
-  shm_fail(-ENOSPC, "%s: %s", function, why.text);
-  return -ENOSPC;
-}
-
-/* Publishes the variable of a label set, or of a metric without label names. The caller holds the lock. */
-static inline int shm_publish_member(shm_metric *metric, const char *function, const char *values,
-                                     shm_variable *variable) {
-  shm_metrics *metrics = metric->metrics;
-  shm_publisher *p = metrics->publisher;
-  const char *labels[2 * SHM_LABELS];
-  shm_variable_options options = metric->options;
-  shm_series series;
-  shm_text texts[4];
-  for (uint32_t i = 0; i < options.label_count; i++) {
-    labels[2 * i] = options.labels[2 * i];
-    labels[2 * i + 1] = values;
-    values += strlen(values) + 1;
-  }
-  options.labels = labels;
-  int code = shm_check_variable(function, p, metric->name, metric->type, &options, &series, texts);
-  if (code != 0) return code;
-  code = shm_insert_variable(p, variable, metric->type, &metrics->root, &options, texts);
-  if (code == -ENOSPC && metrics->retired.count > 0) {
-    shm_free_retired(p, &metrics->retired);
-    code = shm_insert_variable(p, variable, metric->type, &metrics->root, &options, texts);
-  }
-  if (code == 0) shm_mark(&variable->ref, true);
-  return code == -ENOSPC ? shm_drop_child(metric, function, false) : shm_result(code, function, "metric");
-}
-
-/* Adds a child. The caller holds the lock. */
-static inline int shm_add_child(shm_metric *metric, const char *function, const shm_text *texts, uint32_t hash,
-                                shm_child **out) {
-  size_t bytes = 0;
-  if (metric->count >= metric->max_children) return shm_drop_child(metric, function, true);
-  for (uint32_t i = 0; i < metric->options.label_count; i++) bytes += texts[i].length + (size_t)1;
-  if (bytes > SHM_SERIES_BYTES) {
-    shm_fail(-EINVAL, "%s: label values of metric %q: found %u bytes, allowed: at most %u", function, metric->name,
-             (uint64_t)bytes, (uint64_t)SHM_SERIES_BYTES);
-    return -EINVAL;
-  }
-  shm_child *child = (shm_child *)calloc(1, sizeof *child + bytes);
-  if (child == NULL || !shm_grow_children(metric)) {
-    free(child);
-    return shm_fail_with(-ENOMEM, function, "label values");
-  }
-  child->hash = hash;
-  child->bytes = (uint32_t)bytes;
-  char *to = (char *)(child + 1);
-  for (uint32_t i = 0; i < metric->options.label_count; i++) {
-    memcpy(to, texts[i].bytes, texts[i].length); /* calloc() wrote the zero byte */
-    to += texts[i].length + (size_t)1;
-  }
-  int code = shm_publish_member(metric, function, shm_child_values(child), &child->variable);
-  if (code == 0) {
-    shm_insert_child(metric, child);
-    *out = child;
-  } else {
-    free(child);
-  }
-  return code;
-}
-
-/* Removes the child at a place. The caller holds the lock. */
-static inline void shm_remove_child(shm_metric *metric, uint32_t place) {
-  shm_publisher *p = metric->metrics->publisher;
-  shm_child *child = shm_child_at(metric->children, place);
-  shm_node *node = child->variable.node;
-  __atomic_store_n(&shm_places(metric->children)[place], SHM_GONE, __ATOMIC_RELEASE);
-  metric->count--;
-  shm_unpublish(p, node);
-  shm_end_node(p, node);
-  shm_retire(&metric->metrics->retired, &child->retired, node);
-}
-
-static inline void shm_leave_metric(shm_metrics *metrics) {
-  if (metrics->retired.count >= SHM_RESTING) shm_free_retired(metrics->publisher, &metrics->retired);
-  shm_release(metrics->publisher);
-}
-
-/* Finds the child of a metric and copies its variable, or adds the child. `texts` has a text for each label name. */
-static inline int shm_look_up(shm_metric *metric, const char *function, const shm_text *texts, shm_variable *variable) {
-  uint32_t hash = shm_hash_values(metric, texts), place;
-  shm_update update = shm_enter_update();
-  if (update.updater == NULL) return shm_fail_with(-ENOMEM, function, "thread");
-  shm_child *child = shm_find_child(metric, texts, hash, &place);
-  if (child != NULL) *variable = child->variable;
-  shm_leave_update(&update);
-  if (child != NULL) return 0;
-  int code = shm_acquire(metric->metrics->publisher);
-  if (code != 0) return shm_fail_with(code, function, "label values");
-  child = shm_find_child(metric, texts, hash, &place); /* another thread may have added it */
-  if (child == NULL) code = shm_add_child(metric, function, texts, hash, &child);
-  if (code == 0) *variable = child->variable;
-  shm_leave_metric(metric->metrics);
-  return code;
-}
 
 /* ---------------------------------------------------------------- internals: metrics */
 
@@ -580,6 +302,15 @@ static inline int shm_change_gauge(const shm_gauge *gauge, double value, bool ad
 }
 
 /* ---------------------------------------------------------------- internals: heartbeat and fork */
+
+/* The metrics that the process has open, for fork(). The symbol is weak, so that all files of a program share it. */
+typedef struct shm_open_metrics {
+  pthread_mutex_t lock;
+  bool handles_fork;
+  shm_metrics *first;
+} shm_open_metrics;
+
+__attribute__((weak, visibility("default"))) shm_open_metrics shm_all_metrics = {PTHREAD_MUTEX_INITIALIZER, false, NULL};
 
 static inline void shm_leave_fork(void) {
   pthread_mutex_unlock(&shm_all_metrics.lock);

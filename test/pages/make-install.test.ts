@@ -19,6 +19,7 @@ describe('make install in sdk/c', () => {
       .map(({ parentPath, name }) => relative(folder.path(), join(parentPath, name)))
       .sort();
   const ALL = [
+    'include/shm_children.h',
     'include/shm_metrics.h',
     'include/shm_publisher.h',
     'include/shm_publisher.hpp',
