@@ -1,8 +1,8 @@
 // Bundles each program with its packages into one file in dist/bin, so that a start reads this file instead of
 // about five hundred modules.
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
 import { LAUNCH } from './launch.js';
 import { SHARED_OBJECTS } from './release/native-modules.js';
@@ -42,21 +42,12 @@ const ownModules = {
     }),
 };
 
-/** If the native modules cannot be loaded, a program exits with status 4, and the library throws an error. */
-const REFUSE = {
-  program: `
-  const program = process.argv[1].replace(/^.*\\/|\\.js$/g, '');
-  require('node:fs').writeSync(2, program + ': ' + reason + '\\n');
-  process.exit(4);`,
-  library: `
-  throw new Error('shm-exporter: ' + reason + '; leave the package out of a bundle', { cause: thrown });`,
-};
-
 /**
  * Loads the shared object of a package: in a release from dist/prebuilds, otherwise from the folder of the package,
- * as the package itself does. Looks for ref-napi from the folder of ffi-napi, which depends on ref-napi.
+ * as the package itself does. Looks for ref-napi from the folder of ffi-napi, which depends on ref-napi. If the native
+ * modules cannot be loaded, the program exits with status 4.
  */
-const loading = (name, kind) => `
+const loading = (name) => `
   const { existsSync } = require('node:fs');
   const { createRequire } = require('node:module');
   const { dirname, join } = require('node:path');
@@ -76,14 +67,10 @@ const loading = (name, kind) => `
   } catch (thrown) {
     const [sentence] = thrown.message.split('\\n');
     const reason = 'the native modules cannot be loaded: ' + sentence + '; docs/install.md says how to build them';
-    ${REFUSE[kind]}
+    const program = process.argv[1].replace(/^.*\\/|\\.js$/g, '');
+    require('node:fs').writeSync(2, program + ': ' + reason + '\\n');
+    process.exit(4);
   }`;
-/**
- * A test runner runs the JavaScript of a native package once for each test file, but loads its shared object only
- * once. Replacing `EACH_TIME` by `ONCE` makes the JavaScript initialize the shared object only once.
- */
-const EACH_TIME = 'module.exports = bindings.initializeBindings(ref.instance)';
-const ONCE = 'module.exports = bindings.initialized ??= bindings.initializeBindings(ref.instance)';
 const OWN_LOADING = "require('node-gyp-build')(path.join(__dirname, '..'))";
 
 /**
@@ -91,7 +78,7 @@ const OWN_LOADING = "require('node-gyp-build')(path.join(__dirname, '..'))";
  * by one would take an eighth of the start time. Resolves both names of ref-napi to one copy, and omits debug
  * messages.
  */
-const foreignFunctions = (kind) => ({
+const foreignFunctions = {
   name: 'foreign-functions',
   setup: (builder) => {
     const { onLoad, onResolve, resolve } = builder;
@@ -104,8 +91,7 @@ const foreignFunctions = (kind) => ({
       const parts = readFileSync(path, 'utf8').split(OWN_LOADING);
       if (parts.length !== 2)
         throw new Error(`${path} does not load its shared object in the expected way`);
-      const code = parts.join(`require('shared-object:${name}')`);
-      return { contents: code.replace(EACH_TIME, ONCE), loader: 'js' };
+      return { contents: parts.join(`require('shared-object:${name}')`), loader: 'js' };
     });
     onResolve({ filter: /^shared-object:/ }, ({ path }) => ({
       path: path.replace('shared-object:', ''),
@@ -116,14 +102,14 @@ const foreignFunctions = (kind) => ({
       external: true,
     }));
     onLoad({ filter: /./, namespace: 'shared-object' }, ({ path }) => ({
-      contents: loading(path, kind),
+      contents: loading(path),
     }));
     onResolve({ filter: /^debug$/ }, ({ path }) => ({ path, namespace: 'silent' }));
     onLoad({ filter: /./, namespace: 'silent' }, () => ({
       contents: 'module.exports = () => () => undefined;',
     }));
   },
-});
+};
 
 /** Keeps the code of the exporter in a separate file. */
 const ownFile = {
@@ -137,37 +123,6 @@ const ownFile = {
 };
 
 const COMMONJS = '{"type":"commonjs"}\n';
-const LIBRARY = 'dist/library';
-const PUBLISHER = 'native/publisher/library';
-
-/**
- * Bundles the publisher library, for `import` and `require`, with its types. The compiler must read the types as
- * CommonJS, like the code, so they are copied into the folder of the code.
- */
-async function bundleLibrary(modules, js) {
-  rmSync(LIBRARY, { recursive: true, force: true });
-  await build({
-    ...modules,
-    outdir: LIBRARY,
-    entryPoints: { publisher: `dist/${PUBLISHER}.js` },
-    banner: { js },
-    plugins: [ownModules, foreignFunctions('library')],
-  });
-  writeFileSync(`${LIBRARY}/package.json`, COMMONJS);
-  copyTypes(`${PUBLISHER}.d.ts`, new Set());
-}
-
-/** Copies a declaration file, and all declaration files that it imports. */
-function copyTypes(file, copied) {
-  if (copied.has(file)) return;
-  copied.add(file);
-  const text = readFileSync(join('dist', file), 'utf8').replace(/^\/\/# sourceMappingURL.*$/m, '');
-  mkdirSync(join(LIBRARY, dirname(file)), { recursive: true });
-  writeFileSync(join(LIBRARY, file), text);
-  for (const [, path] of text.matchAll(/(?:from|import\() ?['"](\.[^'"]+)\.js['"]/g))
-    copyTypes(join(dirname(file), `${path}.d.ts`), copied);
-}
-
 /** Declares the URL of the bundle, and `Buffer` as a local variable: the global one is a getter, which costs a call. */
 const NAMES =
   "const __url=require('node:url').pathToFileURL(__filename).href,{Buffer}=require('node:buffer');";
@@ -195,7 +150,7 @@ export async function bundle() {
     define: { 'import.meta.url': '__url' },
     // The ES modules of RxJS instead of its CommonJS code, so that esbuild removes unused exports.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
-    plugins: [ownFile, ownModules, foreignFunctions('program')],
+    plugins: [ownFile, ownModules, foreignFunctions],
   };
   const js = `'use strict';${NAMES}`;
   await build({
@@ -207,6 +162,5 @@ export async function bundle() {
   });
   await build({ ...modules, entryPoints: { ...CODE, ...THREADS }, banner: { js } });
   writeFileSync(`${BIN}/package.json`, COMMONJS);
-  await bundleLibrary(modules, js);
   for (const name of Object.keys(PROGRAMS)) chmodSync(`${BIN}/${name}.js`, 0o755);
 }

@@ -20,8 +20,8 @@ const ENTRIES = {
   'prom-client': 'native/publisher/prom-client',
 };
 
-/** The end of the name of an ES module for bundlers. */
-const FOR_BUNDLERS = '.module';
+/** The ends of the names of an ES module for bundlers, and of its code. */
+const [FOR_BUNDLERS, CODE] = ['.module', '.code'];
 
 /** Makes all entries use one copy of the library. */
 const oneLibrary = (library) => ({
@@ -41,20 +41,20 @@ const BANNERS = {
 };
 
 /**
- * Makes the CommonJS file of an entry an object like that of prom-client: without `__esModule`, so that it is its own
- * default export, and with the content type of the default registry.
+ * Makes the default export of the entry `prom-client` an object like that of prom-client: with the content type of the
+ * default registry, and without `__esModule`.
  */
-const LIKE_PROM_CLIENT = `
-if ('prometheusContentType' in module.exports)
-  module.exports = Object.defineProperty(Object.assign({}, module.exports), 'contentType', {
-    enumerable: true,
-    get() { return this.register.contentType; },
-    set(contentType) { this.register.setContentType(contentType); },
-  });`;
+const likePromClient = (library) => `
+Object.defineProperty(Object.assign({}, ${library}), 'contentType', {
+  enumerable: true,
+  get() { return this.register.contentType; },
+  set(contentType) { this.register.setContentType(contentType); },
+})`;
+const LIKE_PROM_CLIENT = `if ('prometheusContentType' in module.exports) module.exports = ${likePromClient('module.exports')};`;
 
 /** Bundles the entries; for ES modules, returns the names that each exports. */
 async function writeCode(format) {
-  const [suffix, extension] = format === 'esm' ? [FOR_BUNDLERS, '.mjs'] : ['', '.js'];
+  const [suffix, extension] = format === 'esm' ? [CODE, '.mjs'] : ['', '.js'];
   const { metafile } = await build({
     entryPoints: Object.fromEntries(
       Object.entries(ENTRIES).map(([entry, module]) => [entry + suffix, `dist/${module}.js`]),
@@ -98,6 +98,12 @@ export const { ${names.filter((name) => name !== 'default').join(', ')} } = libr
 export default library;
 `;
 
+/** The ES module for bundlers, which adds a default export to the code. */
+const withDefault = (entry) => `export * from './${entry}${CODE}.mjs';
+import * as library from './${entry}${CODE}.mjs';
+export default ${entry === 'prom-client' ? likePromClient('library') : 'library'};
+`;
+
 /** Copies a declaration file, and all declaration files that it imports. */
 function copyTypes(file, target, copied) {
   if (copied.has(file)) return;
@@ -132,6 +138,7 @@ export async function bundlePublisher() {
     const asDefault = `import * as library from './types/${module}.js';\nexport default library;\n`;
     writeFileSync(join(PACKAGE, `${entry}.d.mts`), types + asDefault);
     writeFileSync(join(PACKAGE, `${entry}.mjs`), renamed(entry, names.get(entry) ?? []));
+    writeFileSync(join(PACKAGE, `${entry}${FOR_BUNDLERS}.mjs`), withDefault(entry));
     copyTypes(`${module}.d.ts`, join(PACKAGE, 'types'), new Set());
     entries[entry === 'index' ? '.' : `./${entry}`] = exportsOf(entry);
   }

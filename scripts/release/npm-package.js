@@ -1,13 +1,13 @@
-// Writes the npm package: bundled programs and library, and compiled native modules. It has no dependencies and no
+// Writes the npm package of the exporter: bundled programs and compiled native modules. It has no dependencies and no
 // install script, so that every package manager installs it in the same way, without a registry.
-import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
 import { stateVersion } from './c-publisher.js';
 import { SOURCES } from './native-modules.js';
 import { writeProgramLicenses } from './licenses.js';
 import { isShipped } from './shipped.js';
-import { LIBRARY, copyPrograms, withoutMap } from './tree.js';
+import { copyPrograms } from './tree.js';
 
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md'];
 /** The script that compiles the native modules on a machine for which the package has none. */
@@ -32,7 +32,6 @@ export function writeNpmPackage(target, { staged, compiled, packages }, release)
     cpSync(name, join(target, name), { recursive: true, filter: isShipped });
   stateVersion(target, release);
   copyPrograms(target, compiled);
-  copyLibrary(target);
   mkdirSync(join(target, dirname(BUILD_NATIVE)), { recursive: true });
   cpSync(BUILD_NATIVE, join(target, BUILD_NATIVE));
   for (const name of COMPILED)
@@ -40,13 +39,6 @@ export function writeNpmPackage(target, { staged, compiled, packages }, release)
   writeProgramLicenses(join(target, 'licenses'), packages);
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, false));
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-}
-
-function copyLibrary(target) {
-  const filter = (path) => !path.endsWith('.map');
-  cpSync(LIBRARY, join(target, LIBRARY), { recursive: true, filter });
-  for (const name of readdirSync(LIBRARY).filter((each) => each.endsWith('.js')))
-    withoutMap(join(target, LIBRARY, name));
 }
 
 /** The package.json of the project, without the keys that only development needs. */

@@ -12,8 +12,6 @@ import { run } from './run.js';
 import { isShipped } from './shipped.js';
 
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
-/** The publisher library for JavaScript, which only the npm package has. */
-export const LIBRARY = 'dist/library';
 /** The addon and the npm package of the publisher library, which have a release of their own. */
 const OF_PUBLISHER = ['dist/native/os/prebuilds', PUBLISHER];
 const FOLDERS = ['deploy', 'docs', 'examples', 'sdk'];
@@ -43,8 +41,7 @@ export function copyPrograms(target, compiled) {
   const isProgram = (path) => dirname(path) === 'dist/bin' && path.endsWith('.js');
   cpSync('dist', join(target, 'dist'), {
     recursive: true,
-    filter: (path) =>
-      path !== LIBRARY && !OF_PUBLISHER.includes(path) && (isProgram(path) || !isCode(path)),
+    filter: (path) => !OF_PUBLISHER.includes(path) && (isProgram(path) || !isCode(path)),
   });
   cpSync(compiled, join(target, 'dist/prebuilds'), { recursive: true });
   run('find', [join(target, 'dist'), '-type', 'd', '-empty', '-delete']);
@@ -53,7 +50,7 @@ export function copyPrograms(target, compiled) {
 }
 
 /** Removes the reference to a source map. A release has no source maps, since it does not contain the sources. */
-export function withoutMap(path) {
+function withoutMap(path) {
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
 }
 

@@ -51,7 +51,7 @@ describe('the age of the newest value', function () {
     typeScript: (serverKey: string, heartbeat = 'publisher.notify()') => {
       const text = fileOf('docs/publish-typescript.md', 'tills.mts', [
         ["'tills-1'", `'${serverKey}', contextId: '${programs.contextId}'`],
-        ["'shm-exporter/publisher'", `'${PUBLISHER}'`],
+        ["'shm-publisher'", `'${PUBLISHER}'`],
         [' as const', ''],
         ['publisher.notify()', heartbeat],
       ]);

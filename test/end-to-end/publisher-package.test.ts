@@ -83,6 +83,27 @@ describe('The npm package of the publisher library', function () {
     expect(run([file])).to.deep.equal(DONE);
   });
 
+  it('has the names and the default export of prom-client in its entry `prom-client`', () => {
+    const names =
+      "['Counter', 'Gauge', 'Histogram', 'Summary', 'Registry', 'register', 'collectDefaultMetrics']";
+    const check = (library: string) => `
+      for (const name of ${names}) if (!(name in ${library})) throw new Error('no ' + name);
+      if (!${library}.contentType.startsWith('text/plain')) throw new Error('no content type');
+      ${PUBLISHED}`;
+    const module = write(
+      'client.mjs',
+      `import client, { Counter } from 'shm-publisher/prom-client';
+      import { Counter as Other } from 'shm-publisher';
+      if (Counter !== Other || client.Counter !== Other) throw new Error('two copies');
+      ${check('client')}`,
+    );
+    const common = write(
+      'client.cjs',
+      `const client = require('shm-publisher/prom-client');${check('client')}`,
+    );
+    for (const file of [module, common]) expect(run([file])).to.deep.equal(DONE);
+  });
+
   /** The code of a worker thread that publishes and then ends as `workerData` says. */
   const THREAD = `${REQUIRE}const { parentPort, workerData } = require('node:worker_threads');
     ${publish("'thread'", "if (workerData === 'closed') publisher.close();")}
@@ -199,6 +220,19 @@ describe('The npm package of the publisher library', function () {
         const name = `out/main.${format === 'esm' ? 'mjs' : 'cjs'}`;
         expect(run([bundle(name, program, format)])).to.deep.equal(DONE);
       }
+    });
+
+    it('has one registry for all entries, and the default export of prom-client', () => {
+      const file = bundle(
+        'out/entries.mjs',
+        `import client from 'shm-publisher/prom-client';
+        import { Counter, register } from 'shm-publisher';
+        if (client.Counter !== Counter || client.register !== register) throw new Error('two copies');
+        if (!client.contentType.startsWith('text/plain')) throw new Error(client.contentType);
+        ${PUBLISHED}`,
+        'esm',
+      );
+      expect(run([file])).to.deep.equal(DONE);
     });
 
     it('publishes in worker threads', () => {

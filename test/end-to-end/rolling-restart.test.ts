@@ -47,7 +47,7 @@ describe('The program of the TypeScript page', function () {
     const shop = pageBlocks(page).find(({ file }) => file === 'tills.mts');
     const { code } = transformSync(shop?.lines.join('\n') ?? '', { loader: 'ts' });
     const own = code
-      .replace('shm-exporter/publisher', join(PROJECT, 'dist/native/publisher/publisher.js'))
+      .replace('shm-publisher', join(PROJECT, 'dist/native/publisher/publisher.js'))
       .replace('serverKey:', `contextId: '${programs.contextId}', serverKey:`);
     const [primary, program] = [
       programs.write('primary.mjs', PRIMARY),
@@ -67,8 +67,8 @@ describe('The program of the TypeScript page', function () {
       }
     };
     await waitFor('the segment of the new worker', () => holder() === next || undefined);
-    expect(cluster.stderr.match(/shm-exporter: .*/g)).to.deep.equal([
-      `shm-exporter: another publisher holds /dev/shm/${programs.contextId}.pool.tills-1 (process ${old}); ` +
+    expect(cluster.stderr.match(/shm-publisher: .*/g)).to.deep.equal([
+      `shm-publisher: another publisher holds /dev/shm/${programs.contextId}.pool.tills-1 (process ${old}); ` +
         'this publisher takes the key once it is free (set failIfBusy to get an error instead)',
     ]);
     cluster.type('end');

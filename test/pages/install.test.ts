@@ -16,6 +16,8 @@ readsPage('docs/install.md', {
       'needs a release and root: test/release/machine/npm-package.test.ts does it',
     '# npm run --prefix':
       'needs a release and root: test/release/machine/npm-package.test.ts does it',
+    '$ npm install ./shm-publisher':
+      'needs a release: test/release/machine/publisher-page.test.ts does it',
     '$ podman build': 'needs a release and podman: test/release/machine/container.test.ts does it',
   },
 });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { PROJECT } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-const IMPORT = "import { Publisher } from 'shm-exporter/publisher';\n";
-const REQUIRE = "const { Publisher } = require('shm-exporter/publisher');\n";
+const IMPORT = "import { Publisher } from 'shm-publisher';\n";
+const REQUIRE = "const { Publisher } = require('shm-publisher');\n";
 /** Code that is compiled but never run. */
 const WRONG = `// @ts-expect-error: a number has no observations
 export const wrong = () => publisher.addVariable(root, 'wrong', 'u64').observe(1);
@@ -32,7 +32,7 @@ describe('a program that imports the publisher', function () {
   const folder = temporaryFolder();
   beforeEach(() => {
     mkdirSync(folder.path('node_modules'));
-    symlinkSync(PROJECT, folder.path('node_modules/shm-exporter'));
+    symlinkSync(join(PROJECT, 'dist/shm-publisher'), folder.path('node_modules/shm-publisher'));
   });
 
   /** Type-checks all declarations, including the package's, with no types except those of the language. */
@@ -76,7 +76,7 @@ describe('a program that imports the publisher', function () {
       const words = [
         '--bundle',
         '--platform=node',
-        '--external:shm-exporter',
+        '--external:shm-publisher',
         `--format=${format}`,
       ];
       const outfile = `--outfile=${folder.path(output)}`;

@@ -8,18 +8,15 @@ export const TYPESCRIPT_PAGE = 'docs/publish-typescript.md';
 
 const link = (from: string, to: string): string => `ln -s '${join(PROJECT, from)}' ${to}`;
 
-/** @param install a command that puts the npm package into the folder `node_modules` */
+/** @param install a command that puts both npm packages into the folder `node_modules` */
 export function readsTypeScriptPage(install: string, npx: 'real' | 'links'): void {
   readsPage(TYPESCRIPT_PAGE, {
     npx,
     needs: ['curl'],
     folder: 'empty',
     words: async () => ({
-      'npm install ./shm-exporter-0.1.0.tgz': install,
-      'npm install prom-client ./shm-publisher-0.1.0.tgz': [
-        link('node_modules/prom-client', 'node_modules'),
-        link('dist/shm-publisher', 'node_modules'),
-      ].join(' && '),
+      'npm install ./shm-publisher-0.1.0.tgz ./shm-exporter-0.1.0.tgz': install,
+      'npm install prom-client': link('node_modules/prom-client', 'node_modules'),
       // Links the installed versions, because there is no registry.
       'npm install --save-dev typescript @types/node': [
         link('node_modules/typescript', 'node_modules'),

@@ -61,7 +61,7 @@ const systemRealtimeNs = () =>
   BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
 const CHECK_PERIOD_NS = 1_000_000_000n;
 /** `console.error` ignores a closed stderr, unlike a write to the stream. */
-export const warnOnStderr = (sentence: string): void => console.error(`shm-exporter: ${sentence}`);
+export const warnOnStderr = (sentence: string): void => console.error(`shm-publisher: ${sentence}`);
 
 /**
  * The publisher of one segment. Use it only on the thread that created it; other programs only read the segment. When
