@@ -25,5 +25,5 @@ readsPage('README.md', {
     },
   },
   endsAt: ['Demo and tests'],
-  varies: [/(?<=sales_total\S+ )\d+/g],
+  varies: [/(?<=requests_total\S+ )\d+/g],
 });

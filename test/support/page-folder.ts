@@ -9,7 +9,7 @@ import { ShellSession } from './shell-session.js';
 
 const SHM = '/dev/shm';
 /** Source folders in whose files ports and server keys are replaced. */
-const REWORDED = ['examples', 'deploy'];
+const REWORDED = ['examples', 'deploy', 'sdk'];
 /** Files and folders to copy. They include `dist`, which has the programs that npx runs. */
 const COPIED = [...REWORDED, 'dist', 'package.json'];
 /** Files that a reader who follows the pages creates in the source folder. They are also in `.gitignore`. */

@@ -1,12 +1,10 @@
 import time
 
-import shm_publisher as shm
+from shm_publisher import Counter, publish
 
-with shm.Publisher("shop-1") as publisher:
-    shop = publisher.add_root("host.1.shop", "Shop")
-    sales = publisher.add_variable(shop, "sales", shm.U64, kind=shm.COUNTER, help="Sales.", value=0)
-    publisher.publish()
-    while True:
-        sales.add(1)  # a store in shared memory
-        publisher.notify()  # a heartbeat, which also wakes the exporter
-        time.sleep(1)
+REQUESTS = Counter("shop_requests", "Requests that were answered.", ["code"])
+publish("shop-1", app="shop")
+
+while True:
+    REQUESTS.labels("200").inc()  # a store in shared memory
+    time.sleep(1)
