@@ -26,6 +26,13 @@ export default defineConfig(
     },
   },
   {
+    files: ['sdk/typescript/examples/*.js'],
+    languageOptions: {
+      sourceType: 'commonjs',
+      globals: { require: 'readonly', setInterval: 'readonly' },
+    },
+  },
+  {
     files: ['**/*.cjs'],
     languageOptions: { globals: { __dirname: 'readonly' } },
   },

@@ -19,7 +19,9 @@ const SOURCES = [
 /** Sources of metrics with labels, which the page names, too. */
 const METRICS = [
   read('sdk/c/shm_metrics.h') + read('sdk/c/shm_publisher.hpp'),
-  '',
+  ['counter', 'gauge', 'histogram', 'summary', 'info', 'metric', 'publish']
+    .map((file) => read(`src/native/publisher/metrics/${file}.ts`))
+    .join('\n'),
   read('sdk/python/shm_publisher/metrics.py') + read('sdk/python/shm_publisher/store.py'),
 ];
 /** The calls of metrics with labels in C. */

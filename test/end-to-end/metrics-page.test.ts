@@ -10,6 +10,8 @@ import { applicationPart, promtoolLines, readyPage } from './page.js';
 
 const EXPECTED = readFileSync(join(PROJECT, 'test/fixtures/metrics-page.txt'), 'utf8');
 
+const TYPESCRIPT = 'sdk/typescript/examples/shop.js';
+
 describe('the common example of metrics with labels', function () {
   this.slow(10_000);
   const programs = testPrograms();
@@ -28,6 +30,11 @@ describe('the common example of metrics with labels', function () {
     C: () => [compiled('cc', 'c11', 'shop.c')],
     'C++17': () => [compiled('c++', 'c++17', 'shop.cpp')],
     'C++20': () => [compiled('c++', 'c++20', 'shop.cpp')],
+    TypeScript: () => [
+      ...['env', `NODE_PATH=${join(PROJECT, 'dist')}`, process.execPath],
+      // In its own folder, the name of the package would refer to the sources.
+      programs.write('shop.cjs', readFileSync(join(PROJECT, TYPESCRIPT), 'utf8')),
+    ],
     Python: () => [
       ...['env', `PYTHONPATH=${join(PROJECT, 'sdk/python')}`, 'python3'],
       join(PROJECT, 'sdk/python/examples/shop.py'),
