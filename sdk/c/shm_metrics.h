@@ -13,7 +13,7 @@
  *
  * INCLUDE THIS HEADER FIRST, as shm_publisher.h says. From C++, include shm_publisher.hpp.
  *
- * Handles (shm_counter, shm_gauge, shm_histogram, shm_summary, shm_info) are plain values. A function that returns a
+ * Handles (shm_counter, shm_gauge, shm_histogram, shm_summary, shm_info_metric) are plain values. A function that returns a
  * handle returns one with `metric` NULL after an error, and shm_last_error() says why. All other functions return 0 or
  * a negative errno value:
  *   -EINVAL  an argument that is not allowed
@@ -79,10 +79,10 @@ typedef struct shm_summary {
   shm_variable variable;
 } shm_summary;
 
-/* A gauge with the value 1, whose labels are the information. */
-typedef struct shm_info {
+/* A gauge with the value 1, whose labels are the information. <sys/shm.h> has another `struct shm_info`. */
+typedef struct shm_info_metric {
   shm_metric *metric;
-} shm_info;
+} shm_info_metric;
 
 /* ---------------------------------------------------------------- internals: metrics */
 
@@ -499,11 +499,11 @@ static inline shm_summary shm_summary_new(shm_metrics *metrics, const shm_metric
 }
 
 /* Makes an info, whose metric has the name with "_info" at its end. It has no series before shm_info_set(). */
-static inline shm_info shm_info_new(shm_metrics *metrics, const shm_metric_options *options) {
+static inline shm_info_metric shm_info_new(shm_metrics *metrics, const shm_metric_options *options) {
   shm_variable unused;
   size_t length = options == NULL || options->name == NULL ? 0 : strlen(options->name);
   bool is_named = length >= 5 && strcmp(options->name + length - 5, "_info") == 0;
-  shm_info made;
+  shm_info_metric made;
   if (length > 0 && options->label_names[0] == NULL) {
     shm_fail(-EINVAL, "shm_info_new: label_names of metric %q: found none, allowed: at least one", options->name);
     made.metric = NULL;
@@ -609,7 +609,7 @@ static inline int shm_info_set_texts(shm_metric *metric, const char *function, c
   return code;
 }
 
-static inline int shm_info_set_of(shm_info info, const char *const *values, uint32_t count) {
+static inline int shm_info_set_of(shm_info_metric info, const char *const *values, uint32_t count) {
   shm_text texts[SHM_LABELS];
   int code = shm_read_values(info.metric, "shm_info_set", values, count, texts);
   return code != 0 ? code : shm_info_set_texts(info.metric, "shm_info_set", texts);
@@ -641,7 +641,7 @@ static inline shm_summary shm_summary_labels(shm_summary summary, Values... valu
 }
 
 template <typename... Values>
-static inline int shm_info_set(shm_info info, Values... values) {
+static inline int shm_info_set(shm_info_metric info, Values... values) {
   const char *const array[] = {values...};
   return shm_info_set_of(info, array, sizeof...(values));
 }

@@ -149,7 +149,7 @@ class summary : public detail::labelled<summary, shm_summary> {
 
 class info {
  public:
-  explicit info(const shm_info &handle) : handle_(handle) {}
+  explicit info(const shm_info_metric &handle) : handle_(handle) {}
 
   // Sets the labels: the only series has these values.
   template <typename... Values>
@@ -159,10 +159,10 @@ class info {
     return detail::stored(shm_info_set_texts(handle_.metric, "set", read.texts));
   }
 
-  const shm_info &handle() const noexcept { return handle_; }
+  const shm_info_metric &handle() const noexcept { return handle_; }
 
  private:
-  shm_info handle_;
+  shm_info_metric handle_;
 };
 
 // Further options of a metric.
