@@ -2,6 +2,8 @@
 #include "shm_publisher.hpp"
 #include "test_reader.h"
 
+#include <sys/wait.h>
+
 #include <functional>
 #include <thread>
 
@@ -62,6 +64,11 @@ void test_labels() {
   CHECK(read_directory(&r) && value(&r, "c{a=\"two\",b=\"x\"}") == 2 && value(&r, "c{a=\"\",b=\"\"}") == 1);
   CHECK(counter.remove("two", "x") && !counter.remove("two", "x") && !child.inc() && !same.add(1));
   CHECK(counter.clear() && !empty.inc() && read_directory(&r) && count_live(&r) == 1);
+  CHECK(counter.labels(std::vector<std::string>{"1", "2"}).add(3) && counter.labels("1", "2").inc());
+  CHECK(read_directory(&r) && value(&r, "c{a=\"1\",b=\"2\"}") == 4 && counter.remove(std::vector<std::string>{"1", "2"}));
+  shm::counter later;
+  later = metrics.counter("plain", "P.").labels();
+  CHECK(later.inc() && read_directory(&r) && value(&r, "plain") == 1 && count_live(&r) == 2);
   const shm::gauge few = metrics.gauge("g", "G.", {"a"}, {"", 1});
   CHECK(few.labels("1").set(1) && !few.labels("2").set(1) && few.labels("1").inc());
   close_reader(&r);
@@ -78,9 +85,20 @@ void test_errors() {
          [&] { metrics.histogram("h", "", {}, {2, 1}); });
   throws(-EINVAL, "shm_info_new: label_names of metric \"i\": found none", [&] { metrics.info("i", "", {}); });
   throws(-EINVAL, "labels: label values of metric \"c\": found 2, allowed: 1", [&] { counter.labels("1", "2"); });
-  throws(-EINVAL, "labels: label values of metric \"c\": found a zero byte", [&] { counter.labels(std::string("a\0b", 3)); });
-  throws(-EINVAL, "labels: label values of metric \"c\": found a zero byte, or more than 4096",
+  throws(-EINVAL, "labels: label \"a\" of series \"c\": found a zero byte", [&] { counter.labels(std::string("a\0b", 3)); });
+  throws(-EINVAL, "labels: label \"a\" of metric \"c\": found 5000 bytes, allowed: at most 4096",
          [&] { counter.labels(std::string(5000, 'x')); });
+  throws(-EINVAL, "labels: label \"a\" of series \"c\": found invalid UTF-8 at byte 1", [&] { counter.labels("a\xff"); });
+  const char *const unset = nullptr;
+  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr, allowed: a text", [&] { counter.labels(unset); });
+  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr", [&] { counter.remove(unset); });
+  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr", [&] { shm::metrics(unset, "shop"); });
+  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr", [&] { metrics.gauge(unset, ""); });
+  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr", [&] { metrics.gauge("g", "", {unset}); });
+  throws(-EINVAL, "labels: label values of metric \"c\": found 2, allowed: 1",
+         [&] { counter.labels(std::vector<std::string>{"1", "2"}); });
+  throws(-EINVAL, "remove: metric \"plain\": found no label names", [&] { metrics.counter("plain", "").remove(); });
+  throws(-EINVAL, "shm_counter_inc: handle: found one of zeros", [] { shm::counter().inc(); });
   throws(-EINVAL, "remove: label values of metric \"c\": found 2", [&] { counter.remove("1", "2"); });
   throws(-EINVAL, "shm_counter_inc: metric \"c\": found no label values", [&] { counter.inc(); });
   throws(-EINVAL, "shm_counter_add: amount for metric \"c\": found -1", [&] { counter.add(static_cast<std::uint64_t>(-1)); });
@@ -119,12 +137,29 @@ void test_threads() {
   close_reader(&r);
 }
 
+// In a process that was forked after the opening, labels() returns a child that stores nothing.
+void test_fork() {
+  const shm::metrics metrics(options_of("fork"), "shop");
+  const shm::counter counter = metrics.counter("c", "C.", {"a"});
+  const pid_t pid = fork();
+  if (pid == 0) {
+    bool stored = true;
+    try {
+      stored = counter.labels("new").inc();
+    } catch (const shm::error &) {
+    }
+    _exit(stored ? 1 : 0);
+  }
+  int status = -1;
+  CHECK(waitpid(pid, &status, 0) == pid && status == 0 && counter.labels("new").inc());
+}
+
 }  // namespace
 
 int main() {
   std::snprintf(context, sizeof context, "cpptest-%ld-%llx", static_cast<long>(getpid()),
                 static_cast<unsigned long long>(shm_clock_ns(CLOCK_REALTIME)));
-  void (*const tests[])() = {test_kinds, test_labels, test_errors, test_ownership, test_threads};
+  void (*const tests[])() = {test_kinds, test_labels, test_errors, test_ownership, test_threads, test_fork};
   for (void (*test)() : tests) test();
   std::printf("%zu tests, %d failures\n", sizeof tests / sizeof tests[0], failures);
   return failures == 0 ? 0 : 1;

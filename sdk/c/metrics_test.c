@@ -152,6 +152,9 @@ static void test_labels(void) {
   CHECK(value(&r, "c_total{a=\"a\",b=\"bc\"}") == 2 && value(&r, "c_total{a=\"ab\",b=\"c\"}") == 5);
   CHECK(value(&r, "c_total{a=\"\",b=\"\\\"\\\\\\n\xc3\xbc\"}") == 1);
   shm_gauge g = shm_gauge_new(m, OPTIONS(.name = "g", .help = "G.", .label_names = {"room"}));
+  const shm_counter plain = shm_counter_new(m, OPTIONS(.name = "plain", .help = "P."));
+  CHECK(shm_counter_inc(shm_counter_labels_of(plain, NULL, 0)) == 0 && read_directory(&r) && value(&r, "plain") == 1);
+  CHECK(count_live(&r) == 5);
   shm_histogram h = shm_histogram_new(m, OPTIONS(.name = "h", .help = "H.", .label_names = {"room"}));
   shm_summary s = shm_summary_new(m, OPTIONS(.name = "s", .help = "S.", .label_names = {"room"}));
   CHECK(shm_gauge_set(shm_gauge_labels(g, "north"), -2.5) == 0);
@@ -213,6 +216,8 @@ static void test_refused_metrics(void) {
   reader r;
   shm_metrics *m = start(options_of("refused"), &r);
   shm_counter_new(m, OPTIONS(.name = "taken", .help = ""));
+  shm_histogram_new(m, OPTIONS(.name = "d", .help = ""));
+  shm_counter_new(m, OPTIONS(.name = "e_sum", .help = ""));
 #define REFUSES(kind, text, ...) FAILS(CODE(shm_##kind##_new(m, OPTIONS(__VA_ARGS__))), -EINVAL, "shm_" #kind "_new: " text)
   FAILS(CODE(shm_counter_new(NULL, OPTIONS(.name = "a", .help = ""))), -EINVAL, "shm_counter_new: metrics: found NULL");
   FAILS(CODE(shm_gauge_new(m, NULL)), -EINVAL, "shm_gauge_new: options: found NULL");
@@ -236,7 +241,11 @@ static void test_refused_metrics(void) {
   REFUSES(histogram, "buckets of metric \"a\": found a number that does not ascend at index 1", .name = "a", .help = "", .buckets = falling, .bucket_count = 2);
   REFUSES(histogram, "buckets of metric \"a\": found NaN or infinity at index 1", .name = "a", .help = "", .buckets = endless, .bucket_count = 2);
   REFUSES(info, "label_names of metric \"a\": found none", .name = "a", .help = "");
-  CHECK(read_directory(&r) && count_live(&r) == 2 && word_at(&r, 1472) == 0);
+  REFUSES(counter, "name: found \"d_count\", which another metric has", .name = "d_count", .help = "");
+  REFUSES(gauge, "name: found \"d_bucket\", which another metric has", .name = "d_bucket", .help = "");
+  REFUSES(summary, "name: found \"e\", which has a series of the metric \"e_sum\"", .name = "e", .help = "");
+  REFUSES(counter, "label_names of metric \"a\": found NULL before \"b\"", .name = "a", .help = "", .label_names = {"a", NULL, "b"});
+  CHECK(read_directory(&r) && count_live(&r) == 4 && word_at(&r, 1472) == 0);
   stop(m, &r);
 }
 
@@ -271,7 +280,23 @@ static void test_refused_updates(void) {
   FAILS(CODE(shm_counter_labels(c, "1")), -EINVAL, "shm_counter_labels: label values of metric \"c\": found 1, allowed: 2, one for");
   FAILS(CODE(shm_counter_labels(c, "1", "2", "3")), -EINVAL, "shm_counter_labels: label values of metric \"c\": found 3");
   FAILS(CODE(shm_counter_labels(c, "1", NULL)), -EINVAL, "shm_counter_labels: label \"b\" of metric \"c\": found NULL");
+  FAILS(CODE(shm_counter_labels_of(c, NULL, 2)), -EINVAL, "shm_counter_labels: label values of metric \"c\": found NULL, allowed: an array");
   FAILS(CODE(shm_counter_labels(c, "1", large)), -EINVAL, "shm_counter_labels: label values of metric \"c\": found 4099 bytes");
+  FAILS(shm_counter_inc(shm_counter_labels(c, "1", NULL)), -EINVAL, "shm_counter_labels: label \"b\" of metric \"c\": found NULL");
+  FAILS(shm_counter_inc(shm_counter_labels(shm_counter_new(m, OPTIONS(.name = "a-b", .help = "")), "1")), -EINVAL, "shm_counter_new: name of series \"a-b\"");
+  FAILS(shm_metric_clear(plain), -EINVAL, "shm_metric_clear: metric \"plain\": found no label names, allowed: a metric with");
+  FAILS(shm_metric_remove_of(plain.metric, NULL, 0), -EINVAL, "shm_metric_remove: metric \"plain\": found no label names");
+  FAILS(shm_remove_variable(&plain.variable), -EINVAL, "shm_remove_variable: variable: found a series of a metric");
+  static const char *const invalid[] = {"\xff", "a\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82"};
+  for (size_t n = 0; n < sizeof invalid / sizeof invalid[0]; n++) {
+    FAILS(CODE(shm_counter_labels(c, "1", invalid[n])), -EINVAL, "shm_counter_labels: label \"b\" of series \"c\": found invalid UTF-8 at byte ");
+    FAILS(shm_info_set(i, invalid[n]), -EINVAL, "shm_info_set: label \"a\" of series \"i_info\": found invalid UTF-8 at byte ");
+  }
+  CHECK(shm_counter_labels(c, "\xc3\xbc\xe2\x82\xac\xed\x9f\xbf", "\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf\xef\xbf\xbd").metric != NULL);
+  FAILS(shm_counter_add(plain, INT64_MAX), 0, "");
+  FAILS(shm_counter_add(plain, INT64_MAX), 0, "");
+  FAILS(shm_counter_add(plain, 2), -EINVAL, "shm_counter_add: amount for metric \"plain\": found 2 for a counter at 18446744073709551614");
+  CHECK(read_directory(&r) && value(&r, "plain") == UINT64_MAX - 1);
   large[4090] = '\0';
   FAILS(CODE(shm_counter_labels(c, "1", large)), -EINVAL, "shm_counter_labels: name and labels of series \"c\": found more");
   FAILS(CODE(shm_counter_labels(plain, "1")), -EINVAL, "shm_counter_labels: label values of metric \"plain\": found 1, allowed: 0");
@@ -285,7 +310,7 @@ static void test_refused_updates(void) {
   shm_summary waited = shm_summary_labels(s, "1");
   FAILS(shm_histogram_observe(observed, (double)NAN), -EINVAL, "shm_histogram_observe: value for metric \"h\": found NaN");
   FAILS(shm_summary_observe(waited, (double)NAN), -EINVAL, "shm_summary_observe: value for metric \"s\": found NaN");
-  CHECK(read_directory(&r) && value(&r, "h{a=\"1\"}") == 1 && value(&r, "s{a=\"1\"}") == 1 && value(&r, "plain") == 0);
+  CHECK(read_directory(&r) && value(&r, "h{a=\"1\"}") == 1 && value(&r, "s{a=\"1\"}") == 1); /* NaN changed nothing */
   stop(m, &r);
 }
 
@@ -307,8 +332,10 @@ static void catch_stderr(void (*function)(shm_counter), shm_counter counter, cha
 static void add_twice_beyond_limit(shm_counter c) {
   for (int i = 0; i < 2; i++) {
     shm_counter dropped = shm_counter_labels(c, i == 0 ? "4" : "5");
-    CHECK(dropped.metric != NULL && shm_counter_inc(dropped) == -ESTALE);
+    CHECK(dropped.metric != NULL);
+    FAILS(shm_counter_inc(dropped), -ESTALE, "shm_counter_inc: metric \"c\": found more than 3 label sets, allowed: max_children");
   }
+  shm_counter_labels(c, "6"); /* updates count as dropped, not searches */
 }
 
 static void test_limit_of_children(void) {
@@ -327,6 +354,39 @@ static void test_limit_of_children(void) {
   shm_gauge g = shm_gauge_new(m, OPTIONS(.name = "g", .help = "", .label_names = {"a"}, .max_children = 1));
   CHECK(shm_gauge_set(shm_gauge_labels(g, "1"), 1) == 0);
   stop(m, &r);
+}
+
+/* An info replaces its label set, so that it needs no room for another, and shows no value but 1. */
+static void test_limit_of_infos(void) {
+  reader r;
+  shm_metrics *m = start(options_of("infos"), &r);
+  shm_info_metric i = shm_info_new(m, OPTIONS(.name = "i", .help = "", .label_names = {"a"}, .max_children = 1));
+  CHECK(shm_info_set(i, "1") == 0 && shm_info_set(i, "2") == 0 && read_directory(&r));
+  CHECK(count_live(&r) == 2 && double_of(value(&r, "i_info{a=\"2\"}")) == 1 && word_at(&r, 1472) == 0);
+  stop(m, &r);
+}
+
+static shm_metrics *full_metrics;
+
+static void declare_without_room(shm_counter unused) {
+  (void)unused;
+  shm_gauge g = shm_gauge_new(full_metrics, OPTIONS(.name = "g", .help = ""));
+  CHECK(g.metric != NULL);
+  for (int i = 0; i < 2; i++)
+    FAILS(shm_gauge_set(g, 1), -ESTALE, "shm_gauge_set: metric \"g\": no room for it in the segment or in /dev/shm");
+}
+
+/* A metric without label names for which there is no room stores nothing, as a child. */
+static void test_metric_without_room(void) {
+  char said[512];
+  reader r;
+  shm_options options = options_of("no-room");
+  options.slots = 2;
+  full_metrics = start(options, &r);
+  catch_stderr(declare_without_room, (shm_counter){0}, said, sizeof said);
+  CHECK(strcmp(said, "shm_metrics: metric \"g\": no room for it in the segment or in /dev/shm; it is not published\n") == 0);
+  CHECK(word_at(&r, 1472) == 2 && read_directory(&r) && count_live(&r) == 1);
+  stop(full_metrics, &r);
 }
 
 static void add_many(shm_counter c) {
@@ -597,7 +657,7 @@ static void test_slots_wait_for_updates(void) {
 
 static void *end_in_frame(void *argument) {
   shm_update update = shm_enter_update();
-  CHECK(shm_enter_frame(&((shm_histogram *)argument)->variable));
+  CHECK(shm_enter_frame(&((shm_histogram *)argument)->variable, false));
   shm_leave_update(&update);
   return NULL;
 }
@@ -711,7 +771,7 @@ static void use_in_child(void) {
   FAILS(shm_counter_inc(f->counter), -ECHILD, "shm_counter_inc: metric: only the process");
   FAILS(shm_counter_add(f->kept, 1), -ECHILD, "shm_counter_add: metric: ");
   FAILS(shm_histogram_observe(f->delay, 1), -ECHILD, "shm_histogram_observe: metric: ");
-  FAILS(CODE(shm_counter_labels(f->labelled, "new")), -ECHILD, "shm_counter_labels: label values: ");
+  FAILS(shm_counter_inc(shm_counter_labels(f->labelled, "new")), -ECHILD, "shm_counter_inc: metric: only the process");
   FAILS(shm_metric_remove(f->labelled, "old"), -ECHILD, "shm_metric_remove: metric: ");
   FAILS(shm_metric_clear(f->labelled), -ECHILD, "shm_metric_clear: metric: ");
   FAILS(CODE(shm_counter_new(f->metrics, OPTIONS(.name = "new", .help = ""))), -ECHILD, "shm_counter_new: metrics: ");
@@ -813,6 +873,46 @@ static void test_signal_handlers(void) {
   stop(m, &r);
 }
 
+typedef struct crossed {
+  shm_histogram own, other;
+  int *inside; /* the number of threads whose handlers run */
+} crossed;
+
+/* Does what a handler does that interrupts an observation of one histogram, and observes the other. */
+static void *observe_in_handler(void *argument) {
+  const crossed *own = (const crossed *)argument;
+  shm_update update = shm_enter_update();
+  CHECK(shm_enter_frame(&own->own.variable, false));
+  __atomic_fetch_add(own->inside, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(own->inside, __ATOMIC_SEQ_CST) < 2) sched_yield();
+  int tries = 0;
+  while (shm_histogram_observe(own->other, 1) != -EDEADLK && tries < 100) tries++;
+  CHECK(tries == 0);
+  __atomic_fetch_add(own->inside, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(own->inside, __ATOMIC_SEQ_CST) < 4) sched_yield();
+  shm_leave_frame(&own->own.variable);
+  shm_leave_update(&update);
+  CHECK(shm_histogram_observe(own->own, 1) == 0);
+  return NULL;
+}
+
+/* Two handlers that observe what the other one's thread is observing do not wait for each other. */
+static void test_crossed_handlers(void) {
+  int inside = 0;
+  uint64_t f[128];
+  pthread_t threads[2];
+  reader r;
+  shm_metrics *m = start(options_of("crossed"), &r);
+  shm_histogram one = shm_histogram_new(m, OPTIONS(.name = "f", .help = ""));
+  shm_histogram two = shm_histogram_new(m, OPTIONS(.name = "g", .help = ""));
+  crossed both[2] = {{one, two, &inside}, {two, one, &inside}};
+  for (int i = 0; i < 2; i++) CHECK(pthread_create(&threads[i], NULL, observe_in_handler, &both[i]) == 0);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  CHECK(read_directory(&r) && frame_of(&r, find(&r, "f"), f) && double_of(f[1]) == 1);
+  CHECK(frame_of(&r, find(&r, "g"), f) && double_of(f[1]) == 1);
+  stop(m, &r);
+}
+
 /* ---------------------------------------------------------------- */
 
 int main(void) {
@@ -821,9 +921,9 @@ int main(void) {
            (unsigned long long)shm_clock_ns(CLOCK_REALTIME));
   static void (*const tests[])(void) = {
       test_kinds, test_beside_managed_tree, test_root, test_labels, test_removed_children, test_refused_opening, test_refused_metrics,
-      test_refused_updates, test_limit_of_children, test_full_segment, test_model, test_removal_beside_updates, test_removal_with_fences,
+      test_refused_updates, test_limit_of_children, test_limit_of_infos, test_metric_without_room, test_full_segment, test_model, test_removal_beside_updates, test_removal_with_fences,
       test_no_update_is_lost, test_slots_wait_for_updates, test_canceled_observation, test_ended_threads, test_heartbeat, test_fork,
-      test_child_frees_key, test_signal_handlers};
+      test_child_frees_key, test_signal_handlers, test_crossed_handlers};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
   double seconds = (double)(shm_clock_ns(CLOCK_MONOTONIC) - start_ns) / 1e9;

@@ -29,6 +29,9 @@ typedef struct shm_children {
   uint32_t places, used;
 } shm_children;
 
+/* Why label sets of a metric are not published: it has max_children children, or there is no room. */
+enum { SHM_DROPPED_BY_LIMIT, SHM_DROPPED_FOR_ROOM, SHM_DROP_REASONS };
+
 struct shm_metric {
   shm_metrics *metrics;
   shm_metric *older;
@@ -37,7 +40,9 @@ struct shm_metric {
   char *texts;                  /* name, help, unit and label names, each with a zero byte */
   const char *name;
   uint32_t max_children, count;
-  bool told; /* stderr has the line about children that are not published */
+  bool is_info;                       /* the value of a child is 1, and max_children does not count */
+  bool told;                          /* stderr has the line about children that are not published */
+  shm_line dropped[SHM_DROP_REASONS]; /* texts for shm_last_error(); `length` is 0 before the first such child */
   shm_children *children;
 };
 
@@ -52,6 +57,7 @@ struct shm_metrics {
   bool has_thread;
   pthread_t thread;
   uint32_t is_closing; /* the futex word on which the thread waits */
+  uint32_t told_child, told_nested; /* stderr has the line of shm_tell_unpublished() */
 };
 
 /* The place of a removed child, so that searches continue behind it. */
@@ -69,17 +75,26 @@ static inline const char *shm_child_values(const shm_child *child) {
   return (const char *)(child + 1);
 }
 
-static inline int shm_check_metric(const shm_metric *metric, const char *function) {
+/* Checks the metric of a handle. `failed` is the `kind` of the handle's variable: a negative code if the call that
+ * returned the handle failed. Its error then stays, since it is the cause. */
+static inline int shm_check_metric(const shm_metric *metric, int failed, const char *function) {
   if (metric != NULL) return 0;
-  shm_fail(-EINVAL, "%s: handle: found one of zeros, allowed: one that a function shm_..._new() or shm_..._labels() "
-                    "returned",
-           function);
-  return -EINVAL;
+  if (failed < 0 && failed == shm_error_of_thread.code) return failed;
+  return shm_fail(-EINVAL, "%s: handle: found one %s, allowed: one that a function shm_..._new() or shm_..._labels() "
+                           "returned",
+                  function, failed < 0 ? "of a call that failed" : "of zeros");
+}
+
+/* Checks that a metric has children. */
+static inline int shm_check_labelled(const shm_metric *metric, const char *function) {
+  if (metric->options.label_count > 0) return 0;
+  return shm_fail(-EINVAL, "%s: metric %q: found no label names, allowed: a metric with label names", function,
+                  metric->name);
 }
 
 /* Checks the number of label values. */
-static inline int shm_check_values(const shm_metric *metric, const char *function, uint32_t count) {
-  int code = shm_check_metric(metric, function);
+static inline int shm_check_values(const shm_metric *metric, int failed, const char *function, uint32_t count) {
+  int code = shm_check_metric(metric, failed, function);
   if (code != 0 || count == metric->options.label_count) return code;
   shm_fail(-EINVAL, "%s: label values of metric %q: found %u, allowed: %u, one for each label name", function,
            metric->name, (uint64_t)count, (uint64_t)metric->options.label_count);
@@ -87,9 +102,11 @@ static inline int shm_check_values(const shm_metric *metric, const char *functio
 }
 
 /* Checks label values, and stores them with their lengths. */
-static inline int shm_read_values(const shm_metric *metric, const char *function, const char *const *values,
-                                  uint32_t count, shm_text texts[SHM_LABELS]) {
-  int code = shm_check_values(metric, function, count);
+static inline int shm_read_values(const shm_metric *metric, int failed, const char *function,
+                                  const char *const *values, uint32_t count, shm_text texts[SHM_LABELS]) {
+  int code = shm_check_values(metric, failed, function, count);
+  if (code == 0 && values == NULL && count > 0)
+    return shm_fail(-EINVAL, "%s: label values of metric %q: found NULL, allowed: an array", function, metric->name);
   for (uint32_t i = 0; code == 0 && i < count; i++) {
     texts[i].bytes = values[i];
     if (values[i] != NULL) {
@@ -161,26 +178,54 @@ static inline void shm_insert_child(shm_metric *metric, shm_child *child) {
   uint32_t mask = children->places - 1, place = child->hash & mask;
   while (shm_child_at(children, place) != NULL && shm_child_at(children, place) != SHM_GONE) place = (place + 1) & mask;
   if (shm_child_at(children, place) == NULL) children->used++;
-  metric->count++;
+  __atomic_store_n(&metric->count, metric->count + 1, __ATOMIC_RELAXED);
   __atomic_store_n(&shm_places(children)[place], child, __ATOMIC_RELEASE);
 }
 
-/* Counts a label set that is not published, and reports the first one of a metric on stderr. */
-static inline int shm_drop_child(shm_metric *metric, const char *function, bool is_limit) {
-  shm_count_dropped(metric->metrics->publisher, SHM_AT_VARIABLES_DROPPED);
-  shm_line why = {"", 0}, line = {"", 0};
-  if (is_limit)
+/* Refuses to publish a label set, or a metric without label names, and reports the first one of a metric on stderr.
+ * The caller holds the lock. */
+static inline int shm_drop_child(shm_metric *metric, const char *function, int reason) {
+  shm_line why = {"", 0}, line = {"", 0}, *kept = &metric->dropped[reason];
+  bool has_labels = metric->options.label_count > 0;
+  if (reason == SHM_DROPPED_BY_LIMIT)
     shm_say(&why, "metric %q: found more than %u label sets, allowed: max_children of its options, %u", metric->name,
             (uint64_t)metric->max_children, (uint64_t)metric->max_children);
   else
-    shm_say(&why, "metric %q: no room for a label set in the segment or in " SHM_FOLDER, metric->name);
+    shm_say(&why, "metric %q: no room for %s in the segment or in " SHM_FOLDER, metric->name,
+            has_labels ? "a label set" : "it");
+  if (kept->length == 0) {
+    memcpy(kept->text, why.text, sizeof why.text);
+    __atomic_store_n(&kept->length, why.length, __ATOMIC_RELEASE); /* threads without the lock may use it now */
+  }
   if (!metric->told) {
     metric->told = true;
-    shm_say(&line, "shm_metrics: %s; further label sets are not published\n", why.text);
+    shm_say(&line, "shm_metrics: %s; %s not published\n", why.text, has_labels ? "further label sets are" : "it is");
     shm_tell(&line);
   }
-  shm_fail(-ENOSPC, "%s: %s", function, why.text);
-  return -ENOSPC;
+  return shm_fail_as(reason == SHM_DROPPED_BY_LIMIT ? -EDQUOT : -ENOSPC, function, kept);
+}
+
+/* Whether the metric has as many children as it may have, and the program knows it. Takes no lock. */
+static inline bool shm_is_at_limit(const shm_metric *metric) {
+  return __atomic_load_n(&metric->count, __ATOMIC_RELAXED) >= metric->max_children &&
+         __atomic_load_n(&metric->dropped[SHM_DROPPED_BY_LIMIT].length, __ATOMIC_ACQUIRE) > 0;
+}
+
+/* Reports once on stderr that a forked child, or a signal handler, cannot publish. Signal handlers may call it. */
+static inline void shm_tell_unpublished(shm_metrics *metrics, int code) {
+  uint32_t *told = code == -ECHILD ? &metrics->told_child : &metrics->told_nested;
+  if (__atomic_exchange_n(told, 1, __ATOMIC_RELAXED) != 0) return;
+  int error = errno;
+  shm_line line = {"", 0};
+  if (code == -ECHILD)
+    shm_say(&line, "shm_metrics: process %u was forked from the one that opened the metrics: its updates are not "
+                   "published; open metrics in each process\n",
+            (uint64_t)getpid());
+  else
+    shm_write(&line, "shm_metrics: a signal handler that interrupted an addition or removal used new label values: its "
+                     "updates are not published; look children up before\n");
+  shm_tell(&line);
+  errno = error;
 }
 
 /* Publishes the variable of a label set, or of a metric without label names. The caller holds the lock. */
@@ -205,15 +250,30 @@ static inline int shm_publish_member(shm_metric *metric, const char *function, c
     shm_free_retired(p, &metrics->retired);
     code = shm_insert_variable(p, variable, metric->type, &metrics->root, &options, texts);
   }
-  if (code == 0) shm_mark(&variable->ref, true);
-  return code == -ENOSPC ? shm_drop_child(metric, function, false) : shm_result(code, function, "metric");
+  if (code == 0) {
+    variable->node->is_member = true;
+    if (metric->is_info) __atomic_store_n(variable->ref.value, shm_bits(1), __ATOMIC_RELAXED);
+    shm_mark(&variable->ref, true);
+  }
+  return code == -ENOSPC ? shm_drop_child(metric, function, SHM_DROPPED_FOR_ROOM)
+                         : shm_result(code, function, "metric");
+}
+
+/* Checks the label values of a new child. */
+static inline int shm_check_texts(const shm_metric *metric, const char *function, const shm_text *texts) {
+  int code = 0;
+  for (uint32_t i = 0; code == 0 && i < metric->options.label_count; i++)
+    code = shm_check_label_value(function, metric->name, metric->options.labels[2 * (size_t)i], texts[i].bytes,
+                                 texts[i].length);
+  return code;
 }
 
 /* Adds a child. The caller holds the lock. */
 static inline int shm_add_child(shm_metric *metric, const char *function, const shm_text *texts, uint32_t hash,
                                 shm_child **out) {
   size_t bytes = 0;
-  if (metric->count >= metric->max_children) return shm_drop_child(metric, function, true);
+  if (!metric->is_info && metric->count >= metric->max_children)
+    return shm_drop_child(metric, function, SHM_DROPPED_BY_LIMIT);
   for (uint32_t i = 0; i < metric->options.label_count; i++) bytes += texts[i].length + (size_t)1;
   if (bytes > SHM_SERIES_BYTES) {
     shm_fail(-EINVAL, "%s: label values of metric %q: found %u bytes, allowed: at most %u", function, metric->name,
@@ -248,7 +308,7 @@ static inline void shm_remove_child(shm_metric *metric, uint32_t place) {
   shm_child *child = shm_child_at(metric->children, place);
   shm_node *node = child->variable.node;
   __atomic_store_n(&shm_places(metric->children)[place], SHM_GONE, __ATOMIC_RELEASE);
-  metric->count--;
+  __atomic_store_n(&metric->count, metric->count - 1, __ATOMIC_RELAXED);
   shm_unpublish(p, node);
   shm_end_node(p, node);
   shm_retire(&metric->metrics->retired, &child->retired, node);
@@ -259,8 +319,10 @@ static inline void shm_leave_metric(shm_metrics *metrics) {
   shm_release(metrics->publisher);
 }
 
-/* Finds the child of a metric and copies its variable, or adds the child. `texts` has a text for each label name. */
+/* Finds the child of a metric and copies its variable, or adds the child. `texts` has a text for each label name.
+ * Without label names, the variable of the metric stays. */
 static inline int shm_look_up(shm_metric *metric, const char *function, const shm_text *texts, shm_variable *variable) {
+  if (metric->options.label_count == 0) return 0;
   uint32_t hash = shm_hash_values(metric, texts), place;
   shm_update update = shm_enter_update();
   if (update.updater == NULL) return shm_fail_with(-ENOMEM, function, "thread");
@@ -268,8 +330,14 @@ static inline int shm_look_up(shm_metric *metric, const char *function, const sh
   if (child != NULL) *variable = child->variable;
   shm_leave_update(&update);
   if (child != NULL) return 0;
-  int code = shm_acquire(metric->metrics->publisher);
-  if (code != 0) return shm_fail_with(code, function, "label values");
+  int code = shm_check_texts(metric, function, texts);
+  if (code != 0) return code;
+  if (shm_is_at_limit(metric)) return shm_fail_as(-EDQUOT, function, &metric->dropped[SHM_DROPPED_BY_LIMIT]);
+  code = shm_acquire(metric->metrics->publisher);
+  if (code != 0) {
+    shm_tell_unpublished(metric->metrics, code);
+    return shm_fail_with(code, function, "label values");
+  }
   child = shm_find_child(metric, texts, hash, &place); /* another thread may have added it */
   if (child == NULL) code = shm_add_child(metric, function, texts, hash, &child);
   if (code == 0) *variable = child->variable;

@@ -19,20 +19,25 @@
  *   -EINVAL  an argument that is not allowed
  *   -ESTALE  the child was removed, or was not published for lack of room: nothing was stored
  *   -ENOENT  no child has these label values
- *   -ENOSPC  the metric has max_children children, or the segment is full. One line on stderr says so for each metric
  *   -ECHILD  the process was forked from the one that opened the metrics: nothing was stored
- *   -EDEADLK a signal handler interrupted an update of the same histogram or summary, or an addition or removal; or
- *            a thread was canceled in the middle of such an update
+ *   -EDEADLK a signal handler interrupted an update of the same histogram or summary, or an addition or removal, or
+ *            waited for a histogram or summary of another thread; or a thread was canceled in such an update
  *   -ENOMEM  no memory
+ *
+ * A label set beyond max_children, and a metric or label set for which the segment has no room, gets a handle with a
+ * metric that stores nothing. So does a new label set in a forked child. One line on stderr says so. The segment counts
+ * the updates through handles without room as *variables dropped*.
  *
  * Threads: every function may be called from every thread, also for the same metric and child, until
  * shm_metrics_close(). Updates take no lock, except that updates of one histogram or summary exclude each other. After
  * a removal, updates through kept handles store nothing: see shm_updates.h.
  *
  * Signal handlers may update, and look up children that exist. They must not add children, since that allocates memory.
+ * A handler must not leave an update by siglongjmp(): the memory and slots of removed children would not become free
+ * before the thread ends.
  *
  * fork(): in the child, updates store nothing. Open metrics of its own there. The child keeps nothing of the parent's
- * segment.
+ * segment. daemon() forks, so open metrics after it.
  */
 #ifndef SHM_METRICS_H
 #define SHM_METRICS_H
@@ -46,7 +51,7 @@
 #include <sched.h>
 #include <signal.h>
 
-enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000, SHM_FRAME_TRIES = 4000000 };
+enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000, SHM_FRAME_TRIES = 4000000, SHM_NESTED_TRIES = 1000 };
 
 typedef struct shm_metric_options {
   const char *name, *help;
@@ -86,6 +91,17 @@ typedef struct shm_info_metric {
 
 /* ---------------------------------------------------------------- internals: metrics */
 
+/* Returns the metric of a handle after the function that filled its variable. If there is no room, or in a forked child
+ * or a signal handler that disturbs the call, the handle has a metric, but stores nothing. `kind` says why. */
+static inline shm_metric *shm_metric_after(shm_metric *metric, int code, shm_variable *variable) {
+  if (code == 0) return metric;
+  memset(variable, 0, sizeof *variable);
+  variable->kind = code;
+  if (code != -ENOSPC && code != -EDQUOT && code != -ECHILD && code != -EDEADLK) return NULL;
+  variable->publisher = metric->metrics->publisher;
+  return metric;
+}
+
 static inline int shm_check_metric_options(const char *function, const shm_metrics *metrics,
                                            const shm_metric_options *options) {
   static const struct { const char *what, *allowed; } pointers[] = {
@@ -96,6 +112,10 @@ static inline int shm_check_metric_options(const char *function, const shm_metri
   int code = 0;
   for (int i = 0; i < 4 && code == 0; i++) code = shm_check_pointer(found[i], function, pointers[i].what, pointers[i].allowed);
   if (code != 0) return code;
+  for (uint32_t i = 1; i < SHM_LABELS; i++)
+    if (options->label_names[i - 1] == NULL && options->label_names[i] != NULL)
+      return shm_fail(-EINVAL, "%s: label_names of metric %q: found NULL before %q, allowed: NULL at the end alone", function,
+                      options->name, options->label_names[i]);
   if (options->max_children <= SHM_MOST_CHILDREN) return 0;
   shm_fail(-EINVAL, "%s: max_children of metric %q: found %u, allowed: 1 to %u, or 0 for the default", function,
            options->name, (uint64_t)options->max_children, (uint64_t)SHM_MOST_CHILDREN);
@@ -179,6 +199,16 @@ static inline void shm_free_metric(shm_metric *metric) {
   free(metric);
 }
 
+/* Whether a metric has series of a name: its own, or those of the counts and the sum of a distribution. */
+static inline bool shm_has_series(const shm_metric *metric, const char *name) {
+  size_t length = strlen(metric->name);
+  if (strncmp(name, metric->name, length) != 0) return false;
+  const char *rest = name + length;
+  if (*rest == '\0' || metric->type < SHM_HISTOGRAM) return *rest == '\0';
+  return strcmp(rest, "_count") == 0 || strcmp(rest, "_sum") == 0 ||
+         (metric->type == SHM_HISTOGRAM && strcmp(rest, "_bucket") == 0);
+}
+
 /* Checks a new metric, and publishes its variable if it has no label names. The caller holds the lock. */
 static inline int shm_declare(shm_metrics *metrics, shm_metric *metric, const char *function, shm_variable *variable) {
   shm_series series;
@@ -186,35 +216,45 @@ static inline int shm_declare(shm_metrics *metrics, shm_metric *metric, const ch
   int code = shm_check_variable(function, metrics->publisher, metric->name, metric->type, &metric->options, &series,
                                 texts);
   if (code != 0) return code;
-  for (const shm_metric *other = metrics->newest; other != NULL; other = other->older)
-    if (strcmp(other->name, metric->name) == 0) {
-      shm_fail(-EINVAL, "%s: name: found %q, which another metric has, allowed: a name of its own", function,
-               metric->name);
-      return -EINVAL;
-    }
+  for (const shm_metric *other = metrics->newest; other != NULL; other = other->older) {
+    if (shm_has_series(other, metric->name))
+      return shm_fail(-EINVAL, "%s: name: found %q, which another metric has, allowed: a name of its own", function,
+                      metric->name);
+    if (shm_has_series(metric, other->name))
+      return shm_fail(-EINVAL, "%s: name: found %q, which has a series of the metric %q, allowed: a name of its own", function,
+                      metric->name, other->name);
+  }
   if (metric->options.label_count == 0) code = shm_publish_member(metric, function, "", variable);
+  if (code == -ENOSPC) {
+    code = 0;
+    shm_metric_after(metric, -ENOSPC, variable);
+  }
   if (code != 0) return code;
   metric->older = metrics->newest;
   metrics->newest = metric;
   return 0;
 }
 
-/* Makes a metric. Returns NULL after an error. */
+/* Makes a metric. Returns NULL after an error; `kind` of the variable is then the code. */
 static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *function, const shm_metric_options *options,
-                                         int type, int kind, const char *suffix, shm_variable *variable) {
+                                         int type, int kind, const char *suffix, bool is_info,
+                                         shm_variable *variable) {
   memset(variable, 0, sizeof *variable);
-  if (shm_check_metric_options(function, metrics, options) != 0 || shm_check_buckets(function, type, options) != 0)
-    return NULL;
-  shm_metric *metric = (shm_metric *)calloc(1, sizeof *metric);
+  int code = shm_check_metric_options(function, metrics, options);
+  if (code == 0) code = shm_check_buckets(function, type, options);
+  shm_metric *metric = code != 0 ? NULL : (shm_metric *)calloc(1, sizeof *metric);
   if (metric != NULL) metric->type = type;
-  if (metric == NULL || !shm_copy_options(metric, options, suffix)) {
+  if (code == 0 && (metric == NULL || !shm_copy_options(metric, options, suffix)))
+    code = shm_fail_with(-ENOMEM, function, "options");
+  variable->kind = code;
+  if (code != 0) {
     free(metric);
-    shm_fail_with(-ENOMEM, function, "options");
     return NULL;
   }
   metric->metrics = metrics;
   metric->options.kind = kind;
-  int code = shm_acquire(metrics->publisher);
+  metric->is_info = is_info;
+  code = shm_acquire(metrics->publisher);
   if (code == 0) {
     code = shm_declare(metrics, metric, function, variable);
     shm_leave_metric(metrics);
@@ -222,6 +262,7 @@ static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *funct
     shm_fail_with(code, function, "metrics");
   }
   if (code == 0) return metric;
+  variable->kind = code;
   shm_free_metric(metric);
   return NULL;
 }
@@ -232,30 +273,44 @@ static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *funct
 __attribute__((noinline, unused)) static int shm_no_update(const shm_update *update, const shm_metric *metric,
                                                            const shm_variable *variable, const char *function) {
   shm_leave_update(update);
-  int code = shm_check_metric(metric, function);
+  int code = shm_check_metric(metric, variable->kind, function);
   if (code != 0) return code;
   if (update->updater == NULL) return shm_fail_with(-ENOMEM, function, "thread");
-  if (shm_is_in_child(metric->metrics->publisher)) return shm_fail_with(-ECHILD, function, "metric");
+  shm_publisher *p = metric->metrics->publisher;
+  if (shm_is_in_child(p)) {
+    shm_tell_unpublished(metric->metrics, -ECHILD);
+    return shm_fail_with(-ECHILD, function, "metric");
+  }
+  if (variable->kind == -EDEADLK) return shm_fail_with(-EDEADLK, function, "label values");
+  if (variable->kind == -EDQUOT || variable->kind == -ENOSPC) {
+    shm_count_dropped(p, SHM_AT_VARIABLES_DROPPED);
+    return shm_fail_as(-ESTALE, function,
+                       &metric->dropped[variable->kind == -EDQUOT ? SHM_DROPPED_BY_LIMIT : SHM_DROPPED_FOR_ROOM]);
+  }
   if (variable->publisher != NULL) return shm_fail_with(-ESTALE, function, "metric");
   return shm_fail(-EINVAL, "%s: metric %q: found no label values, allowed: a child, from a function shm_..._labels()",
                   function, metric->name);
 }
 
 /* Waits until no other thread updates the frame of a variable. Returns false in a signal handler that interrupted
- * such an update, and after SHM_FRAME_TRIES, some seconds: a thread was canceled in the middle of an update. */
-static inline bool shm_enter_frame(const shm_variable *variable) {
+ * such an update, and after SHM_FRAME_TRIES, some seconds: a thread was canceled in the middle of an update. A handler
+ * that interrupted any update waits for SHM_NESTED_TRIES only: the other thread's handler may wait for its thread. */
+static inline bool shm_enter_frame(const shm_variable *variable, bool is_nested) {
   uint64_t self = (uint64_t)(uintptr_t)pthread_self();
   static const struct timespec pause = {0, 50000};
-  for (int tries = 1; tries <= SHM_FRAME_TRIES; tries++) {
+  int error = errno, most = is_nested ? SHM_NESTED_TRIES : SHM_FRAME_TRIES;
+  bool is_entered = false;
+  for (int tries = 1; !is_entered && tries <= most; tries++) {
     uint64_t found = 0;
-    if (__atomic_compare_exchange_n(&variable->node->updating, &found, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-      return true;
-    if (found == self) return false;
+    is_entered = __atomic_compare_exchange_n(&variable->node->updating, &found, self, false, __ATOMIC_ACQUIRE,
+                                             __ATOMIC_RELAXED);
+    if (found == self) break;
     /* The other thread may have a lower priority, so this one lets it run. */
-    if (tries % 200 == 0) nanosleep(&pause, NULL);
-    else if (tries % 50 == 0) sched_yield();
+    if (!is_entered && tries % 200 == 0) nanosleep(&pause, NULL);
+    else if (!is_entered && tries % 50 == 0) sched_yield();
   }
-  return false;
+  errno = error;
+  return is_entered;
 }
 
 static inline void shm_leave_frame(const shm_variable *variable) {
@@ -277,7 +332,7 @@ static inline int shm_observe(const shm_metric *metric, const shm_variable *vari
   shm_update update = shm_enter_update();
   if (update.updater == NULL || !shm_is_live(&variable->ref)) return shm_no_update(&update, metric, variable, function);
   int code = -EDEADLK;
-  if (shm_enter_frame(variable)) {
+  if (shm_enter_frame(variable, update.before != 0)) {
     code = variable->type == SHM_HISTOGRAM ? shm_store_observation(variable, value) : shm_store_addition(variable, value);
     shm_leave_frame(variable);
   }
@@ -475,26 +530,26 @@ static inline int shm_metrics_open(const shm_options *options, const char *app, 
 /* Makes a counter. Its name should end in "_total". It counts from 0 to 2^64 - 1. */
 static inline shm_counter shm_counter_new(shm_metrics *metrics, const shm_metric_options *options) {
   shm_counter made;
-  made.metric = shm_new_metric(metrics, __func__, options, SHM_U64, SHM_COUNTER, "", &made.variable);
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_U64, SHM_COUNTER, "", false, &made.variable);
   return made;
 }
 
 static inline shm_gauge shm_gauge_new(shm_metrics *metrics, const shm_metric_options *options) {
   shm_gauge made;
-  made.metric = shm_new_metric(metrics, __func__, options, SHM_F64, SHM_GAUGE, "", &made.variable);
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_F64, SHM_GAUGE, "", false, &made.variable);
   return made;
 }
 
 static inline shm_histogram shm_histogram_new(shm_metrics *metrics, const shm_metric_options *options) {
   shm_histogram made;
-  made.metric = shm_new_metric(metrics, __func__, options, SHM_HISTOGRAM, SHM_UNKNOWN, "", &made.variable);
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_HISTOGRAM, SHM_UNKNOWN, "", false, &made.variable);
   return made;
 }
 
 /* Makes a summary with a count and a sum, without quantiles. */
 static inline shm_summary shm_summary_new(shm_metrics *metrics, const shm_metric_options *options) {
   shm_summary made;
-  made.metric = shm_new_metric(metrics, __func__, options, SHM_SUMMARY, SHM_UNKNOWN, "", &made.variable);
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_SUMMARY, SHM_UNKNOWN, "", false, &made.variable);
   return made;
 }
 
@@ -509,24 +564,15 @@ static inline shm_info_metric shm_info_new(shm_metrics *metrics, const shm_metri
     made.metric = NULL;
     return made;
   }
-  made.metric = shm_new_metric(metrics, __func__, options, SHM_F64, SHM_GAUGE, is_named ? "" : "_info", &unused);
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_F64, SHM_GAUGE, is_named ? "" : "_info", true, &unused);
   return made;
 }
 
-/* Returns the metric of a handle that shm_look_up() filled. A label set without room has a metric, but stores nothing. */
-static inline shm_metric *shm_metric_after(shm_metric *metric, int code, shm_variable *variable) {
-  if (code == 0) return metric;
-  memset(variable, 0, sizeof *variable);
-  if (code != -ENOSPC) return NULL;
-  variable->publisher = metric->metrics->publisher;
-  return metric;
-}
-
-/* Looks up the child of a label set. Returns the metric for its handle. */
+/* Looks up the child of a label set, with `variable` of the metric's handle. Returns the metric for the child's handle. */
 static inline shm_metric *shm_look_up_values(shm_metric *metric, const char *function, const char *const *values,
                                              uint32_t count, shm_variable *variable) {
   shm_text texts[SHM_LABELS];
-  int code = shm_read_values(metric, function, values, count, texts);
+  int code = shm_read_values(metric, variable->kind, function, values, count, texts);
   if (code == 0) code = shm_look_up(metric, function, texts, variable);
   return shm_metric_after(metric, code, variable);
 }
@@ -534,26 +580,26 @@ static inline shm_metric *shm_look_up_values(shm_metric *metric, const char *fun
 /* The functions shm_..._labels_of() take an array of label values; shm_counter_labels() and so on take the values. They
  * return the child of a label set, and add it if it is new. Keep the child: an update then takes no search. */
 static inline shm_counter shm_counter_labels_of(shm_counter counter, const char *const *values, uint32_t count) {
-  shm_counter found;
+  shm_counter found = counter;
   found.metric = shm_look_up_values(counter.metric, "shm_counter_labels", values, count, &found.variable);
   return found;
 }
 
 static inline shm_gauge shm_gauge_labels_of(shm_gauge gauge, const char *const *values, uint32_t count) {
-  shm_gauge found;
+  shm_gauge found = gauge;
   found.metric = shm_look_up_values(gauge.metric, "shm_gauge_labels", values, count, &found.variable);
   return found;
 }
 
 static inline shm_histogram shm_histogram_labels_of(shm_histogram histogram, const char *const *values,
                                                     uint32_t count) {
-  shm_histogram found;
+  shm_histogram found = histogram;
   found.metric = shm_look_up_values(histogram.metric, "shm_histogram_labels", values, count, &found.variable);
   return found;
 }
 
 static inline shm_summary shm_summary_labels_of(shm_summary summary, const char *const *values, uint32_t count) {
-  shm_summary found;
+  shm_summary found = summary;
   found.metric = shm_look_up_values(summary.metric, "shm_summary_labels", values, count, &found.variable);
   return found;
 }
@@ -569,7 +615,9 @@ static inline void shm_remove_children(shm_metric *metric, const shm_child *kept
 /* Removes the child with these label values. */
 static inline int shm_remove_texts(shm_metric *metric, const char *function, const shm_text *texts) {
   uint32_t place;
-  int code = shm_acquire(metric->metrics->publisher);
+  int code = shm_check_labelled(metric, function);
+  if (code != 0) return code;
+  code = shm_acquire(metric->metrics->publisher);
   if (code != 0) return shm_fail_with(code, function, "metric");
   bool is_found = shm_find_child(metric, texts, shm_hash_values(metric, texts), &place) != NULL;
   if (is_found) shm_remove_child(metric, place);
@@ -579,13 +627,14 @@ static inline int shm_remove_texts(shm_metric *metric, const char *function, con
 
 static inline int shm_metric_remove_of(shm_metric *metric, const char *const *values, uint32_t count) {
   shm_text texts[SHM_LABELS];
-  int code = shm_read_values(metric, "shm_metric_remove", values, count, texts);
+  int code = shm_read_values(metric, 0, "shm_metric_remove", values, count, texts);
   return code != 0 ? code : shm_remove_texts(metric, "shm_metric_remove", texts);
 }
 
 /* Removes all children. */
 static inline int shm_metric_clear_of(shm_metric *metric) {
-  int code = shm_check_metric(metric, "shm_metric_clear");
+  int code = shm_check_metric(metric, 0, "shm_metric_clear");
+  if (code == 0) code = shm_check_labelled(metric, "shm_metric_clear");
   if (code != 0) return code;
   code = shm_acquire(metric->metrics->publisher);
   if (code != 0) return shm_fail_with(code, "shm_metric_clear", "metric");
@@ -597,21 +646,20 @@ static inline int shm_metric_clear_of(shm_metric *metric) {
 /* Sets the labels of an info: its only series has these values. */
 static inline int shm_info_set_texts(shm_metric *metric, const char *function, const shm_text *texts) {
   uint32_t hash = shm_hash_values(metric, texts), place;
-  int code = shm_acquire(metric->metrics->publisher);
+  int code = shm_check_texts(metric, function, texts);
+  if (code != 0) return code;
+  code = shm_acquire(metric->metrics->publisher);
   if (code != 0) return shm_fail_with(code, function, "info");
   shm_child *child = shm_find_child(metric, texts, hash, &place);
   if (child == NULL) code = shm_add_child(metric, function, texts, hash, &child);
-  if (code == 0) {
-    __atomic_store_n(child->variable.ref.value, shm_bits(1), __ATOMIC_RELAXED);
-    shm_remove_children(metric, child);
-  }
+  if (code == 0) shm_remove_children(metric, child);
   shm_leave_metric(metric->metrics);
   return code;
 }
 
 static inline int shm_info_set_of(shm_info_metric info, const char *const *values, uint32_t count) {
   shm_text texts[SHM_LABELS];
-  int code = shm_read_values(info.metric, "shm_info_set", values, count, texts);
+  int code = shm_read_values(info.metric, 0, "shm_info_set", values, count, texts);
   return code != 0 ? code : shm_info_set_texts(info.metric, "shm_info_set", texts);
 }
 
@@ -689,9 +737,14 @@ static inline int shm_counter_add(shm_counter counter, uint64_t amount) {
   shm_update update = shm_enter_update();
   if (update.updater == NULL || !shm_is_live(&counter.variable.ref))
     return shm_no_update(&update, counter.metric, &counter.variable, __func__);
-  __atomic_fetch_add(counter.variable.ref.value, amount, __ATOMIC_RELAXED);
+  uint64_t before = shm_get(counter.variable.ref.value);
+  bool fits = amount <= UINT64_MAX - before;
+  if (fits) __atomic_fetch_add(counter.variable.ref.value, amount, __ATOMIC_RELAXED);
   shm_leave_update(&update);
-  return 0;
+  if (fits) return 0;
+  return shm_fail(-EINVAL, "shm_counter_add: amount for metric %q: found %u for a counter at %u, allowed: a sum of at most "
+                           "2^64 - 1",
+                  counter.metric->name, amount, before);
 }
 
 static inline int shm_gauge_set(shm_gauge gauge, double value) {

@@ -328,6 +328,7 @@ struct shm_node {
   shm_frame *frame;
   double *schema;
   uint32_t schema_entries;
+  bool is_member;    /* of a metric with labels, which alone may remove it */
   uint64_t updating; /* of a member of a metric: the thread that updates its frame, as pthread_self(), or 0 */
 };
 
@@ -401,8 +402,8 @@ typedef struct shm_line {
 
 typedef struct shm_error {
   int code;
-  /* For an error without details: shm_last_error() writes its text when the program asks for it. NULL if `line`
-   * has the text already. */
+  /* For an error without details: shm_last_error() writes its text when the program asks for it. `function` is NULL if
+   * `line` has the text already, and `argument` if it has the text behind the name of the function. */
   const char *function, *argument;
   shm_line line;
 } shm_error;
@@ -493,6 +494,15 @@ static inline int shm_fail_with(int code, const char *function, const char *argu
   error->code = code;
   error->function = function;
   error->argument = argument;
+  return code;
+}
+
+/* Stores an error whose text is that of a line, which begins with the function's name. It costs little, too. */
+static inline int shm_fail_as(int code, const char *function, const shm_line *line) {
+  shm_error *error = &shm_error_of_thread;
+  shm_fail_with(code, function, NULL);
+  memcpy(error->line.text, line->text, line->length + (size_t)1);
+  error->line.length = line->length;
   return code;
 }
 
@@ -1088,17 +1098,19 @@ static inline void shm_unpublish(shm_publisher *p, shm_node *node) {
   shm_add_tombstone(p, node->id);
 }
 
-static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *node) {
+static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *node, const char *function) {
   if (p == NULL) return -ESTALE; /* a handle of zeros */
   int code = shm_acquire(p);
   if (code != 0) return code;
   /* While the slot is live, the node exists. */
-  bool is_live = shm_is_live(ref);
-  if (is_live) {
+  bool is_live = shm_is_live(ref), is_member = is_live && node->is_member;
+  if (is_live && !is_member) {
     shm_unpublish(p, node);
     shm_free_all(p, node);
   }
   shm_release(p);
+  if (is_member)
+    return shm_fail(-EINVAL, "%s: variable: found a series of a metric, allowed: shm_metric_remove() for a child", function);
   return is_live ? 0 : -ESTALE;
 }
 
@@ -1653,9 +1665,11 @@ static inline const char *shm_last_error(void) {
   if (error->code == 0) return "";
   if (error->function != NULL) {
     const char *text = shm_code_text(error->code);
+    shm_line details = error->line;
     error->line.length = 0;
-    shm_say(&error->line, "%s: %s: %s", error->function, error->argument,
-            text != NULL ? text : strerror(-error->code));
+    shm_say(&error->line, "%s: ", error->function);
+    if (error->argument == NULL) shm_write(&error->line, details.text);
+    else shm_say(&error->line, "%s: %s", error->argument, text != NULL ? text : strerror(-error->code));
     error->function = NULL;
   }
   return error->line.text;
@@ -1939,7 +1953,7 @@ static inline int shm_add_object(const shm_object *parent, shm_object *out, cons
 /* Removes an object and everything below it. Their handles return -ESTALE from now on. */
 static inline int shm_remove_object(const shm_object *object) {
   int code = shm_check_pointer(object, __func__, "object", "an object that was added");
-  if (code == 0) code = shm_remove(object->publisher, &object->ref, object->node);
+  if (code == 0) code = shm_remove(object->publisher, &object->ref, object->node, __func__);
   return shm_result(code, __func__, "object");
 }
 
@@ -2051,6 +2065,38 @@ static inline void shm_series_value(shm_series *series, const char *value) {
   if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, "\"", 1);
 }
 
+/* Returns the length of the valid UTF-8 at the start of a text. */
+static inline size_t shm_utf8_length(const void *text, size_t length) {
+  const uint8_t *bytes = (const uint8_t *)text;
+  size_t at = 0;
+  while (at < length) {
+    uint8_t first = bytes[at];
+    size_t more = first < 0x80 ? 0 : first < 0xc2 ? 4 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 4;
+    if (more > length - at - 1) return at;
+    for (size_t i = 1; i <= more; i++)
+      if ((bytes[at + i] & 0xc0) != 0x80) return at;
+    /* Longer forms than necessary, surrogates, and numbers beyond U+10FFFF */
+    uint8_t second = more > 0 ? bytes[at + 1] : 0;
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
+        (first == 0xf4 && second > 0x8f))
+      return at;
+    at += more + 1;
+  }
+  return at;
+}
+
+/* Checks a label value. Readers replace invalid UTF-8, so that two values could become one. */
+static inline int shm_check_label_value(const char *function, const char *metric, const char *label, const void *text,
+                                        size_t length) {
+  size_t valid = shm_utf8_length(text, length);
+  if (valid < length)
+    return shm_fail(-EINVAL, "%s: label %q of series %q: found invalid UTF-8 at byte %u, allowed: UTF-8", function, label,
+                    metric, (uint64_t)valid);
+  if (memchr(text, '\0', length) != NULL)
+    return shm_fail(-EINVAL, "%s: label %q of series %q: found a zero byte, allowed: text", function, label, metric);
+  return 0;
+}
+
 /* Whether a name has only the characters of a metric or label name. */
 static inline bool shm_is_metric_name(const char *name, bool allows_colons) {
   static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789:";
@@ -2088,6 +2134,7 @@ static inline int shm_make_series(const char *function, const char *name, int ty
         return shm_fail(-EINVAL, "%s: labels of series %q: found %q twice, allowed: once", function, name, label);
     if (value == NULL)
       return shm_fail(-EINVAL, "%s: label %q of series %q: found NULL, allowed: a text", function, label, name);
+    if (shm_check_label_value(function, name, label, value, strlen(value)) != 0) return -EINVAL;
     if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, i == 0 ? "{" : ",", 1);
     if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, label, strlen(label));
     if (series->length <= SHM_SERIES_BYTES) shm_series_value(series, value);
@@ -2247,7 +2294,7 @@ static inline int shm_check_variable_pointer(const shm_variable *variable, const
 /* Removes a variable. Its handles return -ESTALE from now on. */
 static inline int shm_remove_variable(const shm_variable *variable) {
   int code = shm_check_variable_pointer(variable, __func__);
-  if (code == 0) code = shm_remove(variable->publisher, &variable->ref, variable->node);
+  if (code == 0) code = shm_remove(variable->publisher, &variable->ref, variable->node, __func__);
   return shm_result(code, __func__, "variable");
 }
 

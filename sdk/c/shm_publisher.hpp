@@ -12,6 +12,10 @@
 #ifndef SHM_PUBLISHER_HPP
 #define SHM_PUBLISHER_HPP
 
+#if __cplusplus < 201703L
+#error "shm_publisher.hpp needs C++17 or later"
+#endif
+
 #include "shm_metrics.h"
 
 #if defined(__GNUC__) && !defined(SHM_PUBLISHER_WARNINGS)
@@ -38,6 +42,20 @@ class error : public std::runtime_error {
   int code_;
 };
 
+// A text argument: a std::string_view that is also made from a pointer, which must not be null.
+class text : public std::string_view {
+ public:
+  text(const char *from) : std::string_view(checked(from)) {}
+  text(std::string_view from) : std::string_view(from.data() == nullptr ? "" : from) {}
+  text(const std::string &from) : std::string_view(from) {}
+
+ private:
+  static const char *checked(const char *from) {
+    if (from == nullptr) throw error(shm_fail(-EINVAL, "shm_publisher.hpp: text: found nullptr, allowed: a text"));
+    return from;
+  }
+};
+
 namespace detail {
 
 // Throws for errors of the program. Returns whether the call had its effect.
@@ -47,46 +65,61 @@ inline bool stored(int code) {
 }
 
 // The label values of a call.
-template <std::size_t Count>
 struct label_texts {
-  shm_text texts[Count == 0 ? 1 : Count];
+  shm_text texts[SHM_LABELS];
 
-  label_texts(const shm_metric *metric, const char *function, const std::string_view *values) {
-    stored(shm_check_values(metric, function, static_cast<std::uint32_t>(Count)));
-    for (std::size_t i = 0; i < Count; i++) {
-      if (values[i].find('\0') != std::string_view::npos || values[i].size() > SHM_SERIES_BYTES)
-        throw error(shm_fail(-EINVAL, "%s: label values of metric %q: found a zero byte, or more than %u bytes, allowed: text",
-                             function, metric->name, static_cast<std::uint64_t>(SHM_SERIES_BYTES)));
-      texts[i].bytes = values[i].data() == nullptr ? "" : values[i].data();
+  label_texts(const shm_metric *metric, const char *function, const text *values, std::size_t count) {
+    texts[0] = {"", 0};
+    stored(shm_check_values(metric, 0, function, static_cast<std::uint32_t>(count < UINT32_MAX ? count : UINT32_MAX)));
+    for (std::size_t i = 0; i < count; i++) {
+      if (values[i].size() > SHM_SERIES_BYTES)
+        throw error(shm_fail(-EINVAL, "%s: label %q of metric %q: found %u bytes, allowed: at most %u", function,
+                             metric->options.labels[2 * i], metric->name, static_cast<std::uint64_t>(values[i].size()),
+                             static_cast<std::uint64_t>(SHM_SERIES_BYTES)));
+      texts[i].bytes = values[i].data();
       texts[i].length = static_cast<std::uint32_t>(values[i].size());
     }
   }
+};
+
+// The label values of a call as an array, also of none.
+template <typename... Values>
+struct label_values {
+  text values[sizeof...(Values) + 1];
+
+  explicit label_values(const Values &...from) : values{text(from)..., text("")} {}
 };
 
 // What all metrics with children share. `Handle` is the handle in C.
 template <typename Metric, typename Handle>
 class labelled {
  public:
+  // Updates of a metric that is not assigned yet throw.
+  labelled() = default;
   explicit labelled(const Handle &handle) : handle_(handle) {}
 
-  // Returns the child of a label set, and adds it if it is new. Keep it: an update then takes no search.
+  // Returns the child of a label set, and adds it if it is new. Keep it: an update then takes no search. Without label
+  // names, labels() returns the metric itself.
   template <typename... Values>
   Metric labels(const Values &...values) const {
-    const std::string_view views[] = {std::string_view(values)...};
-    const label_texts<sizeof...(Values)> read(handle_.metric, "labels", views);
-    Handle found;
-    const int code = shm_look_up(handle_.metric, "labels", read.texts, &found.variable);
-    found.metric = shm_metric_after(handle_.metric, code, &found.variable);
-    if (found.metric == nullptr) throw error(code);
-    return Metric(found);
+    return look_up(label_values<Values...>(values...).values, sizeof...(Values));
+  }
+
+  // The same with label values of a container.
+  Metric labels(const std::vector<std::string> &values) const {
+    const std::vector<text> texts(values.begin(), values.end());
+    return look_up(texts.data(), texts.size());
   }
 
   // Removes the child of a label set. Returns whether there was one.
   template <typename... Values>
   bool remove(const Values &...values) const {
-    const std::string_view views[] = {std::string_view(values)...};
-    const label_texts<sizeof...(Values)> read(handle_.metric, "remove", views);
-    return stored(shm_remove_texts(handle_.metric, "remove", read.texts));
+    return remove_child(label_values<Values...>(values...).values, sizeof...(Values));
+  }
+
+  bool remove(const std::vector<std::string> &values) const {
+    const std::vector<text> texts(values.begin(), values.end());
+    return remove_child(texts.data(), texts.size());
   }
 
   // Removes all children.
@@ -95,7 +128,22 @@ class labelled {
   const Handle &handle() const noexcept { return handle_; }
 
  protected:
-  Handle handle_;
+  Handle handle_ = {};
+
+ private:
+  Metric look_up(const text *values, std::size_t count) const {
+    const label_texts read(handle_.metric, "labels", values, count);
+    Handle found = handle_;
+    const int code = shm_look_up(handle_.metric, "labels", read.texts, &found.variable);
+    found.metric = shm_metric_after(handle_.metric, code, &found.variable);
+    if (found.metric == nullptr) throw error(code);
+    return Metric(found);
+  }
+
+  bool remove_child(const text *values, std::size_t count) const {
+    const label_texts read(handle_.metric, "remove", values, count);
+    return stored(shm_remove_texts(handle_.metric, "remove", read.texts));
+  }
 };
 
 // Observes the duration of a scope.
@@ -149,20 +197,21 @@ class summary : public detail::labelled<summary, shm_summary> {
 
 class info {
  public:
+  info() = default;
   explicit info(const shm_info_metric &handle) : handle_(handle) {}
 
   // Sets the labels: the only series has these values.
   template <typename... Values>
   bool set(const Values &...values) const {
-    const std::string_view views[] = {std::string_view(values)...};
-    const detail::label_texts<sizeof...(Values)> read(handle_.metric, "set", views);
+    const detail::label_values<Values...> array(values...);
+    const detail::label_texts read(handle_.metric, "set", array.values, sizeof...(Values));
     return detail::stored(shm_info_set_texts(handle_.metric, "set", read.texts));
   }
 
   const shm_info_metric &handle() const noexcept { return handle_; }
 
  private:
-  shm_info_metric handle_;
+  shm_info_metric handle_ = {};
 };
 
 // Further options of a metric.
@@ -171,18 +220,19 @@ struct metric_options {
   std::uint32_t max_children = 0; // 0: the default, 1,000
 };
 
-using label_names = std::initializer_list<std::string_view>;
+using label_names = std::initializer_list<text>;
 
 // The metrics of a program, and the segment that has them. The destructor closes the segment.
 class metrics {
  public:
-  metrics(const std::string &server_key, const std::string &app) {
+  metrics(text server_key, text app) {
+    const std::string own_key(server_key);
     shm_options options = shm_options_default();
-    options.server_key = server_key.c_str();
+    options.server_key = own_key.c_str();
     open(options, app);
   }
 
-  metrics(const shm_options &options, const std::string &app) { open(options, app); }
+  metrics(const shm_options &options, text app) { open(options, app); }
   metrics(const metrics &) = delete;
   metrics &operator=(const metrics &) = delete;
   metrics(metrics &&other) noexcept : metrics_(std::exchange(other.metrics_, nullptr)) {}
@@ -202,44 +252,43 @@ class metrics {
   void heartbeat() const noexcept { shm_metrics_heartbeat(metrics_); }
 
   // Counts from 0. The name should end in "_total".
-  shm::counter counter(std::string_view name, std::string_view help, label_names labels = {},
+  shm::counter counter(text name, text help, label_names labels = {},
                        const metric_options &options = {}) const {
     return shm::counter(declare(shm_counter_new, name, help, labels, {}, options));
   }
 
-  shm::gauge gauge(std::string_view name, std::string_view help, label_names labels = {},
+  shm::gauge gauge(text name, text help, label_names labels = {},
                    const metric_options &options = {}) const {
     return shm::gauge(declare(shm_gauge_new, name, help, labels, {}, options));
   }
 
   // `buckets` are upper bounds without +Inf, ascending; none means .005 .01 .025 .05 .1 .25 .5 1 2.5 5 10.
-  shm::histogram histogram(std::string_view name, std::string_view help, label_names labels = {},
+  shm::histogram histogram(text name, text help, label_names labels = {},
                            const std::vector<double> &buckets = {}, const metric_options &options = {}) const {
     return shm::histogram(declare(shm_histogram_new, name, help, labels, buckets, options));
   }
 
   // Has a count and a sum, without quantiles.
-  shm::summary summary(std::string_view name, std::string_view help, label_names labels = {},
+  shm::summary summary(text name, text help, label_names labels = {},
                        const metric_options &options = {}) const {
     return shm::summary(declare(shm_summary_new, name, help, labels, {}, options));
   }
 
   // Has the name with "_info" at its end.
-  shm::info info(std::string_view name, std::string_view help, label_names labels) const {
+  shm::info info(text name, text help, label_names labels) const {
     return shm::info(declare(shm_info_new, name, help, labels, {}, {}));
   }
 
   shm_metrics *handle() const noexcept { return metrics_; }
 
  private:
-  void open(const shm_options &options, const std::string &app) {
-    const int code = shm_metrics_open(&options, app.c_str(), &metrics_);
+  void open(const shm_options &options, text app) {
+    const int code = shm_metrics_open(&options, std::string(app).c_str(), &metrics_);
     if (code != 0) throw error(code);
   }
 
   template <typename Handle>
-  Handle declare(Handle (*make)(shm_metrics *, const shm_metric_options *), std::string_view name,
-                 std::string_view help, label_names labels, const std::vector<double> &buckets,
+  Handle declare(Handle (*make)(shm_metrics *, const shm_metric_options *), text name, text help, label_names labels, const std::vector<double> &buckets,
                  const metric_options &more) const {
     const std::string own_name(name), own_help(help);
     const std::vector<std::string> names(labels.begin(), labels.end());

@@ -279,6 +279,7 @@ static void test_series(void) {
   static const char *const labels[] = {"code", "200", "path", "/\"a\\b\n"};
   static const char *const twice[] = {"a", "1", "a", "2"}, *const dashed[] = {"a-b", "1"}, *const own[] = {"__a", "1"};
   static const char *const le[] = {"le", "1"}, *const null[] = {"a", NULL};
+  static const char *const invalid[] = {"a", "x\xff"};
   static char large[4097];
   reader r;
   shm_object root;
@@ -320,6 +321,9 @@ static void test_series(void) {
   o.labels = null;
   REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
           "shm_add_variable: label \"a\" of series \"a\": found NULL, allowed: a text");
+  o.labels = invalid;
+  REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
+          "shm_add_variable: label \"a\" of series \"a\": found invalid UTF-8 at byte 1, allowed: UTF-8");
   o.labels = dashed;
   CHECK(shm_add_variable(&root, &v, "a", SHM_U64, &o) == -EINVAL);
   o.labels = own;
