@@ -12,11 +12,14 @@ readsPage('sdk/python/README.md', {
     ...(await otherPorts('9464')),
   }),
   unrun: {
+    'import shm_publisher.prometheus':
+      'needs prometheus_client: test/end-to-end/gunicorn-segments.test.ts has this line',
+    'PROMETHEUS_SHM_SERVER_KEY=shop': 'needs gunicorn: the same test starts it so',
     'from shm_publisher.registry':
       'needs prometheus_client: test/end-to-end/python-registry.test.ts runs such a program',
     'def post_fork': 'needs gunicorn',
     'publish("shop-{pid}"': 'a line of a program',
-    '[[targets]]': 'needs workers: test/end-to-end/gunicorn-metrics.test.ts has such a target',
+    '[[targets]]': 'needs workers: test/end-to-end/gunicorn-segments.test.ts has such a target',
   },
   stays: {
     '$ python3 ': /publishing/,

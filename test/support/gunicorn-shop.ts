@@ -1,5 +1,5 @@
 // Starts the shop of examples/gunicorn with real workers, and sends requests to it.
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { freePort } from './free-port.js';
@@ -13,7 +13,15 @@ interface ShopOptions {
   readonly maxRequests?: number;
   /** The name of the directory, below the folder of the test. */
   readonly name?: string;
+  /**
+   * How the workers publish segments, instead of files: by a line of the application, before or after the fork, or
+   * without a change of it.
+   */
+  readonly publishes?: 'line' | 'preloaded line' | 'entry point';
 }
+
+const PACKAGE = join(PROJECT, 'sdk/python');
+const IMPORT = 'import shm_publisher.prometheus\n';
 
 const PATHS = ['/', '/', '/order', '/missing'];
 const METRIC_FILE = /_(\d+)\.db$/;
@@ -23,6 +31,7 @@ export class GunicornShop {
   readonly directory: string;
   readonly #url: string;
   readonly #master: Running;
+  readonly #hasMetricsOf: (pid: number) => boolean;
   readonly #agent = new Agent({ keepAlive: false });
   #active = 0;
   /** The numbers of requests that were sent and answered. */
@@ -30,26 +39,48 @@ export class GunicornShop {
   answered = 0;
   #onIdle: (() => void) | undefined;
 
-  private constructor(directory: string, url: string, master: Running) {
+  private constructor(
+    directory: string,
+    url: string,
+    master: Running,
+    hasMetricsOf: (pid: number) => boolean,
+  ) {
     this.directory = directory;
     this.#url = url;
     this.#master = master;
+    this.#hasMetricsOf = hasMetricsOf;
   }
 
   static async start(
     programs: TestPrograms,
     library: MetricLibrary,
-    { workers = 4, maxRequests = 0, name = 'metrics' }: ShopOptions = {},
+    { workers = 4, maxRequests = 0, name = 'metrics', publishes }: ShopOptions = {},
   ): Promise<GunicornShop> {
     const directory = programs.path(name);
     mkdirSync(directory);
     const port = await freePort();
-    const env = { ...library.env, PROMETHEUS_MULTIPROC_DIR: directory };
     const [python = '', ...first] = library.program;
-    const folder = join(PROJECT, 'examples/gunicorn');
+    const source = join(PROJECT, 'examples/gunicorn');
+    const folder = publishes?.endsWith('line') === true ? directory : source;
+    if (folder === directory) {
+      const shop = readFileSync(join(source, 'shop.py'), 'utf8');
+      writeFileSync(join(folder, 'shop.py'), shop.replace('from prometheus_client', `${IMPORT}$&`));
+    }
+    const env = {
+      ...library.env,
+      ...(publishes === undefined
+        ? { PROMETHEUS_MULTIPROC_DIR: directory }
+        : {
+            PYTHONPATH: `${PACKAGE}:${library.env['PYTHONPATH'] ?? ''}`,
+            PROMETHEUS_SHM_SERVER_KEY: publishes === 'line' ? 'shop-{pid}' : 'shop',
+            PROMETHEUS_SHM_CONTEXT_ID: programs.contextId,
+          }),
+    };
+    if (publishes === 'entry point') first.push('-m', 'shm_publisher.prometheus');
     const master = programs.command(
       [
-        ...[python, ...first, '-m', 'gunicorn', '--config', join(folder, 'gunicorn.conf.py')],
+        ...[python, ...first, '-m', 'gunicorn', '--config', join(source, 'gunicorn.conf.py')],
+        ...(publishes === 'preloaded line' ? ['--preload'] : []),
         ...['--chdir', folder, '--bind', `127.0.0.1:${port}`, '--workers', String(workers)],
         ...['--max-requests', String(maxRequests), '--max-requests-jitter', '0'],
         // Without this, each worker touches a file in the system's folder for temporary files.
@@ -58,11 +89,32 @@ export class GunicornShop {
       ],
       { under: ['env', ...Object.entries(env).map(([key, value]) => `${key}=${value}`)] },
     );
-    const shop = new GunicornShop(directory, `http://127.0.0.1:${port}`, master);
-    await waitFor('all workers of Gunicorn have files', () =>
-      shop.workers().length === workers && shop.#hasFilesOf(shop.workers()) ? true : undefined,
-    );
+    const hasMetricsOf = (pid: number): boolean =>
+      publishes === undefined
+        ? readdirSync(directory).includes(`summary_${pid}.db`)
+        : programs.segments().includes(`${programs.contextId}.pool.shop-${pid}`);
+    const shop = new GunicornShop(directory, `http://127.0.0.1:${port}`, master, hasMetricsOf);
+    // A preloaded worker publishes from its first update on.
+    if (publishes !== 'preloaded line')
+      await waitFor('all workers of Gunicorn have metrics', () =>
+        shop.areAllPublished(workers) ? true : undefined,
+      );
     return shop;
+  }
+
+  /** Whether there are this many workers, and all of them have metrics. */
+  areAllPublished(workers: number): boolean {
+    const pids = this.workers();
+    return pids.length === workers && pids.every(this.#hasMetricsOf);
+  }
+
+  /** Replaces all workers by new ones, as a deployment does. */
+  async restart(): Promise<void> {
+    const former = this.workers();
+    process.kill(this.#master.pid, 'SIGHUP');
+    await waitFor('the former workers end', () =>
+      former.some((pid) => isRunning(pid)) ? undefined : true,
+    );
   }
 
   /** The pids of the workers that live. */
@@ -70,11 +122,6 @@ export class GunicornShop {
     const { pid } = this.#master;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
     return children === '' ? [] : children.split(' ').map(Number);
-  }
-
-  #hasFilesOf(pids: readonly number[]): boolean {
-    const names = readdirSync(this.directory);
-    return pids.every((pid) => names.includes(`summary_${pid}.db`));
   }
 
   /** Sends a request, and waits for the answer. */

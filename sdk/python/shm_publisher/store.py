@@ -56,10 +56,11 @@ class Store:
             self._settings = settings
             return PublishedMetrics(self, publication)
 
-    def publish_later(self, *settings: Any) -> None:
+    def publish_later(self, server_key: str, app: str, interval: float, options: dict[str, Any],
+                      on_open: Optional[Callable[[Publication], None]]) -> None:
         """Publishes from the first series on."""
         with self.lock:
-            self._settings = Settings(*settings)
+            self._settings = Settings(server_key, app, interval, {**CAPACITIES, **options}, on_open)
 
     def _try_to_open(self, is_child: bool) -> None:
         """Opens the segment in the middle of an update, which must not fail for it."""

@@ -1,0 +1,148 @@
+// Tests that prometheus_client's metrics are shown as the library shows them if their values are in a segment.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { differences, familiesOf, withNumericBounds } from '../multiprocess/compared-pages.js';
+import {
+  PYTHON_0_16,
+  PYTHON_0_21,
+  environmentOf,
+  needsLibraries,
+} from '../support/metric-libraries.js';
+import type { MetricLibrary } from '../support/metric-libraries.js';
+import { PROJECT, testPrograms, waitFor } from '../support/processes.js';
+import { applicationPart, scrape } from './page.js';
+
+const PACKAGE = join(PROJECT, 'sdk/python');
+
+/** Changes metrics in stages. At each stage, writes the page of the library to a file, and waits for another. */
+const SCRIPT = `
+import gc, os, sys, time
+import shm_publisher.prometheus
+from prometheus_client import *
+context, folder = sys.argv[1:]
+registry = CollectorRegistry()
+requests = Counter("http_requests", "Requests\\\\ that\\nwere answered.", ["code", "path"], registry=registry)
+delay = Histogram("delay_seconds", "Delay.", ["path"], buckets=(0.1, 1, 10), registry=registry)
+size, queue = Summary("size", "Size.", registry=registry), Gauge("app:queue", "Jobs.", ["name"], registry=registry)
+helped = Counter("helped", "ü" * 4000, registry=registry)
+Info("build", "Build.", registry=registry).info({"version": "1.2"})
+phase = Enum("phase", "Phase.", states=["up", "down"], registry=registry)
+requests.labels("200", "/\\"a\\"\\\\\\n").inc(3)
+published = shm_publisher.prometheus.publish("values", "pyapp", registry=registry, interval=0.05, context_id=context)
+queue.labels("ü").set(float("-inf"))
+for value in 0.05, 0.5, 5, 50:
+    delay.labels("/").observe(value)
+    size.observe(value)
+
+def stage(number):
+    with open(os.path.join(folder, f"page-{number}.part"), "wb") as file:
+        file.write(generate_latest(registry))
+    os.rename(file.name, os.path.join(folder, f"page-{number}"))
+    while not os.path.exists(os.path.join(folder, f"go-{number}")):
+        time.sleep(0.02)
+
+stage(1)
+requests.labels("200", "/\\"a\\"\\\\\\n").inc(0.5)
+requests.labels("500", "").inc()
+delay.labels("/late").observe(2)
+queue.remove("ü")
+Gauge("called", "Called.", registry=registry).set_function(lambda: 42)
+phase.state("down")
+size.observe(1)
+stage(2)
+kept = delay.labels("/")
+delay.remove("/")
+delay.labels("/").observe(7)
+kept.observe(1e9)
+registry.unregister(helped)
+del helped
+late = Gauge("late", "Late.", registry=registry)
+registry.unregister(late)
+late.set(5)
+late = Gauge("late", "Late.", registry=registry)
+late.inc(7)
+requests.clear()
+gc.collect()
+stage(3)
+if os.fork() == 0:
+    late.inc()
+    assert late._value.get() == 1 and os.path.exists(f"/dev/shm/{context}.pool.values-{os.getpid()}")
+    sys.exit(0)
+assert os.wait()[1] == 0
+stage(4)
+published.close()
+assert late._value.get() == 7
+`;
+
+/** The exporter states starts as start timestamps, and help texts have at most 4,096 bytes. */
+const comparable = (page: string): string =>
+  page
+    .replace(/^# (HELP|TYPE) \S+_created .*\n|^\S+_created[ {].*\n/gm, '')
+    .replace(/ü{2048,}/g, 'ü');
+
+const read = (path: string): string | undefined =>
+  existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+
+for (const library of [PYTHON_0_16, PYTHON_0_21])
+  describe(`values of ${library.name} in a segment`, function () {
+    this.slow(15_000);
+    before(function () {
+      needsLibraries(this, library);
+    });
+    const programs = testPrograms();
+
+    it('are shown as the library shows them, also after removals and forks', async () => {
+      const script = programs.write('values.py', SCRIPT);
+      const env = Object.entries(withPackage(library)).map(([name, value]) => `${name}=${value}`);
+      const program = programs.command([
+        ...['env', ...env, ...library.program, script, programs.contextId, programs.path('.')],
+      ]);
+      const exporter = programs.exporter({
+        ...{ app: 'pyapp', server_keys: ['values'], render_min_interval_ms: 1 },
+      });
+      for (const stage of [1, 2, 3, 4]) {
+        const written = await waitFor(`stage ${stage}`, () => read(programs.path(`page-${stage}`)));
+        let found: readonly string[] = [];
+        await waitFor('the page of the library', async () => {
+          const { status, body } = await scrape(await exporter.url());
+          if (status !== 200) return undefined;
+          const own = withNumericBounds(familiesOf(comparable(applicationPart(body))));
+          found = differences(withNumericBounds(familiesOf(comparable(written))), own);
+          return found.length === 0 ? true : undefined;
+        }).catch((error: unknown) => {
+          expect(found, `stage ${stage}`).to.deep.equal([]);
+          throw error;
+        });
+        programs.write(`go-${stage}`, '');
+      }
+      expect(await program.ended, program.stderr).to.deep.equal({ status: 0, signal: null });
+      expect(program.stderr).to.equal('');
+      expect(programs.segments()).to.deep.equal([]);
+    });
+
+    it('are refused with the name of a wrong variable of the environment', () => {
+      const { program, ...rest } = library;
+      const [python = '', ...first] = program;
+      for (const [env, words] of [
+        [{ PROMETHEUS_SHM_SERVER_KEY: 'a b' }, ['PROMETHEUS_SHM_SERVER_KEY', 'a b', 'letters']],
+        [{ PROMETHEUS_SHM_SERVER_KEY: 'shop-1' }, ['PROMETHEUS_SHM_APP', 'shop-1', 'letters']],
+      ] as const) {
+        const { status, stderr } = spawnSync(
+          python,
+          [...first, '-c', 'import shm_publisher.prometheus'],
+          {
+            encoding: 'utf8',
+            env: { ...environmentOf(library), ...withPackage({ program, ...rest }), ...env },
+          },
+        );
+        expect(status).to.equal(1);
+        for (const word of words) expect(stderr).to.include(word);
+      }
+    });
+  });
+
+function withPackage({ env }: MetricLibrary): Record<string, string> {
+  return { ...env, PYTHONPATH: `${PACKAGE}:${env['PYTHONPATH'] ?? ''}` };
+}
