@@ -33,7 +33,7 @@ const { version: release } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [EXPORTER, PUBLISHER] = ['shm-exporter', 'shm-publisher'].map((name) =>
   resolve(`release/${name}-${release}.tgz`),
 );
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 600_000;
 
 const work = mkdtempSync(join(tmpdir(), 'shm-matrix-'));
 const tools = join(work, 'tools');
