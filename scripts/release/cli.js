@@ -1,6 +1,6 @@
-// Builds a release into a folder: the tarball, the .deb, the npm package and the npm package of the publisher library,
-// each with its checksum.
-// Usage: npm run release [-- [--out DIR] [--version V] [--only pages,tarball,deb,npm,publisher]]
+// Builds a release into a folder: the tarball, the .deb, the npm package, and the npm and Python packages of the
+// publisher libraries, each with its checksum.
+// Usage: npm run release [-- [--out DIR] [--version V] [--only pages,tarball,deb,npm,publisher,python]]
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -13,10 +13,11 @@ import { fetchNode } from './node-binary.js';
 import { writeNpmPackage } from './npm-package.js';
 import { copyPackages, productionPackages } from './packages.js';
 import { writePublisherRelease } from './publisher-package.js';
+import { writePythonPackages } from './python-package.js';
 import { writePages } from './pages/write-pages.js';
 import { writeTree } from './tree.js';
 
-const FORMS = ['pages', 'tarball', 'deb', 'npm', 'publisher'];
+const FORMS = ['pages', 'tarball', 'deb', 'npm', 'publisher', 'python'];
 const VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$/;
 
 function optionsOf(args) {
@@ -26,7 +27,7 @@ function optionsOf(args) {
     options: {
       out: text('release'),
       version: { type: 'string' },
-      only: text('tarball,deb,npm,publisher'),
+      only: text('tarball,deb,npm,publisher,python'),
     },
   });
   const { out, version, only } = values;
@@ -44,11 +45,14 @@ function build({ out, version, forms }, work) {
   const release = releaseOf(version);
   mkdirSync(out, { recursive: true });
   if (forms.has('pages')) writePages(out, release);
-  const publisher = forms.has('publisher') ? [publisherPackage(out, work, release)] : [];
-  if (!['tarball', 'deb', 'npm'].some((form) => forms.has(form))) return publisher;
+  const libraries = [
+    ...(forms.has('publisher') ? [publisherPackage(out, work, release)] : []),
+    ...(forms.has('python') ? writePythonPackages(out, work, release) : []),
+  ];
+  if (!['tarball', 'deb', 'npm'].some((form) => forms.has(form))) return libraries;
   const parts = partsIn(work);
   return [
-    ...publisher,
+    ...libraries,
     ...(forms.has('tarball') || forms.has('deb') ? fromTree(out, work, parts, release, forms) : []),
     ...(forms.has('npm') ? [npmPackage(out, work, parts, release)] : []),
   ];

@@ -6,6 +6,7 @@ import { billOfMaterials } from './bill-of-materials.js';
 import { stateVersion } from './c-publisher.js';
 import { SOURCES } from './native-modules.js';
 import { writeProgramLicenses } from './licenses.js';
+import { statePythonVersion } from './python-package.js';
 import { isShipped } from './shipped.js';
 import { copyPrograms } from './tree.js';
 
@@ -31,6 +32,7 @@ export function writeNpmPackage(target, { staged, compiled, packages }, release)
   for (const name of [...TEXTS, ...manifest.files.filter((file) => !isMade(file))])
     cpSync(name, join(target, name), { recursive: true, filter: isShipped });
   stateVersion(target, release);
+  statePythonVersion(join(target, 'sdk/python'), release);
   copyPrograms(target, compiled);
   mkdirSync(join(target, dirname(BUILD_NATIVE)), { recursive: true });
   cpSync(BUILD_NATIVE, join(target, BUILD_NATIVE));

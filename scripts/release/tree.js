@@ -8,6 +8,7 @@ import { placeCPublisher, stateVersion } from './c-publisher.js';
 import { writeProgramLicenses } from './licenses.js';
 import { writePages } from './pages/write-pages.js';
 import { NAMES } from './programs.js';
+import { statePythonVersion } from './python-package.js';
 import { run } from './run.js';
 import { isShipped } from './shipped.js';
 
@@ -27,6 +28,7 @@ export function writeTree(target, { compiled, node, packages }, release) {
   for (const name of [...TEXTS, ...FOLDERS])
     cpSync(name, join(target, name), { recursive: true, filter: isShipped });
   stateVersion(target, release);
+  statePythonVersion(join(target, 'sdk/python'), release);
   placeCPublisher(target);
   writeProgramLicenses(join(target, 'licenses'), packages, node);
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, true));

@@ -154,7 +154,7 @@ describe('scripts/release/cli.js', () => {
   const refused = [
     [
       ['--only', 'rpm'],
-      '--only: found "rpm", allowed: pages, tarball, deb, npm, publisher, between commas',
+      '--only: found "rpm", allowed: pages, tarball, deb, npm, publisher, python, between commas',
     ],
     [
       ['--version', 'v1'],

@@ -1,0 +1,73 @@
+// Tests the sdist and the wheel of the Python publisher: installs each into an empty environment without a network.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { needs } from '../support/needs.js';
+import { PROJECT, testPrograms } from '../support/processes.js';
+
+const VERSION = '1.2.3-rc.1';
+const FILES = ['shm_publisher-1.2.3rc1-py3-none-any.whl', 'shm_publisher-1.2.3rc1.tar.gz'];
+/** Publishes a counter, and prints its name in the segment, where the package is, and its version. */
+const SCRIPT = `
+import importlib.metadata, os, sys
+import shm_publisher
+counter = shm_publisher.Counter("installed", "Installed.")
+with shm_publisher.publish("installed", app="installed", context_id=sys.argv[1]) as published:
+    print(b"installed_total" in open(published.path, "rb").read())
+folder = os.path.dirname(shm_publisher.__file__)
+print(folder.startswith(sys.prefix), "py.typed" in os.listdir(folder))
+print(importlib.metadata.version("shm-publisher"), importlib.metadata.requires("shm-publisher"))
+`;
+
+describe('the Python packages of a release', function () {
+  this.slow(30_000);
+  const programs = testPrograms();
+  const run = (words: readonly string[]): string => {
+    const [program = '', ...args] = words;
+    const { status, stdout, stderr } = spawnSync(program, args, {
+      encoding: 'utf8',
+      cwd: programs.path(''),
+      // A proxy at a closed port: pip could reach nothing else either.
+      env: { ...process.env, PIP_NO_INDEX: '1', https_proxy: 'http://127.0.0.1:9' },
+    });
+    expect(status, stdout + stderr).to.equal(0);
+    return stdout;
+  };
+  const build = (folder: string): string => {
+    const out = programs.path(folder);
+    const words = [join(PROJECT, 'scripts/release/cli.js'), '--only', 'python', '--out', out];
+    const { status, stderr } = spawnSync(process.execPath, [...words, '--version', VERSION], {
+      encoding: 'utf8',
+      cwd: PROJECT,
+    });
+    expect(status, stderr).to.equal(0);
+    return out;
+  };
+
+  it('have the same bytes at each build, and one checksum each', () => {
+    const [one, other] = [build('one'), build('other')];
+    expect(readdirSync(one).sort()).to.deep.equal(
+      FILES.flatMap((file) => [file, `${file}.sha256`]).sort(),
+    );
+    for (const file of readdirSync(one))
+      expect(readFileSync(join(one, file)).equals(readFileSync(join(other, file))), file).to.equal(
+        true,
+      );
+  });
+
+  for (const file of FILES)
+    it(`install into an empty environment, and publish: ${file}`, function () {
+      const hasPip = spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0;
+      needs(this, hasPip, 'python3-venv is not installed');
+      const out = build(`out-${file.slice(-3)}`);
+      const environment = programs.path(`venv-${file.slice(-3)}`);
+      run(['python3', '-m', 'venv', environment]);
+      run([join(environment, 'bin/pip'), 'install', '--quiet', '--no-index', join(out, file)]);
+      const script = programs.write('installed.py', SCRIPT);
+      const python = join(environment, 'bin/python');
+      expect(run([python, script, programs.contextId])).to.equal(
+        'True\nTrue True\n1.2.3rc1 None\n',
+      );
+    });
+});
