@@ -607,6 +607,70 @@ static void test_no_update_is_lost(void) {
   stop(m, &r);
 }
 
+enum { CARRIED = 200000 };
+
+typedef struct carried {
+  shm_counter counter;
+  shm_gauge gauge;
+  shm_histogram delay;
+  int is_done;
+} carried;
+
+static void *add_carried(void *argument) {
+  carried *all = (carried *)argument;
+  for (int i = 0; i < CARRIED; i++) {
+    if (shm_counter_inc(all->counter) != 0 || shm_gauge_inc(all->gauge) != 0) CHECK(false);
+    if (shm_histogram_observe(all->delay, 1) != 0) CHECK(false);
+  }
+  __atomic_store_n(&all->is_done, 1, __ATOMIC_RELEASE);
+  return NULL;
+}
+
+/* While the name of the segment is removed and restored, by a copy, no update of another thread is lost. */
+static void test_removed_name_beside_updates(void) {
+  char path[256];
+  uint64_t f[128];
+  int moves = 0;
+  pthread_t thread;
+  reader r;
+  shm_metrics *m = start(options_of("name"), &r);
+  carried all = {shm_counter_new(m, OPTIONS(.name = "c", .help = "")), shm_gauge_new(m, OPTIONS(.name = "g", .help = "")),
+                 shm_histogram_new(m, OPTIONS(.name = "h", .help = "")), 0};
+  close_reader(&r);
+  path_of(path, sizeof path, "name");
+  CHECK(pthread_create(&thread, NULL, add_carried, &all) == 0);
+  while (!__atomic_load_n(&all.is_done, __ATOMIC_ACQUIRE)) {
+    CHECK(unlink(path) == 0 && shm_publisher_publish(m->publisher) == 0);
+    moves++;
+    for (uint64_t from = shm_get(all.counter.variable.ref.value), until = from + CARRIED / 50;
+         !__atomic_load_n(&all.is_done, __ATOMIC_ACQUIRE) && shm_get(all.counter.variable.ref.value) < until;)
+      sched_yield();
+  }
+  pthread_join(thread, NULL);
+  CHECK(open_reader(&r, "name") && read_directory(&r) && moves > 1 && value(&r, "c") == CARRIED);
+  CHECK(double_of(value(&r, "g")) == CARRIED && frame_of(&r, find(&r, "h"), f) && double_of(f[1]) == CARRIED);
+  stop(m, &r);
+}
+
+/* Another module of the process, such as a library that dlopen() loaded, cannot use the metrics. */
+static void test_other_module(void) {
+  static const shm_updates other;
+  reader r;
+  shm_metrics *m = start(options_of("module"), &r);
+  shm_counter c = shm_counter_new(m, OPTIONS(.name = "c", .help = "")), d = shm_counter_new(m, OPTIONS(.name = "d", .help = "", .label_names = {"a"}));
+  shm_counter kept = shm_counter_labels(d, "1");
+  m->updates = c.metric->updates = d.metric->updates = &other;
+  FAILS(shm_counter_inc(c), -EINVAL, "shm_counter_inc: handle: found one of metrics that another module opened (dlopen), allowed: ");
+  FAILS(shm_counter_add(kept, 2), -EINVAL, "shm_counter_add: handle: found one of metrics that another module");
+  FAILS(CODE(shm_counter_labels(d, "1")), -EINVAL, "shm_counter_labels: handle: found one of metrics that another module");
+  FAILS(shm_metric_remove(d, "1"), -EINVAL, "shm_metric_remove: handle: found one of metrics that another module");
+  FAILS(shm_metric_clear(d), -EINVAL, "shm_metric_clear: handle: found one of metrics that another module");
+  FAILS(CODE(shm_gauge_new(m, OPTIONS(.name = "g", .help = ""))), -EINVAL, "shm_gauge_new: handle: found one of metrics that another");
+  shm_metrics_heartbeat(m);
+  CHECK(read_directory(&r) && value(&r, "c") == 0 && value(&r, "d{a=\"1\"}") == 0);
+  stop(m, &r);
+}
+
 /* ---------------------------------------------------------------- slots of removed children */
 
 typedef struct pause_of_thread {
@@ -828,6 +892,34 @@ static void test_child_frees_key(void) {
   for (int i = 0; i < 2; i++) close(ready[i]), close(ends[i]); /* ends the child */
 }
 
+/* A fork() while another thread opens metrics leaves no part of a segment in the child. */
+static void *open_often(void *argument) {
+  shm_options options = options_of("forks");
+  options.records = options.slots = 100;
+  options.string_bytes = options.frame_bytes = 4096;
+  while (!__atomic_load_n((int *)argument, __ATOMIC_ACQUIRE)) {
+    shm_metrics *m;
+    if (!CHECK(shm_metrics_open(&options, "shop", &m) == 0)) break;
+    shm_metrics_close(m);
+  }
+  return NULL;
+}
+
+static void find_shared_memory(void) {
+  char line[512];
+  FILE *maps = fopen("/proc/self/maps", "r");
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) CHECK(strstr(line, "/dev/shm/") == NULL);
+}
+
+static void test_fork_while_opening(void) {
+  int is_ending = 0;
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, open_often, &is_ending) == 0);
+  for (int i = 0; i < 30; i++) CHECK(in_child(find_shared_memory));
+  __atomic_store_n(&is_ending, 1, __ATOMIC_RELEASE);
+  pthread_join(thread, NULL);
+}
+
 static shm_counter handled_counter, handled_label;
 static shm_histogram handled_histogram;
 static uint64_t handled, handled_refused;
@@ -922,8 +1014,8 @@ int main(void) {
   static void (*const tests[])(void) = {
       test_kinds, test_beside_managed_tree, test_root, test_labels, test_removed_children, test_refused_opening, test_refused_metrics,
       test_refused_updates, test_limit_of_children, test_limit_of_infos, test_metric_without_room, test_full_segment, test_model, test_removal_beside_updates, test_removal_with_fences,
-      test_no_update_is_lost, test_slots_wait_for_updates, test_canceled_observation, test_ended_threads, test_heartbeat, test_fork,
-      test_child_frees_key, test_signal_handlers, test_crossed_handlers};
+      test_no_update_is_lost, test_removed_name_beside_updates, test_other_module, test_slots_wait_for_updates, test_canceled_observation, test_ended_threads, test_heartbeat, test_fork,
+      test_child_frees_key, test_fork_while_opening, test_signal_handlers, test_crossed_handlers};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
   double seconds = (double)(shm_clock_ns(CLOCK_MONOTONIC) - start_ns) / 1e9;

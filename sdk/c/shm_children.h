@@ -35,6 +35,7 @@ enum { SHM_DROPPED_BY_LIMIT, SHM_DROPPED_FOR_ROOM, SHM_DROP_REASONS };
 struct shm_metric {
   shm_metrics *metrics;
   shm_metric *older;
+  const shm_updates *updates; /* those of the module that opened the metrics: other modules cannot update */
   int type;
   shm_variable_options options; /* of the variables; `labels` alternates label names and empty values */
   char *texts;                  /* name, help, unit and label names, each with a zero byte */
@@ -52,7 +53,9 @@ struct shm_metrics {
   shm_object root;
   shm_metric *newest;
   shm_retired_queue retired;
-  shm_metrics *next; /* in the list of the process */
+  const shm_updates *updates;    /* those of the module that opened the metrics */
+  struct shm_open_metrics *list; /* that of this module */
+  shm_metrics *next;             /* in the list */
   uint32_t heartbeat_ms;
   bool has_thread;
   pthread_t thread;
@@ -75,10 +78,19 @@ static inline const char *shm_child_values(const shm_child *child) {
   return (const char *)(child + 1);
 }
 
+/* Refuses the metrics of another module: its updates and those of this one do not know of each other, so that an update
+ * could change a variable that got the slot of a removed one. */
+static inline int shm_check_module(const shm_updates *updates, const char *function) {
+  if (updates == &shm_all_updates) return 0;
+  return shm_fail(-EINVAL, "%s: handle: found one of metrics that another module opened (dlopen), allowed: those of the same "
+                           "module, or link the program with -rdynamic",
+                  function);
+}
+
 /* Checks the metric of a handle. `failed` is the `kind` of the handle's variable: a negative code if the call that
  * returned the handle failed. Its error then stays, since it is the cause. */
 static inline int shm_check_metric(const shm_metric *metric, int failed, const char *function) {
-  if (metric != NULL) return 0;
+  if (metric != NULL) return shm_check_module(metric->updates, function);
   if (failed < 0 && failed == shm_error_of_thread.code) return failed;
   return shm_fail(-EINVAL, "%s: handle: found one %s, allowed: one that a function shm_..._new() or shm_..._labels() "
                            "returned",

@@ -51,7 +51,7 @@
 #include <sched.h>
 #include <signal.h>
 
-enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000, SHM_FRAME_TRIES = 4000000, SHM_NESTED_TRIES = 1000 };
+enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000, SHM_FRAME_TRIES = 4000000, SHM_NESTED_TRIES = 1000, SHM_STACK_BYTES = 262144 };
 
 typedef struct shm_metric_options {
   const char *name, *help;
@@ -111,6 +111,7 @@ static inline int shm_check_metric_options(const char *function, const shm_metri
                                options == NULL ? NULL : options->help};
   int code = 0;
   for (int i = 0; i < 4 && code == 0; i++) code = shm_check_pointer(found[i], function, pointers[i].what, pointers[i].allowed);
+  if (code == 0) code = shm_check_module(metrics->updates, function);
   if (code != 0) return code;
   for (uint32_t i = 1; i < SHM_LABELS; i++)
     if (options->label_names[i - 1] == NULL && options->label_names[i] != NULL)
@@ -252,6 +253,7 @@ static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *funct
     return NULL;
   }
   metric->metrics = metrics;
+  metric->updates = metrics->updates;
   metric->options.kind = kind;
   metric->is_info = is_info;
   code = shm_acquire(metrics->publisher);
@@ -268,6 +270,11 @@ static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *funct
 }
 
 /* ---------------------------------------------------------------- internals: updates */
+
+/* Whether an update that has begun may change its value. */
+static inline bool shm_may_update(const shm_update *update, const shm_metric *metric, const shm_ref *ref) {
+  return update->updater != NULL && shm_is_live(ref) && metric->updates == &shm_all_updates;
+}
 
 /* Ends an update that found no value to change, and returns the reason. */
 __attribute__((noinline, unused)) static int shm_no_update(const shm_update *update, const shm_metric *metric,
@@ -330,7 +337,7 @@ static inline int shm_store_addition(const shm_variable *variable, double value)
 static inline int shm_observe(const shm_metric *metric, const shm_variable *variable, double value,
                               const char *function) {
   shm_update update = shm_enter_update();
-  if (update.updater == NULL || !shm_is_live(&variable->ref)) return shm_no_update(&update, metric, variable, function);
+  if (!shm_may_update(&update, metric, &variable->ref)) return shm_no_update(&update, metric, variable, function);
   int code = -EDEADLK;
   if (shm_enter_frame(variable, update.before != 0)) {
     code = variable->type == SHM_HISTOGRAM ? shm_store_observation(variable, value) : shm_store_addition(variable, value);
@@ -346,7 +353,7 @@ static inline int shm_observe(const shm_metric *metric, const shm_variable *vari
 static inline int shm_change_gauge(const shm_gauge *gauge, double value, bool adds, const char *function) {
   shm_update update = shm_enter_update();
   const shm_ref *ref = &gauge->variable.ref;
-  if (update.updater == NULL || !shm_is_live(ref)) return shm_no_update(&update, gauge->metric, &gauge->variable, function);
+  if (!shm_may_update(&update, gauge->metric, ref)) return shm_no_update(&update, gauge->metric, &gauge->variable, function);
   uint64_t before = adds ? shm_get(ref->value) : 0;
   if (!adds) __atomic_store_n(ref->value, shm_bits(value), __ATOMIC_RELAXED);
   while (adds && !__atomic_compare_exchange_n(ref->value, &before, shm_bits(shm_double(before) + value), true,
@@ -358,7 +365,7 @@ static inline int shm_change_gauge(const shm_gauge *gauge, double value, bool ad
 
 /* ---------------------------------------------------------------- internals: heartbeat and fork */
 
-/* The metrics that the process has open, for fork(). The symbol is weak, so that all files of a program share it. */
+/* The metrics that a module has open, for fork(). The symbol is weak, so that all files of a program share it. */
 typedef struct shm_open_metrics {
   pthread_mutex_t lock;
   bool handles_fork;
@@ -380,6 +387,7 @@ static inline void shm_enter_fork(void) {
 static inline void shm_forget_parent(void) {
   struct stat facts;
   shm_own_updater = NULL;
+  shm_all_updates.holders = 0;
   for (shm_metrics *each = shm_all_metrics.first; each != NULL; each = each->next) {
     shm_publisher *p = each->publisher;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
@@ -391,27 +399,13 @@ static inline void shm_forget_parent(void) {
   shm_leave_fork();
 }
 
-static inline int shm_list_metrics(shm_metrics *metrics) {
-  int code = 0;
-  pthread_mutex_lock(&shm_all_metrics.lock);
-  if (!shm_all_metrics.handles_fork) code = -pthread_atfork(shm_enter_fork, shm_leave_fork, shm_forget_parent);
-  if (code == 0) {
-    shm_all_metrics.handles_fork = true;
-    metrics->next = shm_all_metrics.first;
-    shm_all_metrics.first = metrics;
-  }
-  pthread_mutex_unlock(&shm_all_metrics.lock);
-  return code;
-}
-
+/* The caller holds the lock of the list. */
 static inline void shm_unlist_metrics(const shm_metrics *metrics) {
-  pthread_mutex_lock(&shm_all_metrics.lock);
-  for (shm_metrics **at = &shm_all_metrics.first; *at != NULL; at = &(*at)->next)
+  for (shm_metrics **at = &metrics->list->first; *at != NULL; at = &(*at)->next)
     if (*at == metrics) {
       *at = metrics->next;
       break;
     }
-  pthread_mutex_unlock(&shm_all_metrics.lock);
 }
 
 /* Wakes the readers, stores a heartbeat, and frees the memory of removed children. Call it once per heartbeat period
@@ -420,7 +414,8 @@ static inline void shm_metrics_heartbeat(shm_metrics *metrics) {
   if (metrics == NULL) return;
   shm_publisher_notify(metrics->publisher);
   if (!shm_try_acquire(metrics->publisher)) return;
-  if (metrics->retired.count > 0) shm_free_retired(metrics->publisher, &metrics->retired);
+  if (metrics->retired.count > 0 && metrics->updates == &shm_all_updates)
+    shm_free_retired(metrics->publisher, &metrics->retired);
   shm_release(metrics->publisher);
 }
 
@@ -438,12 +433,21 @@ static inline void *shm_run_heartbeat(void *argument) {
 /* Starts the heartbeat in a thread that takes no signals. */
 static inline int shm_start_heartbeat(shm_metrics *metrics) {
   sigset_t all, before;
+  pthread_attr_t small;
+  bool has_attributes = pthread_attr_init(&small) == 0;
+  if (has_attributes) pthread_attr_setstacksize(&small, SHM_STACK_BYTES);
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  int code = pthread_create(&metrics->thread, NULL, shm_run_heartbeat, metrics);
+  int code = pthread_create(&metrics->thread, has_attributes ? &small : NULL, shm_run_heartbeat, metrics);
+  /* The stack is too small for a program with large thread-local variables. */
+  if (code == EINVAL) code = pthread_create(&metrics->thread, NULL, shm_run_heartbeat, metrics);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (has_attributes) pthread_attr_destroy(&small);
   metrics->has_thread = code == 0;
-  return -code;
+  if (code == 0) return 0;
+  return shm_fail(-code, "shm_metrics_open: heartbeat thread: found error %u of pthread_create(), allowed: a process that may "
+                         "start a thread (ulimit -u, pids.max), or no_heartbeat_thread in the options",
+                  (uint64_t)code);
 }
 
 static inline void shm_stop_heartbeat(shm_metrics *metrics) {
@@ -474,6 +478,26 @@ static inline int shm_check_app(const char *app) {
   return -EINVAL;
 }
 
+/* Makes the segment, and adds the metrics to the list. A fork() in another thread waits until both are done, so that the
+ * child forgets the segment. */
+static inline int shm_open_listed(shm_metrics *metrics, const shm_options *options, const char *app) {
+  int code = 0;
+  shm_enter_fork();
+  if (!shm_all_metrics.handles_fork) code = -pthread_atfork(shm_enter_fork, shm_leave_fork, shm_forget_parent);
+  shm_all_metrics.handles_fork = code == 0;
+  if (code != 0) shm_fail_with(code, "shm_metrics_open", "options");
+  else code = shm_publisher_open(&metrics->publisher, options);
+  if (code == 0) {
+    metrics->publisher->hold_updates = shm_hold_updates;
+    metrics->publisher->resume_updates = shm_resume_updates;
+    metrics->next = shm_all_metrics.first;
+    shm_all_metrics.first = metrics;
+    code = shm_add_metrics_root(metrics, app);
+  }
+  shm_leave_fork();
+  return code;
+}
+
 /* ---------------------------------------------------------------- the metrics of a program */
 
 /* Closes the segment: readers see a clean end. Use no handle afterwards, in no thread. In a forked child, it frees
@@ -486,6 +510,8 @@ static inline void shm_metrics_close(shm_metrics *metrics) {
     return;
   }
   shm_stop_heartbeat(metrics);
+  pthread_mutex_t *lock = &metrics->list->lock;
+  pthread_mutex_lock(lock); /* no fork() in another thread until the segment is closed */
   shm_unlist_metrics(metrics);
   while (metrics->retired.oldest != NULL) shm_free_oldest(p, &metrics->retired);
   for (shm_metric *metric = metrics->newest, *older; metric != NULL; metric = older) {
@@ -493,6 +519,7 @@ static inline void shm_metrics_close(shm_metrics *metrics) {
     shm_free_metric(metric);
   }
   shm_publisher_close(p);
+  pthread_mutex_unlock(lock);
   free(metrics);
 }
 
@@ -511,15 +538,12 @@ static inline int shm_metrics_open(const shm_options *options, const char *app, 
   shm_options own = *options;
   own.series = true;
   metrics->heartbeat_ms = own.heartbeat_ms;
+  metrics->updates = &shm_all_updates;
+  metrics->list = &shm_all_metrics;
   shm_prepare_updates();
-  code = shm_publisher_open(&metrics->publisher, &own);
-  if (code == 0) code = shm_add_metrics_root(metrics, app);
+  code = shm_open_listed(metrics, &own, app);
   if (code == 0) code = shm_publisher_publish(metrics->publisher);
-  if (code == 0) {
-    code = shm_list_metrics(metrics);
-    if (code == 0 && own.heartbeat_ms > 0 && !own.no_heartbeat_thread) code = shm_start_heartbeat(metrics);
-    if (code != 0) shm_fail_with(code, __func__, "options");
-  }
+  if (code == 0 && own.heartbeat_ms > 0 && !own.no_heartbeat_thread) code = shm_start_heartbeat(metrics);
   if (code == 0) *out = metrics;
   else shm_metrics_close(metrics);
   return code;
@@ -722,7 +746,7 @@ static inline int shm_metric_clear(Handle handle) {
 /* Adds 1, with one atomic addition. */
 static inline int shm_counter_inc(shm_counter counter) {
   shm_update update = shm_enter_update();
-  if (update.updater == NULL || !shm_is_live(&counter.variable.ref))
+  if (!shm_may_update(&update, counter.metric, &counter.variable.ref))
     return shm_no_update(&update, counter.metric, &counter.variable, __func__);
   __atomic_fetch_add(counter.variable.ref.value, 1, __ATOMIC_RELAXED);
   shm_leave_update(&update);
@@ -735,7 +759,7 @@ static inline int shm_counter_add(shm_counter counter, uint64_t amount) {
     return shm_fail(-EINVAL, "shm_counter_add: amount for metric %q: found %d, allowed: 0 to 2^63 - 1",
                     counter.metric == NULL ? NULL : counter.metric->name, (int64_t)amount);
   shm_update update = shm_enter_update();
-  if (update.updater == NULL || !shm_is_live(&counter.variable.ref))
+  if (!shm_may_update(&update, counter.metric, &counter.variable.ref))
     return shm_no_update(&update, counter.metric, &counter.variable, __func__);
   uint64_t before = shm_get(counter.variable.ref.value);
   bool fits = amount <= UINT64_MAX - before;

@@ -360,6 +360,8 @@ struct shm_publisher {
   bool is_named;
   bool fails_if_busy;
   bool has_series;
+  /* Of metrics: make other threads wait with updates, or let them go on, while the segment moves to a new file. */
+  void (*hold_updates)(void), (*resume_updates)(void);
   bool told_busy, told_failure; /* stderr has the report; false again once the segment has its name */
   uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0: no checks */
   uint8_t *map;
@@ -1594,7 +1596,11 @@ static inline int shm_replace_by_copy(shm_publisher *p, mode_t mode) {
     next->regions[i].bytes = p->regions[i].bytes;
   }
   int code = shm_make_file(next, mode);
-  if (code == 0) code = shm_move_map(p, next, page + SHM_PAGE, page);
+  if (code == 0) {
+    if (p->hold_updates != NULL) p->hold_updates();
+    code = shm_move_map(p, next, page + SHM_PAGE, page);
+    if (p->resume_updates != NULL) p->resume_updates();
+  }
   if (code == 0) {
     shm_supersede(p->fd);
     close(p->fd);

@@ -25,9 +25,10 @@
 /* The updates of one thread. */
 typedef struct shm_updater {
   uint64_t epoch; /* in which the update in progress began; 0: no update is in progress */
+  uint64_t holds; /* the thread holds the updates of the others */
   /* The id of the thread << 32, plus a number that grows when a thread takes the updater. 0: no thread has it. */
   uint64_t owner;
-  uint64_t padding[6]; /* each updater has its own cache line */
+  uint64_t padding[5]; /* each updater has its own cache line */
 } shm_updater;
 
 enum { SHM_UPDATERS_OF_PAGE = 63 };
@@ -45,10 +46,15 @@ typedef struct shm_updates {
   uint64_t epoch; /* the present epoch */
   shm_updater_page *pages;
   bool has_fences; /* each update executes a fence */
+  uint32_t holders; /* the number of threads that hold the updates of the others */
 } shm_updates;
 
-/* All updates of the process. The symbols are weak, so that all files of a program share them. */
-__attribute__((weak, visibility("default"))) shm_updates shm_all_updates = {1, NULL, false};
+/* The longest waits of a thread that holds the updates, and of a thread that waits with an update: the hold ends. */
+enum { SHM_HOLD_MS = 100, SHM_RESUME_MS = 10000 };
+
+/* All updates of the process. The symbols are weak, so that all files of a program share them. A library that dlopen()
+ * loads has symbols of its own, unless the program was linked with -rdynamic. */
+__attribute__((weak, visibility("default"))) shm_updates shm_all_updates = {1, NULL, false, 0};
 __attribute__((weak, visibility("default"))) __thread shm_updater *shm_own_updater;
 
 /* An update in progress. `before` is the epoch of the update that a signal handler interrupted, or 0. */
@@ -137,6 +143,23 @@ static inline void shm_full_fence(void) {
 #endif
 }
 
+/* Waits while another thread holds the updates, with an update that has just begun. If the update interrupted another
+ * one, it goes on, since the holder waits for that one. Signal handlers may call it. */
+__attribute__((noinline, unused)) static void shm_wait_with_update(shm_update *update) {
+  static const struct timespec pause = {0, 100000};
+  shm_updater *own = update->updater;
+  int error = errno;
+  uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + (uint64_t)SHM_RESUME_MS * 1000000;
+  while (update->before == 0 && own->holds == 0 && __atomic_load_n(&shm_all_updates.holders, __ATOMIC_ACQUIRE) != 0) {
+    __atomic_store_n(&own->epoch, 0, __ATOMIC_RELEASE);
+    nanosleep(&pause, NULL);
+    if (shm_clock_ns(CLOCK_MONOTONIC) > end) __atomic_store_n(&shm_all_updates.holders, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&own->epoch, __atomic_load_n(&shm_all_updates.epoch, __ATOMIC_ACQUIRE), __ATOMIC_SEQ_CST);
+    shm_full_fence();
+  }
+  errno = error;
+}
+
 /* Begins an update. The variables and the memory that the thread finds from now on stay usable until
  * shm_leave_update(). `updater` of the result is NULL if there is no memory. */
 static inline shm_update shm_enter_update(void) {
@@ -148,6 +171,8 @@ static inline shm_update shm_enter_update(void) {
   __atomic_store_n(&update.updater->epoch, update.before == 0 ? now : update.before, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST); /* for the compiler; membarrier() orders the processors */
   if (__builtin_expect(__atomic_load_n(&shm_all_updates.has_fences, __ATOMIC_RELAXED), 0)) shm_full_fence();
+  if (__builtin_expect(__atomic_load_n(&shm_all_updates.holders, __ATOMIC_ACQUIRE) != 0, 0))
+    shm_wait_with_update(&update);
   return update;
 }
 
@@ -178,6 +203,33 @@ static inline bool shm_end_epoch(void) {
     }
   return __atomic_compare_exchange_n(&shm_all_updates.epoch, &epoch, epoch + 1, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED);
+}
+
+/* Makes the other threads wait before their next updates, until shm_resume_updates(), and waits for the updates in
+ * progress, but only SHM_HOLD_MS: a thread may be stopped in the middle of one. */
+__attribute__((unused)) static void shm_hold_updates(void) {
+  static const struct timespec pause = {0, 100000};
+  shm_updater *own = shm_own_updater != NULL ? shm_own_updater : shm_take_updater();
+  if (own != NULL) own->holds++;
+  __atomic_fetch_add(&shm_all_updates.holders, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&shm_all_updates.has_fences, __ATOMIC_RELAXED)) shm_full_fence();
+  else syscall(SYS_membarrier, SHM_MEMBARRIER_PRIVATE_EXPEDITED, 0);
+  uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + (uint64_t)SHM_HOLD_MS * 1000000;
+  for (shm_updater_page *page = shm_updater_pages(); page != NULL; page = page->next)
+    for (uint32_t i = 0; i < SHM_UPDATERS_OF_PAGE; i++) {
+      shm_updater *each = &page->updaters[i];
+      while (each != own && __atomic_load_n(&each->epoch, __ATOMIC_ACQUIRE) != 0 && !shm_free_updater(each) &&
+             shm_clock_ns(CLOCK_MONOTONIC) < end)
+        nanosleep(&pause, NULL);
+    }
+}
+
+__attribute__((unused)) static void shm_resume_updates(void) {
+  uint32_t holders = __atomic_load_n(&shm_all_updates.holders, __ATOMIC_RELAXED);
+  while (holders > 0 && !__atomic_compare_exchange_n(&shm_all_updates.holders, &holders, holders - 1, true,
+                                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    ;
+  if (shm_own_updater != NULL && shm_own_updater->holds > 0) shm_own_updater->holds--;
 }
 
 /* ---------------------------------------------------------------- retired memory */
