@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <functional>
+#include <limits>
 #include <thread>
 
 namespace {
@@ -27,6 +28,12 @@ void throws(int code, const std::string &text, const std::function<void()> &call
   check(false, text.c_str(), "throws", 0);
 }
 
+// Whether add() of a counter takes an argument of a type.
+template <typename Counter, typename Number, typename = void>
+struct takes : std::false_type {};
+template <typename Counter, typename Number>
+struct takes<Counter, Number, std::void_t<decltype(std::declval<Counter>().add(std::declval<Number>()))>> : std::true_type {};
+
 void test_kinds() {
   std::uint64_t f[128];
   reader r;
@@ -40,9 +47,20 @@ void test_kinds() {
   CHECK(counter.inc() && counter.add(2) && gauge.set(5) && gauge.inc() && gauge.dec() && gauge.add(0.5));
   CHECK(histogram.observe(1.5) && summary.observe(2) && info.set("1") && info.set(std::string("2")));
   CHECK(read_directory(&r) && value(&r, "c_total") == 3 && double_of(value(&r, "g")) == 5.5);
+  static_assert(!takes<shm::counter, double>::value && !takes<shm::counter, float>::value, "a counter takes no fractions");
+  static_assert(takes<shm::counter, int>::value && takes<shm::float_counter, double>::value, "and whole numbers");
   CHECK(std::string(find(&r, "c_total")->text1) == "bytes" && find(&r, "h")->schema_entries == 2);
   CHECK(frame_of(&r, find(&r, "h"), f) && f[2] == 0 && f[3] == 1 && double_of(f[1]) == 1.5);
   CHECK(frame_of(&r, find(&r, "s"), f) && f[1] == 1 && double_of(f[2]) == 2);
+  const shm::float_counter seconds = metrics.float_counter("seconds_total", "S.", {"mode"});
+  const shm::float_counter user = seconds.labels("user");
+  CHECK(user.add(0.25) && user.inc(0.5) && user.inc() && user.value() == 1.75 && counter.inc(4) && counter.value() == 7);
+  CHECK(gauge.inc(2) && gauge.dec(0.5) && gauge.value() == 7 && gauge.set_to_current_time() && gauge.value() > 1.7e9);
+  CHECK(read_directory(&r) && double_of(value(&r, "seconds_total{mode=\"user\"}")) == 1.75);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(!histogram.observe(nan) && !summary.observe(nan) && value(&r, "h") == 2 && value(&r, "s") == 2);
+  CHECK(shm::linear_buckets(1, 2, 3) == std::vector<double>({1, 3, 5}));
+  CHECK(shm::exponential_buckets(1, 10, 3) == std::vector<double>({1, 10, 100}));
   CHECK(find(&r, "i_info{version=\"1\"}") == nullptr && has_value(&r, "i_info{version=\"2\"}"));
   {
     const auto of_histogram = histogram.time();

@@ -83,6 +83,15 @@ static void test_kinds(void) {
 
   CHECK(shm_counter_inc(bytes) == 0 && shm_counter_add(bytes, 4095) == 0);
   CHECK(shm_gauge_inc(open) == 0 && shm_gauge_add(open, 2.5) == 0 && shm_gauge_dec(open) == 0);
+  CHECK(shm_counter_value(bytes) == 4096 && shm_gauge_value(open) == 2.5);
+  shm_float_counter cpu = shm_float_counter_new(m, OPTIONS(.name = "cpu_seconds_total", .help = "C.", .label_names = {"mode"}));
+  shm_float_counter user = shm_float_counter_labels(cpu, "user");
+  CHECK(shm_float_counter_add(user, 0.25) == 0 && shm_float_counter_inc(user) == 0 && shm_float_counter_value(user) == 1.25);
+  CHECK(read_directory(&r) && double_of(value(&r, "cpu_seconds_total{mode=\"user\"}")) == 1.25);
+  CHECK(find(&r, "cpu_seconds_total{mode=\"user\"}")->variable_kind == SHM_COUNTER);
+  CHECK(shm_metric_clear(cpu) == 0 && shm_float_counter_value(user) == 0 && read_directory(&r));
+  shm_gauge when = shm_gauge_new(m, OPTIONS(.name = "when", .help = "W."));
+  CHECK(shm_gauge_set_to_current_time(when) == 0 && shm_gauge_value(when) > 1.7e9);
   CHECK(value(&r, "bytes_total") == 4096 && double_of(value(&r, "open")) == 2.5);
   CHECK(shm_gauge_set(open, (double)NAN) == 0 && is_nan(value(&r, "open")) && shm_gauge_set(open, -1) == 0);
   for (int i = 0; i < 3; i++) CHECK(shm_histogram_observe(size, i == 0 ? 50 : i == 1 ? 500 : 5000) == 0);
@@ -93,7 +102,7 @@ static void test_kinds(void) {
   CHECK(frame_of(&r, find(&r, "delay"), f) && double_of(f[1]) >= 0 && f[0] == 2);
   CHECK(shm_info_set(build, "1.0") == 0 && shm_info_set(build, "1.1") == 0 && shm_info_set(build, "1.1") == 0);
   CHECK(read_directory(&r) && find(&r, "build_info{version=\"1.0\"}") == NULL);
-  CHECK(double_of(value(&r, "build_info{version=\"1.1\"}")) == 1 && count_live(&r) == 7);
+  CHECK(double_of(value(&r, "build_info{version=\"1.1\"}")) == 1 && count_live(&r) == 8);
   stop(m, &r);
 }
 
@@ -128,6 +137,16 @@ static void test_beside_managed_tree(void) {
   CHECK(frame_of(&r, find(&r, "size"), f) && f[2] == 1 && f[3] == 1 && value(&r, "h") == 2);
   CHECK(find(&r, "size")->flags == 0 && find(&r, "h")->flags == 1);
   stop(m, &r);
+}
+
+static void test_buckets(void) {
+  double linear[3], exponential[3];
+  shm_linear_buckets(1, 0.5, 3, linear);
+  shm_exponential_buckets(0.5, 10, 3, exponential);
+  CHECK(linear[0] == 1 && linear[1] == 1.5 && linear[2] == 2);
+  CHECK(exponential[0] == 0.5 && exponential[1] == 5 && exponential[2] == 50);
+  const shm_metric_options options = shm_metric_options_default();
+  CHECK(options.max_children == 1000 && options.name == NULL && options.label_names[0] == NULL);
 }
 
 static void test_root(void) {
@@ -263,6 +282,13 @@ static void test_refused_updates(void) {
   FAILS(shm_counter_inc(no_counter), -EINVAL, "shm_counter_inc: handle: found one of zeros, allowed: one that a function");
   FAILS(shm_counter_add(no_counter, 1), -EINVAL, "shm_counter_add: handle: found one of zeros");
   FAILS(shm_counter_add(plain, (uint64_t)-3), -EINVAL, "shm_counter_add: amount for metric \"plain\": found -3, allowed: 0 to 2^63 - 1");
+  shm_float_counter fractions = shm_float_counter_new(m, OPTIONS(.name = "fractions", .help = "")), no_fractions = {0};
+  FAILS(shm_float_counter_inc(no_fractions), -EINVAL, "shm_float_counter_inc: handle: found one of zeros");
+  FAILS(shm_float_counter_add(no_fractions, 1), -EINVAL, "shm_float_counter_add: handle: found one of zeros");
+  FAILS(shm_float_counter_add(fractions, -0.5), -EINVAL, "shm_float_counter_add: amount for metric \"fractions\": found a negative amount");
+  FAILS(shm_float_counter_add(fractions, (double)NAN), -EINVAL, "shm_float_counter_add: amount for metric \"fractions\": found NaN, allowed: finite");
+  FAILS(shm_float_counter_add(fractions, HUGE_VAL), -EINVAL, "shm_float_counter_add: amount for metric \"fractions\": found infinity");
+  CHECK(shm_counter_value(no_counter) == 0 && shm_float_counter_value(fractions) == 0 && shm_gauge_value(no_gauge) == 0);
   FAILS(shm_gauge_set(no_gauge, 1), -EINVAL, "shm_gauge_set: handle: found one of zeros");
   FAILS(shm_gauge_inc(no_gauge), -EINVAL, "shm_gauge_inc: handle: found one of zeros");
   FAILS(shm_gauge_dec(no_gauge), -EINVAL, "shm_gauge_dec: handle: found one of zeros");
@@ -607,22 +633,23 @@ static void test_no_update_is_lost(void) {
   stop(m, &r);
 }
 
-enum { CARRIED = 200000 };
+enum { MOVES = 10 };
 
 typedef struct carried {
   shm_counter counter;
   shm_gauge gauge;
   shm_histogram delay;
-  int is_done;
+  uint64_t added;
+  int is_ending;
 } carried;
 
 static void *add_carried(void *argument) {
   carried *all = (carried *)argument;
-  for (int i = 0; i < CARRIED; i++) {
+  while (!__atomic_load_n(&all->is_ending, __ATOMIC_ACQUIRE)) {
+    all->added++;
     if (shm_counter_inc(all->counter) != 0 || shm_gauge_inc(all->gauge) != 0) CHECK(false);
     if (shm_histogram_observe(all->delay, 1) != 0) CHECK(false);
   }
-  __atomic_store_n(&all->is_done, 1, __ATOMIC_RELEASE);
   return NULL;
 }
 
@@ -630,25 +657,24 @@ static void *add_carried(void *argument) {
 static void test_removed_name_beside_updates(void) {
   char path[256];
   uint64_t f[128];
-  int moves = 0;
   pthread_t thread;
   reader r;
   shm_metrics *m = start(options_of("name"), &r);
   carried all = {shm_counter_new(m, OPTIONS(.name = "c", .help = "")), shm_gauge_new(m, OPTIONS(.name = "g", .help = "")),
-                 shm_histogram_new(m, OPTIONS(.name = "h", .help = "")), 0};
+                 shm_histogram_new(m, OPTIONS(.name = "h", .help = "")), 0, 0};
   close_reader(&r);
   path_of(path, sizeof path, "name");
   CHECK(pthread_create(&thread, NULL, add_carried, &all) == 0);
-  while (!__atomic_load_n(&all.is_done, __ATOMIC_ACQUIRE)) {
+  for (int i = 0; i < MOVES; i++) {
+    uint64_t until = shm_counter_value(all.counter) + 4000;
+    while (shm_counter_value(all.counter) < until) sched_yield();
     CHECK(unlink(path) == 0 && shm_publisher_publish(m->publisher) == 0);
-    moves++;
-    for (uint64_t from = shm_get(all.counter.variable.ref.value), until = from + CARRIED / 50;
-         !__atomic_load_n(&all.is_done, __ATOMIC_ACQUIRE) && shm_get(all.counter.variable.ref.value) < until;)
-      sched_yield();
   }
+  __atomic_store_n(&all.is_ending, 1, __ATOMIC_RELEASE);
   pthread_join(thread, NULL);
-  CHECK(open_reader(&r, "name") && read_directory(&r) && moves > 1 && value(&r, "c") == CARRIED);
-  CHECK(double_of(value(&r, "g")) == CARRIED && frame_of(&r, find(&r, "h"), f) && double_of(f[1]) == CARRIED);
+  CHECK(open_reader(&r, "name") && read_directory(&r) && value(&r, "c") == all.added);
+  CHECK(double_of(value(&r, "g")) == (double)all.added);
+  CHECK(frame_of(&r, find(&r, "h"), f) && double_of(f[1]) == (double)all.added);
   stop(m, &r);
 }
 
@@ -1012,7 +1038,7 @@ int main(void) {
   snprintf(context, sizeof context, "cmetrics-%ld-%llx", (long)getpid(),
            (unsigned long long)shm_clock_ns(CLOCK_REALTIME));
   static void (*const tests[])(void) = {
-      test_kinds, test_beside_managed_tree, test_root, test_labels, test_removed_children, test_refused_opening, test_refused_metrics,
+      test_kinds, test_buckets, test_beside_managed_tree, test_root, test_labels, test_removed_children, test_refused_opening, test_refused_metrics,
       test_refused_updates, test_limit_of_children, test_limit_of_infos, test_metric_without_room, test_full_segment, test_model, test_removal_beside_updates, test_removal_with_fences,
       test_no_update_is_lost, test_removed_name_beside_updates, test_other_module, test_slots_wait_for_updates, test_canceled_observation, test_ended_threads, test_heartbeat, test_fork,
       test_child_frees_key, test_fork_while_opening, test_signal_handlers, test_crossed_handlers};

@@ -13,9 +13,9 @@
  *
  * INCLUDE THIS HEADER FIRST, as shm_publisher.h says. From C++, include shm_publisher.hpp.
  *
- * Handles (shm_counter, shm_gauge, shm_histogram, shm_summary, shm_info_metric) are plain values. A function that returns a
- * handle returns one with `metric` NULL after an error, and shm_last_error() says why. All other functions return 0 or
- * a negative errno value:
+ * Handles (shm_counter, shm_float_counter, shm_gauge, shm_histogram, shm_summary, shm_info_metric) are plain values. A
+ * function that returns a handle returns one with `metric` NULL after an error, and shm_last_error() says why. All other
+ * functions return 0 or a negative errno value:
  *   -EINVAL  an argument that is not allowed
  *   -ESTALE  the child was removed, or was not published for lack of room: nothing was stored
  *   -ENOENT  no child has these label values
@@ -50,6 +50,9 @@
 
 #include <sched.h>
 #include <signal.h>
+#ifdef __cplusplus
+#include <type_traits>
+#endif
 
 enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000, SHM_FRAME_TRIES = 4000000, SHM_NESTED_TRIES = 1000, SHM_STACK_BYTES = 262144 };
 
@@ -68,6 +71,12 @@ typedef struct shm_counter {
   shm_metric *metric;
   shm_variable variable;
 } shm_counter;
+
+/* A counter of fractions, such as seconds of processor time. */
+typedef struct shm_float_counter {
+  shm_metric *metric;
+  shm_variable variable;
+} shm_float_counter;
 
 typedef struct shm_gauge {
   shm_metric *metric;
@@ -349,11 +358,12 @@ static inline int shm_observe(const shm_metric *metric, const shm_variable *vari
   return code == 0 ? 0 : shm_fail_with(code, function, "metric");
 }
 
-/* Adds to a gauge, or sets it. */
-static inline int shm_change_gauge(const shm_gauge *gauge, double value, bool adds, const char *function) {
+/* Adds to a number of the type f64, or sets it. */
+static inline int shm_change_number(const shm_metric *metric, const shm_variable *variable, double value, bool adds,
+                                    const char *function) {
   shm_update update = shm_enter_update();
-  const shm_ref *ref = &gauge->variable.ref;
-  if (!shm_may_update(&update, gauge->metric, ref)) return shm_no_update(&update, gauge->metric, &gauge->variable, function);
+  const shm_ref *ref = &variable->ref;
+  if (!shm_may_update(&update, metric, ref)) return shm_no_update(&update, metric, variable, function);
   uint64_t before = adds ? shm_get(ref->value) : 0;
   if (!adds) __atomic_store_n(ref->value, shm_bits(value), __ATOMIC_RELAXED);
   while (adds && !__atomic_compare_exchange_n(ref->value, &before, shm_bits(shm_double(before) + value), true,
@@ -361,6 +371,14 @@ static inline int shm_change_gauge(const shm_gauge *gauge, double value, bool ad
     ;
   shm_leave_update(&update);
   return 0;
+}
+
+/* Returns the value of a scalar; 0 for a handle that stores nothing. */
+static inline uint64_t shm_value_of(const shm_metric *metric, const shm_variable *variable) {
+  shm_update update = shm_enter_update();
+  uint64_t bits = shm_may_update(&update, metric, &variable->ref) ? shm_get(variable->ref.value) : 0;
+  shm_leave_update(&update);
+  return bits;
 }
 
 /* ---------------------------------------------------------------- internals: heartbeat and fork */
@@ -551,10 +569,34 @@ static inline int shm_metrics_open(const shm_options *options, const char *app, 
 
 /* ---------------------------------------------------------------- metrics and children */
 
-/* Makes a counter. Its name should end in "_total". It counts from 0 to 2^64 - 1. */
+static inline shm_metric_options shm_metric_options_default(void) {
+  shm_metric_options options;
+  memset(&options, 0, sizeof options);
+  options.max_children = SHM_DEFAULT_CHILDREN;
+  return options;
+}
+
+/* Writes `count` bounds of buckets: `start`, and each the `width` above the one before. */
+static inline void shm_linear_buckets(double start, double width, uint32_t count, double *buckets) {
+  for (uint32_t i = 0; i < count; i++) buckets[i] = start + i * width;
+}
+
+/* Writes `count` bounds of buckets: `start`, and each `factor` times the one before. */
+static inline void shm_exponential_buckets(double start, double factor, uint32_t count, double *buckets) {
+  for (uint32_t i = 0; i < count; i++, start *= factor) buckets[i] = start;
+}
+
+/* Makes a counter of whole numbers. Its name should end in "_total". It counts from 0 to 2^64 - 1. */
 static inline shm_counter shm_counter_new(shm_metrics *metrics, const shm_metric_options *options) {
   shm_counter made;
   made.metric = shm_new_metric(metrics, __func__, options, SHM_U64, SHM_COUNTER, "", false, &made.variable);
+  return made;
+}
+
+/* Makes a counter of fractions, such as seconds of processor time. Its name should end in "_total". */
+static inline shm_float_counter shm_float_counter_new(shm_metrics *metrics, const shm_metric_options *options) {
+  shm_float_counter made;
+  made.metric = shm_new_metric(metrics, __func__, options, SHM_F64, SHM_COUNTER, "", false, &made.variable);
   return made;
 }
 
@@ -606,6 +648,13 @@ static inline shm_metric *shm_look_up_values(shm_metric *metric, const char *fun
 static inline shm_counter shm_counter_labels_of(shm_counter counter, const char *const *values, uint32_t count) {
   shm_counter found = counter;
   found.metric = shm_look_up_values(counter.metric, "shm_counter_labels", values, count, &found.variable);
+  return found;
+}
+
+static inline shm_float_counter shm_float_counter_labels_of(shm_float_counter counter, const char *const *values,
+                                                            uint32_t count) {
+  shm_float_counter found = counter;
+  found.metric = shm_look_up_values(counter.metric, "shm_float_counter_labels", values, count, &found.variable);
   return found;
 }
 
@@ -695,6 +744,12 @@ static inline shm_counter shm_counter_labels(shm_counter counter, Values... valu
 }
 
 template <typename... Values>
+static inline shm_float_counter shm_float_counter_labels(shm_float_counter counter, Values... values) {
+  const char *const array[] = {values...};
+  return shm_float_counter_labels_of(counter, array, sizeof...(values));
+}
+
+template <typename... Values>
 static inline shm_gauge shm_gauge_labels(shm_gauge gauge, Values... values) {
   const char *const array[] = {values...};
   return shm_gauge_labels_of(gauge, array, sizeof...(values));
@@ -733,6 +788,7 @@ static inline int shm_metric_clear(Handle handle) {
 #define SHM_VALUES(...) \
   (const char *const[]){__VA_ARGS__}, (uint32_t)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 #define shm_counter_labels(counter, ...) shm_counter_labels_of((counter), SHM_VALUES(__VA_ARGS__))
+#define shm_float_counter_labels(counter, ...) shm_float_counter_labels_of((counter), SHM_VALUES(__VA_ARGS__))
 #define shm_gauge_labels(gauge, ...) shm_gauge_labels_of((gauge), SHM_VALUES(__VA_ARGS__))
 #define shm_histogram_labels(histogram, ...) shm_histogram_labels_of((histogram), SHM_VALUES(__VA_ARGS__))
 #define shm_summary_labels(summary, ...) shm_summary_labels_of((summary), SHM_VALUES(__VA_ARGS__))
@@ -771,20 +827,65 @@ static inline int shm_counter_add(shm_counter counter, uint64_t amount) {
                   counter.metric->name, amount, before);
 }
 
+/* A fraction does not compile: C would drop its part behind the point. */
+#ifdef __cplusplus
+template <typename Number, typename = typename std::enable_if<std::is_floating_point<Number>::value>::type>
+int shm_counter_add(shm_counter counter, Number amount) = delete;
+#else
+__attribute__((error("a shm_counter counts whole numbers: use a shm_float_counter"))) int shm_counter_add_fraction(
+    shm_counter counter, double amount);
+#define shm_counter_add(counter, amount)                                                       \
+  _Generic((amount), float: shm_counter_add_fraction, double: shm_counter_add_fraction,        \
+           long double: shm_counter_add_fraction, default: shm_counter_add)((counter), (amount))
+#endif
+
+/* Returns the value, for tests of the program. It is 0 for a handle that stores nothing. */
+static inline uint64_t shm_counter_value(shm_counter counter) {
+  return shm_value_of(counter.metric, &counter.variable);
+}
+
+static inline int shm_float_counter_inc(shm_float_counter counter) {
+  return shm_change_number(counter.metric, &counter.variable, 1, true, __func__);
+}
+
+/* Adds a finite amount from 0. */
+static inline int shm_float_counter_add(shm_float_counter counter, double amount) {
+  bool is_negative = shm_bits(amount) != shm_magnitude(amount) && shm_magnitude(amount) != 0;
+  if (shm_is_finite(amount) && !is_negative)
+    return shm_change_number(counter.metric, &counter.variable, amount, true, __func__);
+  return shm_fail(-EINVAL, "shm_float_counter_add: amount for metric %q: found %s, allowed: finite amounts from 0",
+                  counter.metric == NULL ? NULL : counter.metric->name,
+                  shm_is_nan(amount) ? "NaN" : is_negative ? "a negative amount" : "infinity");
+}
+
+static inline double shm_float_counter_value(shm_float_counter counter) {
+  return shm_double(shm_value_of(counter.metric, &counter.variable));
+}
+
 static inline int shm_gauge_set(shm_gauge gauge, double value) {
-  return shm_change_gauge(&gauge, value, false, __func__);
+  return shm_change_number(gauge.metric, &gauge.variable, value, false, __func__);
+}
+
+/* Sets the seconds since 1970. */
+static inline int shm_gauge_set_to_current_time(shm_gauge gauge) {
+  double seconds = (double)shm_clock_ns(CLOCK_REALTIME) / 1e9;
+  return shm_change_number(gauge.metric, &gauge.variable, seconds, false, __func__);
 }
 
 static inline int shm_gauge_inc(shm_gauge gauge) {
-  return shm_change_gauge(&gauge, 1, true, __func__);
+  return shm_change_number(gauge.metric, &gauge.variable, 1, true, __func__);
 }
 
 static inline int shm_gauge_dec(shm_gauge gauge) {
-  return shm_change_gauge(&gauge, -1, true, __func__);
+  return shm_change_number(gauge.metric, &gauge.variable, -1, true, __func__);
 }
 
 static inline int shm_gauge_add(shm_gauge gauge, double amount) {
-  return shm_change_gauge(&gauge, amount, true, __func__);
+  return shm_change_number(gauge.metric, &gauge.variable, amount, true, __func__);
+}
+
+static inline double shm_gauge_value(shm_gauge gauge) {
+  return shm_double(shm_value_of(gauge.metric, &gauge.variable));
 }
 
 static inline int shm_summary_observe(shm_summary summary, double value) {

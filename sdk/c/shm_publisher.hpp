@@ -7,8 +7,8 @@
 //
 // INCLUDE THIS HEADER FIRST, as shm_publisher.h says. Metrics and children are small values that may be copied, and be
 // used by all threads, until the `shm::metrics` object ends. Updates return whether they stored the value: not for a
-// child that was removed or not published for lack of room, in a forked child, or in a signal handler that interrupted
-// an update of the same histogram or summary. Wrong arguments throw shm::error, whose text is that of shm_last_error().
+// child that was removed or not published for lack of room, in a forked child, in a signal handler that interrupted an
+// update of the same histogram or summary, or for an observation of NaN. Wrong arguments throw shm::error, whose text is that of shm_last_error().
 #ifndef SHM_PUBLISHER_HPP
 #define SHM_PUBLISHER_HPP
 
@@ -27,6 +27,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,9 @@ inline bool stored(int code) {
   if (code == -EINVAL || code == -ENOMEM) throw error(code);
   return code == 0;
 }
+
+// The same for an observation. NaN is not stored, and throws nothing: data must not end the program.
+inline bool observed(int code, double value) { return shm_is_nan(value) ? false : stored(code); }
 
 // The label values of a call.
 struct label_texts {
@@ -162,26 +166,45 @@ class scope_timer {
 
 }  // namespace detail
 
+// A counter of whole numbers. float_counter counts fractions.
 class counter : public detail::labelled<counter, shm_counter> {
  public:
   using labelled::labelled;
   bool inc() const { return detail::stored(shm_counter_inc(handle_)); }
+  bool inc(std::uint64_t amount) const { return add(amount); }
   bool add(std::uint64_t amount) const { return detail::stored(shm_counter_add(handle_, amount)); }
+  // C++ would drop the part of a fraction behind the point.
+  template <typename Number, typename = std::enable_if_t<std::is_floating_point_v<Number>>>
+  bool inc(Number) const = delete;
+  template <typename Number, typename = std::enable_if_t<std::is_floating_point_v<Number>>>
+  bool add(Number) const = delete;
+  std::uint64_t value() const noexcept { return shm_counter_value(handle_); }
+};
+
+// A counter of fractions, such as seconds of processor time.
+class float_counter : public detail::labelled<float_counter, shm_float_counter> {
+ public:
+  using labelled::labelled;
+  bool inc(double amount = 1) const { return add(amount); }
+  bool add(double amount) const { return detail::stored(shm_float_counter_add(handle_, amount)); }
+  double value() const noexcept { return shm_float_counter_value(handle_); }
 };
 
 class gauge : public detail::labelled<gauge, shm_gauge> {
  public:
   using labelled::labelled;
   bool set(double value) const { return detail::stored(shm_gauge_set(handle_, value)); }
-  bool inc() const { return detail::stored(shm_gauge_inc(handle_)); }
-  bool dec() const { return detail::stored(shm_gauge_dec(handle_)); }
+  bool set_to_current_time() const { return detail::stored(shm_gauge_set_to_current_time(handle_)); }
+  bool inc(double amount = 1) const { return add(amount); }
+  bool dec(double amount = 1) const { return add(-amount); }
   bool add(double amount) const { return detail::stored(shm_gauge_add(handle_, amount)); }
+  double value() const noexcept { return shm_gauge_value(handle_); }
 };
 
 class histogram : public detail::labelled<histogram, shm_histogram> {
  public:
   using labelled::labelled;
-  bool observe(double value) const { return detail::stored(shm_histogram_observe(handle_, value)); }
+  bool observe(double value) const { return detail::observed(shm_histogram_observe(handle_, value), value); }
   // auto timer = duration.time(); observes the seconds until the end of the scope.
   [[nodiscard]] detail::scope_timer<histogram> time() const { return detail::scope_timer<histogram>(*this); }
   void observe_quietly(double value) const noexcept { shm_histogram_observe(handle_, value); }
@@ -190,7 +213,7 @@ class histogram : public detail::labelled<histogram, shm_histogram> {
 class summary : public detail::labelled<summary, shm_summary> {
  public:
   using labelled::labelled;
-  bool observe(double value) const { return detail::stored(shm_summary_observe(handle_, value)); }
+  bool observe(double value) const { return detail::observed(shm_summary_observe(handle_, value), value); }
   [[nodiscard]] detail::scope_timer<summary> time() const { return detail::scope_timer<summary>(*this); }
   void observe_quietly(double value) const noexcept { shm_summary_observe(handle_, value); }
 };
@@ -213,6 +236,20 @@ class info {
  private:
   shm_info_metric handle_ = {};
 };
+
+// `count` bounds of buckets: `start`, and each the `width` above the one before.
+inline std::vector<double> linear_buckets(double start, double width, std::uint32_t count) {
+  std::vector<double> buckets(count);
+  shm_linear_buckets(start, width, count, buckets.data());
+  return buckets;
+}
+
+// `count` bounds of buckets: `start`, and each `factor` times the one before.
+inline std::vector<double> exponential_buckets(double start, double factor, std::uint32_t count) {
+  std::vector<double> buckets(count);
+  shm_exponential_buckets(start, factor, count, buckets.data());
+  return buckets;
+}
 
 // Further options of a metric.
 struct metric_options {
@@ -255,6 +292,11 @@ class metrics {
   shm::counter counter(text name, text help, label_names labels = {},
                        const metric_options &options = {}) const {
     return shm::counter(declare(shm_counter_new, name, help, labels, {}, options));
+  }
+
+  shm::float_counter float_counter(text name, text help, label_names labels = {},
+                                   const metric_options &options = {}) const {
+    return shm::float_counter(declare(shm_float_counter_new, name, help, labels, {}, options));
   }
 
   shm::gauge gauge(text name, text help, label_names labels = {},

@@ -26,7 +26,7 @@ const METRICS = [
 ];
 /** The calls of metrics with labels in C. */
 const C_METRICS =
-  /^(?:static inline [\w ]+\*?|#define )(shm_(?:counter|gauge|histogram|summary|info|metrics?|timer)_(?!\w*_of\()\w+)\(/gm;
+  /^(?:static inline [\w ]+\*?|#define )(shm_(?:counter|float_counter|gauge|histogram|summary|info|metrics?|timer)_(?!\w*_of\()\w+)\(/gm;
 /** Names of classes of metrics and of the store behind them, which programs do not call. */
 const PYTHON_INTERNAL =
   /^(?:Metric|PublishedMetrics|Settings|Store|FirstUse|publish_later|add|drop|tell|has|follow|begin_in_child|path)$/;
