@@ -98,13 +98,13 @@ export interface PublishedObject {
   readonly asOf: SlotRef | undefined;
 }
 
-const PUBLISHER_OPTIONS: OptionRules = {
+/** All options but `series`. */
+export const PUBLISHER_OPTIONS: OptionRules = {
   contextId: name,
   poolName: name,
   serverKey: name,
   capacity: anyOptions,
   heartbeatMs: integer(0, MAX_U32),
-  series: flag,
   mode: integer(0, 0o7777),
   failIfBusy: flag,
   warn: callback,
@@ -139,7 +139,7 @@ const valueType = oneOf(...(Object.keys(VALUE_TYPES) as ValueType[]));
 
 /** @throws RangeError for an option that is unknown, invalid or missing */
 export function checkPublisher(options: PublisherOptions): void {
-  checkOptions('Publisher', options, PUBLISHER_OPTIONS, ['serverKey']);
+  checkOptions('Publisher', options, { ...PUBLISHER_OPTIONS, series: flag }, ['serverKey']);
   if (options.capacity !== undefined)
     checkOptions('Publisher: capacity', options.capacity, CAPACITY);
 }

@@ -186,7 +186,9 @@ export class Publisher {
     options: VariableOptions = {},
   ): PublishedValues[T] {
     const stated = checkVariable(object, name, type, options);
-    const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
+    const { kind = 'unknown', unit = '', help = '', textBytes = 64 } = options;
+    // A copy, since the caller may change the array.
+    const schema = [...(options.schema ?? [])];
     const isSeries = options.labels !== undefined;
     if (isSeries && !this.#hasSeries)
       throw new RangeError(

@@ -123,9 +123,7 @@ export class Frame {
 
   /** Sets the payload to zeros. */
   clear(): void {
-    this.begin();
     this.#memory.frames.fill(0n, this.#first + 1, this.#last);
-    this.end();
   }
 
   /** Copies the payload into memory of its own. */

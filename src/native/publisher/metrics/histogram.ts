@@ -95,7 +95,8 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
   constructor(configuration: HistogramConfiguration<T>) {
     const rules = { buckets: list(number(), { max: LIMITS.schemaEntries }) };
     super('Histogram', 'histogram', withoutInfinity(configuration), rules);
-    this.#bounds = withoutInfinity(configuration).buckets ?? DEFAULT_BUCKETS;
+    // A copy, since the caller may change the array.
+    this.#bounds = [...(withoutInfinity(configuration).buckets ?? DEFAULT_BUCKETS)];
     if (
       this.#bounds.some((bound, index) => index > 0 && bound <= (this.#bounds[index - 1] ?? bound))
     )

@@ -151,9 +151,9 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return true;
   }
 
-  /** Ends what `settle` began. Returns the children that are published to `home`. */
-  unsettle(home: Home): readonly Child[] {
-    if (this.#home !== home) return [];
+  /** Ends what `settle` began. Returns the children that are published to `home`; undefined if it is another home. */
+  unsettle(home: Home): readonly Child[] | undefined {
+    if (this.#home !== home) return undefined;
     this.#home = undefined;
     return [...this.#children];
   }

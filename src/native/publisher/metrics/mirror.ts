@@ -1,5 +1,7 @@
 // Publishes metrics of another library by copying all their values.
+import { messageOf } from '../../../errors.js';
 import type { PublishedValues } from '../published-values.js';
+import type { DefaultLabels } from './metric-object.js';
 import type { Session } from './session.js';
 
 /** A metric with its values, as `getMetricsAsJSON` of prom-client returns it. */
@@ -8,12 +10,12 @@ export interface RegistryMetric {
   readonly help: string;
   /** The text `counter`, `gauge`, `histogram` or `summary`, although the types of prom-client state a number. */
   readonly type: unknown;
-  readonly values?: readonly RegistryValue[];
+  readonly values?: readonly RegistryValue[] | null;
 }
 
 interface RegistryValue {
   readonly value: number;
-  readonly labels: Readonly<Partial<Record<string, string | number>>>;
+  readonly labels?: Readonly<Partial<Record<string, string | number>>> | null;
   /** The name of the series, if it differs from that of the metric. */
   readonly metricName?: string;
 }
@@ -51,15 +53,19 @@ export class Mirror {
     return this.#dropped;
   }
 
-  /** Removes the series that are gone, and publishes the values of the others. */
-  take(metrics: readonly RegistryMetric[]): void {
+  /** Removes the series that are gone, and publishes the values of the others. `defaults` are labels of all metrics. */
+  take(metrics: Iterable<RegistryMetric>, defaults: DefaultLabels = {}): void {
     const wanted = new Map<string, () => void>();
     for (const metric of metrics)
-      for (const series of seriesOf(metric)) {
-        const schema = schemaOf(metric.type, series);
-        const key = JSON.stringify([metric.name, metric.type, schema, series.labels]);
-        wanted.set(key, () => this.#publish(key, metric, series, schema));
-      }
+      this.#guarded(metric, () => {
+        for (const series of seriesOf(metric, defaults)) {
+          const schema = schemaOf(metric.type, series);
+          const key = JSON.stringify([metric.name, metric.type, schema, series.labels]);
+          wanted.set(key, () => {
+            this.#publish(key, metric, series, schema);
+          });
+        }
+      });
     for (const [key, { handle }] of this.#published)
       if (!wanted.has(key)) {
         this.#session.publisher.removeVariable(handle);
@@ -69,13 +75,26 @@ export class Mirror {
     for (const publish of wanted.values()) publish();
   }
 
+  /** Writes a warning instead of an error: a program may register any object, and its values may have any type. */
+  #guarded(metric: Partial<RegistryMetric> | null | undefined, run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      const name = String(metric?.name);
+      this.#session.warnOnce(
+        name,
+        `metric ${name} of the registry is left out: ${messageOf(error)}`,
+      );
+    }
+  }
+
   #publish(
     key: string,
     metric: RegistryMetric,
     series: RegistrySeries,
     schema: readonly number[],
   ): void {
-    try {
+    this.#guarded(metric, () => {
       const published = this.#published.get(key) ?? this.#add(metric, series, schema);
       if (published.handle.ref === undefined) {
         this.#dropped++;
@@ -83,11 +102,7 @@ export class Mirror {
       }
       this.#published.set(key, published);
       published.set(series);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      const { name } = metric;
-      this.#session.warnOnce(name, `metric ${name} of the registry is left out: ${error.message}`);
-    }
+    });
   }
 
   #add(
@@ -114,10 +129,14 @@ export class Mirror {
 }
 
 /** The values of a metric by labels, without `le` and `quantile`. */
-function seriesOf({ name, type, values = [] }: RegistryMetric): Iterable<RegistrySeries> {
+function seriesOf(
+  { name, type, values }: RegistryMetric,
+  defaults: DefaultLabels,
+): Iterable<RegistrySeries> {
   const own = type === 'histogram' ? 'le' : type === 'summary' ? 'quantile' : undefined;
   const all = new Map<string, RegistrySeries>();
-  for (const { labels: stated, value, metricName = name } of values) {
+  for (const { labels: given, value, metricName = name } of values ?? []) {
+    const stated = { ...defaults, ...given };
     const labels: Record<string, string> = {};
     for (const [label, text] of Object.entries(stated))
       if (label !== own && text !== undefined) labels[label] = String(text);

@@ -1,6 +1,6 @@
 // Publishes the metrics of a registry: those of this library in place, those of prom-client as copies.
+import { anyOptions, checkValue } from '../../../rules/options.js';
 import { rule } from '../../../rules/rule.js';
-import { checkValue } from '../../../rules/options.js';
 import type { Child } from './child.js';
 import { Metric } from './metric.js';
 import type { AnyMetric, Home } from './metric.js';
@@ -8,7 +8,7 @@ import type { MetricObjectWithValues } from './metric-object.js';
 import { Mirror } from './mirror.js';
 import { Registry, register as defaultRegister } from './registry.js';
 import type { RegisteredMetric, RegistryContentType, RegistryFollower } from './registry.js';
-import { Session } from './session.js';
+import { Session, checkSession } from './session.js';
 import type { SessionOptions } from './session.js';
 
 export interface PublishOptions extends SessionOptions {
@@ -32,8 +32,8 @@ export interface Publication {
  * @throws Fault as the constructor and `publish()` of `Publisher` do
  */
 export function publish(options: PublishOptions): Publication {
+  checkSession('publish', options, { register: registryRule });
   const { register = defaultRegister, ...own } = options;
-  checkValue('publish: register', register, registryRule);
   return new RegistryPublication(register, own);
 }
 
@@ -89,9 +89,8 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
     await Promise.all([...this.#own].filter(wanted).map((metric) => this.#collect(metric)));
     await Promise.all([...this.#copied.keys()].filter(wanted).map((metric) => this.#copy(metric)));
     this.#mirror.take(
-      [...this.#copied.values()]
-        .filter((object) => object !== undefined)
-        .map((object) => this.#register.withDefaultLabels(object)),
+      [...this.#copied.values()].filter((object) => object !== undefined),
+      this.#register.defaultLabels,
     );
     this.#countDropped();
     publisher.notify();
@@ -116,14 +115,15 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
     this.#copied.delete(metric);
     if (!isOwn(metric)) return;
     this.#own.delete(metric);
-    for (const child of metric.unsettle(this)) this.remove(child);
+    for (const child of metric.unsettle(this) ?? []) this.remove(child);
   }
 
   relabelled(): void {
     for (const metric of this.#own) {
       const children = metric.unsettle(this);
+      if (children === undefined) continue;
       for (const child of children) this.remove(child);
-      if (children.length > 0) metric.settle(this);
+      metric.settle(this);
     }
   }
 
@@ -177,6 +177,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   #copy(metric: RegisteredMetric): Promise<void> {
     return this.#inTurn(metric, async () => {
       const object = await metric.get();
+      checkValue('get', object, anyOptions);
       if (this.#copied.has(metric)) this.#copied.set(metric, object);
     });
   }
@@ -208,7 +209,8 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   /** Moves all values out of the segment, before it is unmapped. */
   #leave(): void {
     this.#unfollow();
-    for (const metric of this.#own) for (const child of metric.unsettle(this)) child.withdraw();
+    for (const metric of this.#own)
+      for (const child of metric.unsettle(this) ?? []) child.withdraw();
     this.#own.clear();
     this.#copied.clear();
     this.#unplaced.clear();

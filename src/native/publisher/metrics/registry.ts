@@ -1,5 +1,7 @@
 // A registry of metrics, with the interface of prom-client.
-import { shownValue } from '../../../rules/options.js';
+import { checkValue, shownValue } from '../../../rules/options.js';
+import { rule } from '../../../rules/rule.js';
+import { seriesProblem } from '../../segment/series-name.js';
 import type { DefaultLabels, MetricObjectWithValues } from './metric-object.js';
 import { pageOf, textOf } from './registry-text.js';
 
@@ -26,6 +28,10 @@ export interface RegistryFollower {
   /** Called after a change of the default labels. */
   relabelled(): void;
 }
+
+const anyLabels = rule('table', 'an object with labels', (raw) =>
+  typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? raw : undefined,
+);
 
 export class Registry<T extends RegistryContentType = PrometheusContentType> {
   static readonly PROMETHEUS_CONTENT_TYPE = PROMETHEUS;
@@ -103,8 +109,12 @@ export class Registry<T extends RegistryContentType = PrometheusContentType> {
     for (const metric of this.#metrics.values()) metric.reset?.();
   }
 
-  /** Sets labels of all metrics. Labels of a metric take precedence. */
+  /** Sets labels of all metrics. Labels of a metric take precedence. @throws RangeError for a wrong label name */
   setDefaultLabels(labels: object): void {
+    checkValue('setDefaultLabels: labels', labels, anyLabels);
+    const problem = seriesProblem({ name: 'any', labels: { ...labels } }, 'f64');
+    if (problem !== undefined)
+      throw new RangeError(`setDefaultLabels: labels: found an object that ${problem}`);
     this.#defaultLabels = { ...labels };
     for (const follower of this.#followers) follower.relabelled();
   }

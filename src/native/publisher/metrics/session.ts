@@ -2,9 +2,11 @@
 import { hostname } from 'node:os';
 import { clearInterval, setInterval } from 'node:timers';
 import { application } from '../../../rules/formats.js';
-import { checkValue } from '../../../rules/options.js';
+import { checkOptions } from '../../../rules/options.js';
+import type { OptionRules } from '../../../rules/options.js';
 import { integer } from '../../../rules/rule.js';
 import { Publisher, warnOnStderr } from '../publisher.js';
+import { PUBLISHER_OPTIONS } from '../publisher-options.js';
 import type { PublishedObject, PublisherOptions } from '../publisher-options.js';
 
 export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
@@ -14,10 +16,24 @@ export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
   readonly intervalMs?: number | undefined;
 }
 
+/** The maximum of `setInterval`. */
 const MAX_INTERVAL_MS = 2 ** 31 - 1;
-const interval = integer(1, MAX_INTERVAL_MS);
+const RULES: OptionRules = {
+  app: application,
+  intervalMs: integer(1, MAX_INTERVAL_MS),
+  ...PUBLISHER_OPTIONS,
+  heartbeatMs: integer(0, MAX_INTERVAL_MS),
+};
 /** The maximum number of warnings about different subjects. */
 const MAX_WARNINGS = 64;
+
+/**
+ * Checks the options of the function `of`, which has `more` of them than a session.
+ * @throws RangeError for an option that is unknown, invalid or missing
+ */
+export function checkSession(of: string, options: unknown, more: OptionRules = {}): void {
+  checkOptions(of, options, { ...RULES, ...more }, ['serverKey', 'app']);
+}
 
 /** The timers do not keep the process alive. The exit of the process closes the session. */
 export class Session {
@@ -39,9 +55,8 @@ export class Session {
    * @throws Fault as the constructor of `Publisher` does
    */
   constructor(of: string, options: SessionOptions, beforeClose: () => void = () => undefined) {
+    checkSession(of, options);
     const { app, intervalMs = 5000, ...own } = options;
-    checkValue(`${of}: app`, app, application);
-    checkValue(`${of}: intervalMs`, intervalMs, interval);
     this.publisher = new Publisher({ ...own, series: true });
     this.#intervalMs = intervalMs;
     this.#warn = own.warn ?? warnOnStderr;

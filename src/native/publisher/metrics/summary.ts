@@ -63,6 +63,7 @@ export class SummaryChild extends Child {
     this.#window = window;
     this.#estimate = window.make();
     this.#frame = Frame.own(VALUES + window.quantiles.length);
+    this.restart();
   }
 
   /** Counts an observation. @throws RangeError for anything but a finite number */
@@ -120,10 +121,16 @@ export class SummaryChild extends Child {
     return this.#estimate.isEmpty(performance.now());
   }
 
-  /** Begins again without observations. */
+  /** Begins again without observations. A quantile is NaN until the next `refresh`. */
   restart(): void {
     this.#estimate = this.#window.make();
-    this.#frame.clear();
+    const frame = this.#frame;
+    frame.begin();
+    frame.clear();
+    this.#window.quantiles.forEach((_, index) => {
+      frame.setFloat(VALUES + index, NaN);
+    });
+    frame.end();
   }
 
   protected moveTo(addVariable: AddVariable): PublishedSummary {

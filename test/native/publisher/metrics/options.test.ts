@@ -94,6 +94,36 @@ const REFUSED: readonly (readonly [what: string, call: () => unknown, message: s
     'publish: app: found "1", allowed',
   ],
   [
+    'a misspelt option of publish',
+    () => publish(wrong({ serverKey: '82', app: 'a', registers: [] })),
+    'publish: unknown option "registers" (did you mean "register"?)',
+  ],
+  [
+    'an option that publish sets itself',
+    () => publish(wrong({ serverKey: '82', app: 'a', series: false })),
+    'publish: unknown option "series", allowed: app, intervalMs, ',
+  ],
+  [
+    'a heartbeat that no timer can keep',
+    () => publish({ serverKey: '82', app: 'a', heartbeatMs: 2 ** 31 }),
+    'publish: heartbeatMs: found 2147483648, allowed: an integer from 0 to 2147483647',
+  ],
+  ['no options of publish', () => publish(wrong(undefined)), 'publish: found nothing, allowed'],
+  [
+    'a default label with a wrong name',
+    () => {
+      new Registry().setDefaultLabels({ 'a-b': 1 });
+    },
+    'setDefaultLabels: labels: found an object that has the label name "a-b", allowed: letters',
+  ],
+  [
+    'default labels that are no object',
+    () => {
+      new Registry().setDefaultLabels(wrong(null));
+    },
+    'setDefaultLabels: labels: found nothing, allowed: an object with labels',
+  ],
+  [
     'a register of another kind',
     () => publish(wrong({ serverKey: '82', app: 'a', register: {} })),
     'publish: register: found a table, allowed: a Registry of this library',
@@ -174,6 +204,16 @@ describe('Metrics', () => {
       [1, 0],
       ['+Inf', 1],
     ]);
+  });
+
+  it('do not follow later changes of the arrays in their options', async () => {
+    const buckets = [1, 2];
+    const histogram = new Histogram({ ...own, name: 'h', buckets });
+    buckets.push(3, 4);
+    histogram.observe(3.5);
+    const { values = [] } = await histogram.get();
+    expect(values.map(({ labels }) => labels['le']).filter(Boolean)).to.deep.equal([1, 2, '+Inf']);
+    expect(values.at(-1)).to.have.property('value', 1);
   });
 
   it('take the same child for the number 200 and the text "200", and another one without the label', () => {

@@ -122,6 +122,71 @@ describe('Published metrics', () => {
     expect(headers.join()).to.contain('process_resident_memory_bytes');
   });
 
+  it('are in their own series, whatever the program does with the array of the buckets', async () => {
+    const register = new ours.Registry();
+    const buckets = [1];
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
+    const histogram = new ours.Histogram({ name: 'h', buckets, ...own });
+    const kept = ['1', '2'].map((n) => histogram.labels(n));
+    const published = publishing({ register });
+    for (let bound = 2; bound < 20; bound++) buckets.push(bound);
+    kept[0]?.observe(15);
+    const served = serve();
+    await settled(published, served);
+    expect(shown(served).samples.filter((sample) => sample.includes('"2"'))).to.deep.equal([
+      '["h_bucket",[["le","+Inf"],["n","2"]],0]',
+      '["h_bucket",[["le","1"],["n","2"]],0]',
+      '["h_count",[["n","2"]],0]',
+      '["h_sum",[["n","2"]],0]',
+    ]);
+  });
+
+  it('are published at once after a change of the default labels, also without children before', () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
+    const counter = new ours.Counter({ name: 'c_total', ...own });
+    publishing({ register });
+    register.setDefaultLabels({ shop: 'north' });
+    counter.inc({ n: 1 });
+    expect(shown(serve()).samples).to.deep.equal(['["c_total",[["n","1"],["shop","north"]],1]']);
+  });
+
+  it('have no value of a quantile before the next interval', async () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', percentiles: [0.5], labelNames: ['n'] as const };
+    const summary = new ours.Summary({ name: 's', registers: [register], ...own });
+    const published = publishing({ register });
+    const served = serve();
+    summary.observe({ n: 1 }, 7);
+    served.clock.advance(2000);
+    const quantile = () => shown(served).samples.find((sample) => sample.includes('quantile'));
+    expect(quantile()).to.match(/NaN|null/);
+    await settled(published, served);
+    expect(quantile()).to.match(/,7\]$/);
+  });
+
+  it('are left out if a metric of the program has unusable values, and one line names it', async () => {
+    const register = new ours.Registry();
+    const odd = (name: string, object: unknown) => {
+      register.registerMetric({ name, get: () => Promise.resolve(object as never) });
+    };
+    odd('nothing', null);
+    odd('number', { name: 'number', help: 'H.', type: 'gauge', values: 5 });
+    odd('plain', { name: 'plain', help: 'H.', type: 'gauge', values: [{ value: 3 }] });
+    odd('empty', { name: 'empty', help: 'H.', type: 'gauge', values: null });
+    register.setDefaultLabels({ shop: 'north' });
+    const warnings: string[] = [];
+    const published = publishing({ register, warn: (sentence) => void warnings.push(sentence) });
+    const served = serve();
+    await settled(published, served);
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal(['["plain",[["shop","north"]],3]']);
+    expect(warnings.map((line) => line.split(':')[0])).to.have.members([
+      'the metric nothing cannot be collected',
+      'metric number of the registry is left out',
+    ]);
+  });
+
   it('include info metrics, whose labels may change', async () => {
     const register = new ours.Registry();
     const build = { name: 'build', help: 'Version.', labelNames: ['version'] as const };

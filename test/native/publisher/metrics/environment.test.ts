@@ -1,0 +1,28 @@
+// Tests what the environment states about the publication of the default registry.
+import { expect } from 'chai';
+import { optionsFrom } from '#app/native/publisher/metrics/environment.js';
+
+describe('The environment', () => {
+  const options = (key?: string, app?: string) =>
+    optionsFrom(
+      {
+        ...(key === undefined ? {} : { PROMETHEUS_SHM_SERVER_KEY: key }),
+        ...(app === undefined ? {} : { PROMETHEUS_SHM_APP: app }),
+      },
+      7,
+    );
+
+  it('names the server key, and the application', () => {
+    expect(options('shop-1', 'shop')).to.deep.equal({ serverKey: 'shop-1', app: 'shop' });
+  });
+
+  it('names the application by the server key, with _ for - and ., if it names no other', () => {
+    const expected = { serverKey: 'shop-1.a', app: 'shop_1_a' };
+    expect(options('shop-1.a')).to.deep.equal(expected);
+    expect(options('shop-1.a', '')).to.deep.equal(expected);
+  });
+
+  it('publishes nothing without a server key', () => {
+    expect([options(), options('')]).to.deep.equal([undefined, undefined]);
+  });
+});
