@@ -18,6 +18,7 @@ const ADDONS = 'dist/native/os/prebuilds';
 const ENTRIES = {
   index: 'native/publisher/library',
   'prom-client': 'native/publisher/prom-client',
+  opentelemetry: 'native/publisher/opentelemetry',
 };
 
 /** The ends of the names of an ES module for bundlers, and of its code. */

@@ -17,13 +17,14 @@ export function readsTypeScriptPage(install: string, npx: 'real' | 'links'): voi
     words: async () => ({
       'npm install ./shm-publisher-0.1.0.tgz ./shm-exporter-0.1.0.tgz': install,
       'npm install prom-client': link('node_modules/prom-client', 'node_modules'),
+      'npm install @opentelemetry/sdk-metrics': link('node_modules/@opentelemetry', 'node_modules'),
       // Links the installed versions, because there is no registry.
       'npm install --save-dev typescript @types/node': [
         link('node_modules/typescript', 'node_modules'),
         link('node_modules/@types', 'node_modules'),
         link('node_modules/typescript/bin/tsc', 'node_modules/.bin'),
       ].join(' && '),
-      ...otherKeys('shop-1', 'tills-1', 'kinds-1', 'web-1', 'orders-1', 'mirror-1'),
+      ...otherKeys('shop-1', 'tills-1', 'kinds-1', 'web-1', 'orders-1', 'mirror-1', 'meters-1'),
       ...(await otherPorts('9464')),
     }),
     stays: {

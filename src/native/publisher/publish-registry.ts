@@ -29,31 +29,60 @@ export async function publishRegistry(
   register: MetricsRegistry,
   options: RegistryOptions,
 ): Promise<PublishedRegistry> {
-  const session = new Session('publishRegistry', options);
-  const mirror = new Mirror(session);
-  let last = Promise.resolve();
-  let open = 0;
-  const update = (): Promise<void> => {
-    open++;
-    return (last = last.then(collected).finally(() => {
-      open--;
-    }));
+  const copy = new RegistryCopy('publishRegistry', register, options);
+  await copy.start();
+  return copy;
+}
+
+/** A segment with copies of the metrics of a registry. */
+export class RegistryCopy implements PublishedRegistry {
+  readonly #session: Session;
+  readonly #mirror: Mirror;
+  readonly #register: MetricsRegistry;
+  #last = Promise.resolve();
+  #open = 0;
+
+  /**
+   * @param of the function or class that publishes, for messages
+   * @throws RangeError for an option that is unknown, invalid or missing
+   * @throws Fault as the constructor of `Publisher` does
+   */
+  constructor(of: string, register: MetricsRegistry, options: RegistryOptions) {
+    this.#session = new Session(of, options);
+    this.#mirror = new Mirror(this.#session);
+    this.#register = register;
+  }
+
+  /** Publishes the metrics, and updates them at the interval. @throws Fault as `publish()` of `Publisher` does */
+  async start(): Promise<void> {
+    await this.update();
+    this.#session.start(() => {
+      if (this.#open === 0) void this.update();
+    });
+  }
+
+  readonly update = (): Promise<void> => {
+    this.#open++;
+    return (this.#last = this.#last
+      .then(() => this.#collect())
+      .finally(() => {
+        this.#open--;
+      }));
   };
-  const collected = async (): Promise<void> => {
+
+  readonly close = (): void => {
+    this.#session.close();
+  };
+
+  async #collect(): Promise<void> {
+    const { publisher } = this.#session;
     try {
-      mirror.take(await register.getMetricsAsJSON());
-      session.publisher.setDropped(0, mirror.dropped);
-      session.publisher.notify();
+      this.#mirror.take(await this.#register.getMetricsAsJSON());
+      publisher.setDropped(0, this.#mirror.dropped);
+      publisher.notify();
     } catch (error) {
-      session.warnOnce('', `the metrics of the registry cannot be collected: ${String(error)}`);
+      const sentence = `the metrics of the registry cannot be collected: ${String(error)}`;
+      this.#session.warnOnce('', sentence);
     }
-  };
-  await update();
-  session.start(() => {
-    if (open === 0) void update();
-  });
-  const close = (): void => {
-    session.close();
-  };
-  return { update, close };
+  }
 }

@@ -13,7 +13,7 @@ export interface RegistryMetric {
   readonly values?: readonly RegistryValue[] | null;
 }
 
-interface RegistryValue {
+export interface RegistryValue {
   readonly value: number;
   readonly labels?: Readonly<Partial<Record<string, string | number>>> | null;
   /** The name of the series, if it differs from that of the metric. */
