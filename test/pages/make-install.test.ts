@@ -104,6 +104,29 @@ target_link_libraries(cpp PRIVATE shm_publisher::shm_publisher)
     expect(stderr).to.include('compatible with requested version "99"');
   });
 
+  it('is a subdirectory of a project of CMake', function () {
+    this.slow(20_000).timeout(120_000);
+    needsPrograms(this, 'cmake');
+    const sources = writePrograms('cmake-parent');
+    folder.write(
+      'cmake-parent/CMakeLists.txt',
+      `cmake_minimum_required(VERSION 3.13)
+project(parent C CXX)
+set(CMAKE_CXX_STANDARD 17)
+add_subdirectory(shm_publisher)
+add_executable(c c.c)
+target_link_libraries(c PRIVATE shm_publisher::shm_publisher)
+add_executable(cpp cpp.cpp)
+target_link_libraries(cpp PRIVATE shm_publisher::shm_publisher)
+`,
+    );
+    cpSync('sdk/c', join(sources, 'shm_publisher'), { recursive: true });
+    const build = folder.path('cmake-parent-build');
+    run('cmake', '-S', sources, '-B', build);
+    run('cmake', '--build', build);
+    expectBuilt(build);
+  });
+
   it('is a subproject of Meson', function () {
     this.slow(20_000).timeout(120_000);
     needsPrograms(this, 'meson', 'ninja');
