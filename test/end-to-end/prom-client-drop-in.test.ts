@@ -137,7 +137,7 @@ describe('A program that changes one import, from prom-client to that of the pub
     });
     expect({ status, stdout }).to.deep.equal({ status: 0, stdout: 'done\n' });
     expect(stderr).to.match(
-      /^shm-exporter: PROMETHEUS_SHM_SERVER_KEY and PROMETHEUS_SHM_APP: the metrics are not published: Publisher: serverKey: found "a\/b".*\n$/,
+      /^shm-publisher: PROMETHEUS_SHM_SERVER_KEY and PROMETHEUS_SHM_APP: the metrics are not published: .*serverKey: found "a\/b".*\n$/,
     );
   });
 
