@@ -271,11 +271,10 @@ class Histogram(_Observer):
                  subsystem: str = "", unit: str = "", *, buckets: Iterable[Union[float, str]] = DEFAULT_BUCKETS,
                  max_children: int = MAX_CHILDREN) -> None:
         what = f"buckets of Histogram {_shown(name)}"
-        bounds = [float(bound) if isinstance(bound, str) else bound for bound in buckets]
-        bounds = _numbers(bounds, what)
+        bounds = _numbers([float(bound) if isinstance(bound, str) else bound for bound in buckets], what)
         bounds = bounds[:-1] if bounds and bounds[-1] == inf else bounds
-        bounds = tuple(_schema(HISTOGRAM, bounds, what))
-        self._declare(name, documentation, labelnames, namespace, subsystem, unit, max_children, bounds)
+        self._declare(name, documentation, labelnames, namespace, subsystem, unit, max_children,
+                      tuple(_schema(HISTOGRAM, bounds, what)))
 
 
 class Summary(_Observer):

@@ -117,7 +117,7 @@ class CountValue(_Part):
 
     def inc(self, amount: float) -> None:
         with STORE.lock:
-            self._series.count(self._unit, amount)
+            self._series.count(self._unit, int(amount))
 
     def get(self) -> float:
         with STORE.lock:
@@ -161,9 +161,9 @@ def new_value(typ: str, metric_name: str, name: str, labelnames: Sequence[str], 
             whole = _begun[key] = _Whole()
             return CountValue(whole, 1)
         whole = _begun.pop(key)
-        value = SumValue(whole, 2)
+        total = SumValue(whole, 2)
         whole.complete(Family(metric_name, help_text, "", SUMMARY), labels)
-        return value
+        return total
     return NumberValue(Family(name, help_text, "", F64, KINDS.get(typ, UNKNOWN)), labels)
 
 

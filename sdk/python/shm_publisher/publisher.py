@@ -210,7 +210,7 @@ class _Mapping:
             LIBC.munmap(address, self._size)
 
 
-_publishers = weakref.WeakSet()
+_publishers: "weakref.WeakSet[Publisher]" = weakref.WeakSet()
 
 
 def _leave_segments():

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from .publisher import F64, HISTOGRAM, SUMMARY, UNKNOWN, Variable, _series
+
+
+if TYPE_CHECKING:
+    Frame = tuple[memoryview[int], memoryview[float], memoryview[int]]
 
 
 class Family(NamedTuple):
@@ -65,7 +69,7 @@ class Number(Series):
 
     __slots__ = ("cell", "function")
 
-    cell: memoryview
+    cell: memoryview[float]
     function: Optional[Callable[[], float]]
 
     def reset(self) -> None:
@@ -83,7 +87,7 @@ class Number(Series):
         variable, self.variable = self.variable, None
         return variable
 
-    def _move(self, cell: memoryview) -> None:
+    def _move(self, cell: memoryview[float]) -> None:
         cell[0] = self.cell[0]
         self.cell = cell
 
@@ -96,9 +100,9 @@ class Distribution(Series):
 
     __slots__ = ("frame",)
 
-    frame: tuple[memoryview, memoryview, memoryview]
+    frame: Frame
 
-    def _new_frame(self) -> tuple[memoryview, memoryview, memoryview]:
+    def _new_frame(self) -> Frame:
         payload = len(self.family.bounds) + 2 if self.family.type == HISTOGRAM else 2
         memory = memoryview(bytearray(8 * (payload + 2)))
         return memory.cast("Q"), memory.cast("d"), memoryview(bytearray(8)).cast("Q")
@@ -115,7 +119,7 @@ class Distribution(Series):
         variable, self.variable = self.variable, None
         return variable
 
-    def _move(self, frame: tuple[memoryview, memoryview, memoryview]) -> None:
+    def _move(self, frame: Frame) -> None:
         units, _, slot = frame
         old = self.frame[0]
         number = units[0] + 1
