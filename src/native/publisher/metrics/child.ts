@@ -1,5 +1,6 @@
 // A child of a metric: one series, with its value in memory of its own or in a segment.
-import type { GivenLabels } from './children.js';
+import { shownValue } from '../../../rules/options.js';
+import type { GivenLabels, GivenValues } from './children.js';
 import type { PublishedValue, PublishedValues } from '../published-values.js';
 import type { VariableOptions } from '../publisher-options.js';
 import type { ValueType } from '../../../published.js';
@@ -10,6 +11,20 @@ export type AddVariable = <T extends ValueType>(
   options?: VariableOptions,
 ) => PublishedValues[T];
 
+/** What a child needs of its metric. */
+export interface Family<C> {
+  /** The name of the metric. */
+  readonly name: string;
+  /** Returns the child with these labels, and adds it if there is none. */
+  readonly child: (labels: GivenValues) => C;
+}
+
+/** The child with the labels of `child` and, in addition, those of the end of a timer. */
+export function withLabels<C extends Child>(child: C, family: Family<C>, labels: GivenValues): C {
+  for (const _ in labels) return family.child({ ...child.labels, ...labels });
+  return child;
+}
+
 /**
  * A child holds the memory of its value, so that an update is one load and one store. The metric moves the value
  * between memory of the child's own and a segment. After its removal, a child keeps memory of its own, so that updates
@@ -17,8 +32,8 @@ export type AddVariable = <T extends ValueType>(
  */
 export abstract class Child {
   readonly labels: GivenLabels;
-  /** Finds the child that has the updates since the metric dropped this one; undefined before that. */
-  protected successor: (() => this) | undefined;
+  /** Finds the child that has the updates while this one is no series of the metric; undefined if it is one. */
+  protected successor: (() => this | undefined) | undefined;
   /** The variable in the segment; undefined for a child that is not published. */
   #variable: PublishedValue | undefined;
 
@@ -30,10 +45,23 @@ export abstract class Child {
     return this.#variable;
   }
 
-  /** Sends later updates to the child that `successor` returns. */
-  succeed(successor: () => this): void {
+  /** Sends later updates to the child that `successor` returns, or nowhere; without `successor`, to this child. */
+  succeed(successor: (() => this | undefined) | undefined): void {
     this.successor = successor;
   }
+
+  /** Whether this child is a series of the metric, or was removed for good. */
+  get isLive(): boolean {
+    return this.successor === undefined;
+  }
+
+  /** The child that has the updates, if there is one. */
+  current(): this | undefined {
+    return this.successor === undefined ? this : this.successor();
+  }
+
+  /** Begins again at 0. */
+  abstract restart(): void;
 
   /** Moves the value into a new variable of a segment; false if the segment has no room. */
   publish(add: AddVariable): boolean {
@@ -55,3 +83,7 @@ export abstract class Child {
   protected abstract moveTo(add: AddVariable): PublishedValue;
   protected abstract moveBack(): void;
 }
+
+/** The error for a value that the method of a metric or child does not allow. */
+export const refusal = (metric: string, method: string, value: unknown, allowed: string) =>
+  new RangeError(`${metric}: ${method}: value: found ${shownValue(value)}, allowed: ${allowed}`);

@@ -19,26 +19,36 @@ class Branch<C> {
  * Finds children by label values without making a key for them: one map for each label takes a third of the time of
  * a key that is a concatenation of all values.
  */
-export class Children<C> {
+export class Children<C extends { readonly labels: GivenLabels }> {
   readonly #names: readonly string[];
   readonly #root = new Branch<C>();
   readonly #all = new Set<C>();
+  /** Children that were dropped and may come back, the oldest first. */
+  readonly #dropped = new Set<C>();
+  readonly #metric: string;
+  readonly #maxDropped: number;
+  /** Whether an object without a label may inherit a property of that name, such as `constructor`. */
+  readonly #mayInherit: boolean;
 
-  constructor(names: readonly string[]) {
+  constructor(metric: string, names: readonly string[], maxDropped: number) {
+    this.#metric = metric;
     this.#names = names;
+    this.#maxDropped = maxDropped;
+    this.#mayInherit = names.some((name) => name in {});
   }
 
   get size(): number {
     return this.#all.size;
   }
 
-  /** All children, in the order in which they were added. They may be removed during an iteration. */
+  /** All children but the dropped ones, in the order in which they were added. They may be removed during an iteration. */
   [Symbol.iterator](): Iterator<C> {
     return this.#all.values();
   }
 
-  /** Returns the child with these labels, if there is one. @throws RangeError for a label that was not declared */
-  find(values: GivenValues): C | undefined {
+  /** Returns the child with these labels, perhaps a dropped one. @throws RangeError for a label that was not declared */
+  find(given: GivenValues): C | undefined {
+    const values = this.#mayInherit ? ownOf(given) : given;
     let branch: Branch<C> | undefined = this.#root;
     let stated = 0;
     for (const name of this.#names) {
@@ -51,14 +61,16 @@ export class Children<C> {
     return branch?.child;
   }
 
-  /** Returns the child with the values of all labels, in the order of their declaration, if there is one. */
+  /** Returns the child with the values of all labels, in the order of their declaration, perhaps a dropped one. */
   at(values: readonly unknown[]): C | undefined {
     let branch: Branch<C> | undefined = this.#root;
     for (const value of values) branch = branch?.next?.get(textOf(value));
     return branch?.child;
   }
 
-  add(values: GivenValues, child: C): void {
+  /** Adds a child, or brings back a dropped one. */
+  add(child: C): void {
+    const values = ownOf(child.labels);
     let branch = this.#root;
     for (const name of this.#names) {
       const key = textOf(values[name]);
@@ -67,7 +79,16 @@ export class Children<C> {
       branch = next;
     }
     branch.child = child;
+    this.#dropped.delete(child);
     this.#all.add(child);
+  }
+
+  /** Drops a child: `find` still returns it, unless many children are dropped after it. */
+  drop(child: C): void {
+    this.#all.delete(child);
+    this.#dropped.add(child);
+    const [oldest] = this.#dropped;
+    if (this.#dropped.size > this.#maxDropped && oldest !== undefined) this.remove(oldest.labels);
   }
 
   /** Removes the child with these labels, and returns it. @throws RangeError for a label that was not declared */
@@ -75,14 +96,19 @@ export class Children<C> {
     const child = this.find(values);
     if (child === undefined) return undefined;
     this.#all.delete(child);
-    this.#prune(this.#root, values, 0);
+    this.#dropped.delete(child);
+    this.#prune(this.#root, ownOf(values), 0);
     return child;
   }
 
-  clear(): void {
+  /** Removes all children, and returns them with the dropped ones. */
+  clear(): readonly C[] {
+    const removed = [...this.#all, ...this.#dropped];
     this.#all.clear();
+    this.#dropped.clear();
     this.#root.child = undefined;
     this.#root.next = undefined;
+    return removed;
   }
 
   /** Removes a child from the branches, and branches that are empty then. Returns whether `branch` is empty. */
@@ -102,10 +128,14 @@ export class Children<C> {
     for (const name in values)
       if (!this.#names.includes(name))
         throw new RangeError(
-          `labels: found the label ${shownValue(name)}, allowed: ${this.#names.join(', ') || 'none'}`,
+          `${this.#metric}: labels: found the label ${shownValue(name)}, allowed: ${this.#names.join(', ') || 'none'}`,
         );
   }
 }
+
+/** The same labels without inherited properties. */
+const ownOf = (values: GivenValues): GivenValues =>
+  Object.assign(Object.create(null) as object, values);
 
 /** A label value as text; undefined if there is none. */
 const textOf = (value: unknown): string | undefined =>
@@ -129,12 +159,16 @@ export function copyOf(values: GivenValues): GivenLabels {
  * Label values from the arguments of `labels` and `remove`: an object, or one value for each declared label.
  * @throws RangeError for another number of values
  */
-export function valuesOf(names: readonly string[], args: readonly unknown[]): GivenValues {
+export function valuesOf(
+  metric: string,
+  names: readonly string[],
+  args: readonly unknown[],
+): GivenValues {
   const [first] = args;
   if (isObject(first)) return first;
   if (args.length !== names.length)
     throw new RangeError(
-      `labels: found ${args.length} values, allowed: ${names.length}, one for each of: ${names.join(', ') || 'no label'}`,
+      `${metric}: labels: found ${args.length} values, allowed: ${names.length}, one for each of: ${names.join(', ') || 'no label'}`,
     );
   return Object.fromEntries(names.map((name, index) => [name, args[index]]));
 }

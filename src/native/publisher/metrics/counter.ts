@@ -1,7 +1,8 @@
 // Counters: numbers that never fall.
-import { shownValue } from '../../../rules/options.js';
+import { refusal } from './child.js';
+import type { Family } from './child.js';
 import { isObject } from './children.js';
-import type { GivenLabels, LabelValues } from './children.js';
+import type { GivenLabels, GivenValues, LabelValues } from './children.js';
 import { Metric } from './metric.js';
 import type { MetricConfiguration } from './metric.js';
 import { NumberChild } from './number-child.js';
@@ -12,18 +13,25 @@ import type { UpdateWithExemplar } from './updates.js';
 export type CounterConfiguration<T extends string> = MetricConfiguration<T, Counter<T>>;
 export type IncreaseDataWithExemplar<T extends string> = UpdateWithExemplar<T>;
 
+const AMOUNT = 'a finite number from 0, since a counter does not fall';
+const isAmount = (value: unknown): boolean =>
+  typeof value === 'number' && value >= 0 && value < Infinity;
+
 /** A child of a counter. */
 export class CounterChild extends NumberChild {
   protected readonly kind = 'counter';
+  readonly #family: Family<CounterChild>;
+
+  constructor(labels: GivenLabels, family: Family<CounterChild>) {
+    super(labels);
+    this.#family = family;
+  }
 
   /** Adds an amount, 1 by default. @throws RangeError for anything but a finite number from 0 */
-  inc(value = 1): void {
-    if (!(typeof value === 'number' && value >= 0 && value < Infinity))
-      throw new RangeError(
-        `inc: value: found ${shownValue(value)}, allowed: a finite number from 0, since a counter does not fall`,
-      );
+  readonly inc = (value = 1): void => {
+    if (!isAmount(value)) throw refusal(this.#family.name, 'inc', value, AMOUNT);
     this.add(value);
-  }
+  };
 }
 
 export class Counter<T extends string = string> extends Metric<T, CounterChild> {
@@ -38,25 +46,30 @@ export class Counter<T extends string = string> extends Metric<T, CounterChild> 
   inc(labels: LabelValues<T>, value?: number): void;
   inc(data: IncreaseDataWithExemplar<T>): void;
   inc(first?: number | LabelValues<T> | IncreaseDataWithExemplar<T>, value?: number): void {
-    if (!isObject(first)) this.child(NO_LABELS).inc(numberIn(first));
-    else if (!this.enableExemplars) this.child(first).inc(value ?? 1);
+    if (!isObject(first)) this.#add(NO_LABELS, numberIn(first));
+    else if (!this.enableExemplars) this.#add(first, value ?? 1);
     else {
       const update = updateOf(first);
-      this.child(update.labels).inc(update.value);
+      this.#add(update.labels, update.value);
     }
   }
 
   /** Begins again at 0, without children. */
   reset(): void {
-    for (const child of this.children) this.drop(child);
-    if (this.labelNames.length === 0) this.child(NO_LABELS);
+    this.restart();
+  }
+
+  /** Checks the value first, so that a refused one adds no child. */
+  #add(labels: GivenValues, value = 1): void {
+    if (!isAmount(value)) throw refusal(this.family.name, 'inc', value, AMOUNT);
+    this.child(labels).inc(value);
   }
 
   protected newChild(labels: GivenLabels): CounterChild {
-    return new CounterChild(labels);
+    return new CounterChild(labels, this.family);
   }
 
   protected valuesOf({ labels, value }: CounterChild): MetricValue[] {
-    return [{ value, labels }];
+    return [{ value, labels: { ...labels } }];
   }
 }

@@ -1,8 +1,9 @@
 // Gauges: numbers that rise and fall.
 import { wallClockMs } from '../../../clock.js';
-import { shownValue } from '../../../rules/options.js';
+import { refusal, withLabels } from './child.js';
+import type { Family } from './child.js';
 import { isObject } from './children.js';
-import type { GivenLabels, LabelValues } from './children.js';
+import type { GivenLabels, GivenValues, LabelValues } from './children.js';
 import { Metric } from './metric.js';
 import type { MetricConfiguration } from './metric.js';
 import { NumberChild } from './number-child.js';
@@ -15,40 +16,45 @@ export type GaugeConfiguration<T extends string> = MetricConfiguration<T, Gauge<
 /** A child of a gauge. */
 export class GaugeChild extends NumberChild {
   protected readonly kind = 'gauge';
+  readonly #family: Family<GaugeChild>;
+
+  constructor(labels: GivenLabels, family: Family<GaugeChild>) {
+    super(labels);
+    this.#family = family;
+  }
 
   /** Adds an amount, 1 by default. @throws RangeError for anything but a number */
-  inc(value = 1): void {
-    if (typeof value !== 'number') throw refusal('inc', value);
-    this.add(value);
-  }
+  readonly inc = (value = 1): void => {
+    this.add(checked(this.#family.name, 'inc', value));
+  };
 
   /** Subtracts an amount, 1 by default. @throws RangeError for anything but a number */
-  dec(value = 1): void {
-    if (typeof value !== 'number') throw refusal('dec', value);
-    this.add(-value);
-  }
+  readonly dec = (value = 1): void => {
+    this.add(-checked(this.#family.name, 'dec', value));
+  };
 
   /** @throws RangeError for anything but a number */
-  set(value: number): void {
-    if (typeof value !== 'number') throw refusal('set', value);
-    this.store(value);
-  }
+  readonly set = (value: number): void => {
+    this.store(checked(this.#family.name, 'set', value));
+  };
 
   /** Sets the gauge to the seconds since 1970. */
-  setToCurrentTime(): void {
+  readonly setToCurrentTime = (): void => {
     this.store(wallClockMs() / 1000);
-  }
+  };
 
-  /** Starts a timer. The returned function sets the gauge to the seconds since the start. */
-  startTimer(): EndTimer<string> {
-    return timer(NO_LABELS, (_, seconds) => {
-      this.set(seconds);
+  /** Starts a timer. The returned function sets the gauge, with these labels in addition, to the seconds since the start. */
+  readonly startTimer = (): EndTimer<string> =>
+    timer(NO_LABELS, (labels, seconds) => {
+      withLabels<GaugeChild>(this, this.#family, labels).set(seconds);
     });
-  }
 }
 
-const refusal = (method: string, value: unknown): RangeError =>
-  new RangeError(`${method}: value: found ${shownValue(value)}, allowed: a number`);
+/** @throws RangeError for anything but a number */
+function checked(metric: string, method: string, value: unknown): number {
+  if (typeof value !== 'number') throw refusal(metric, method, value, 'a number');
+  return value;
+}
 
 export class Gauge<T extends string = string> extends Metric<T, GaugeChild> {
   /** @throws RangeError for an option that is unknown, invalid or missing */
@@ -61,16 +67,16 @@ export class Gauge<T extends string = string> extends Metric<T, GaugeChild> {
   inc(value?: number): void;
   inc(labels: LabelValues<T>, value?: number): void;
   inc(first?: number | LabelValues<T>, value?: number): void {
-    if (isObject(first)) this.child(first).inc(value);
-    else this.child(NO_LABELS).inc(first);
+    if (isObject(first)) this.#add('inc', first, value);
+    else this.#add('inc', NO_LABELS, first);
   }
 
   /** Subtracts an amount, 1 by default. @throws RangeError for wrong labels, or anything but a number */
   dec(value?: number): void;
   dec(labels: LabelValues<T>, value?: number): void;
   dec(first?: number | LabelValues<T>, value?: number): void {
-    if (isObject(first)) this.child(first).dec(value);
-    else this.child(NO_LABELS).dec(first);
+    if (isObject(first)) this.#add('dec', first, value);
+    else this.#add('dec', NO_LABELS, first);
   }
 
   /** @throws RangeError for wrong labels, or anything but a number */
@@ -78,8 +84,8 @@ export class Gauge<T extends string = string> extends Metric<T, GaugeChild> {
   set(labels: LabelValues<T>, value: number): void;
   set(first: number | LabelValues<T>, value?: number): void {
     const [labels, number] = isObject(first) ? [first, value] : [NO_LABELS, first];
-    if (typeof number !== 'number') throw refusal('set', number);
-    this.child(labels).set(number);
+    const checkedNumber = checked(this.family.name, 'set', number);
+    this.child(labels).set(checkedNumber);
   }
 
   /** Sets the gauge to the seconds since 1970. */
@@ -96,15 +102,20 @@ export class Gauge<T extends string = string> extends Metric<T, GaugeChild> {
 
   /** Begins again at 0, without children. */
   reset(): void {
-    for (const child of this.children) this.drop(child);
-    if (this.labelNames.length === 0) this.child(NO_LABELS);
+    this.restart();
+  }
+
+  /** Checks the value first, so that a refused one adds no child. */
+  #add(method: 'inc' | 'dec', labels: GivenValues, value: unknown = 1): void {
+    const amount = checked(this.family.name, method, value);
+    this.child(labels)[method](amount);
   }
 
   protected newChild(labels: GivenLabels): GaugeChild {
-    return new GaugeChild(labels);
+    return new GaugeChild(labels, this.family);
   }
 
   protected valuesOf({ labels, value }: GaugeChild): MetricValue[] {
-    return [{ value, labels }];
+    return [{ value, labels: { ...labels } }];
   }
 }

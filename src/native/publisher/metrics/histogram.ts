@@ -1,10 +1,9 @@
 // Histograms: observations in buckets.
 import { LIMITS } from '../../segment/layout.js';
 import { list, number } from '../../../rules/rule.js';
-import { shownValue } from '../../../rules/options.js';
 import type { PublishedHistogram } from '../published-values.js';
-import { Child } from './child.js';
-import type { AddVariable } from './child.js';
+import { Child, refusal, withLabels } from './child.js';
+import type { AddVariable, Family } from './child.js';
 import { isObject } from './children.js';
 import type { GivenLabels, GivenValues, LabelValues } from './children.js';
 import { Frame } from './frame.js';
@@ -31,21 +30,23 @@ const COUNTS = 1;
 
 /** A child of a histogram. */
 export class HistogramChild extends Child {
+  readonly #family: Family<HistogramChild>;
   readonly #bounds: readonly number[];
   #frame: Frame;
 
-  constructor(labels: GivenLabels, bounds: readonly number[]) {
+  constructor(labels: GivenLabels, family: Family<HistogramChild>, bounds: readonly number[]) {
     super(labels);
+    this.#family = family;
     this.#bounds = bounds;
     this.#frame = Frame.own(bounds.length + 2);
   }
 
   /** Counts an observation in the first bucket whose bound it does not exceed. @throws RangeError for anything but a finite number */
-  observe(value: number): void {
+  readonly observe = (value: number): void => {
     if (!Number.isFinite(value))
-      throw new RangeError(`observe: value: found ${shownValue(value)}, allowed: a finite number`);
+      throw refusal(this.#family.name, 'observe', value, 'a finite number');
     if (this.successor !== undefined) {
-      this.successor().observe(value);
+      this.successor()?.observe(value);
       return;
     }
     const bounds = this.#bounds;
@@ -56,13 +57,18 @@ export class HistogramChild extends Child {
     frame.addFloat(SUM, value);
     frame.countUp(COUNTS + bucket);
     frame.end();
-  }
+  };
 
   /** Starts a timer. The returned function observes the seconds since the start. */
-  startTimer(): EndTimer<string> {
-    return timer(NO_LABELS, (_, seconds) => {
-      this.observe(seconds);
+  readonly startTimer = (): EndTimer<string> =>
+    timer(NO_LABELS, (labels, seconds) => {
+      withLabels<HistogramChild>(this, this.#family, labels).observe(seconds);
     });
+
+  restart(): void {
+    this.#frame.begin();
+    this.#frame.clear();
+    this.#frame.end();
   }
 
   get sum(): number {
@@ -108,9 +114,9 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
 
   /** Counts an observation. @throws RangeError for wrong labels, or anything but a finite number */
   observe(valueOrData: number | ObserveDataWithExemplar<T>): void;
-  observe(labels: LabelValues<T>, value: number): void;
-  observe(first: number | LabelValues<T> | ObserveDataWithExemplar<T>, value?: number): void {
-    if (!isObject(first)) this.observed(NO_LABELS, numberIn(first));
+  observe(labels: LabelValues<T> | undefined, value: number): void;
+  observe(first?: number | LabelValues<T> | ObserveDataWithExemplar<T>, value?: number): void {
+    if (!isObject(first)) this.observed(NO_LABELS, numberIn(first ?? value));
     else if (!this.enableExemplars) this.observed(first, value);
     else {
       const update = updateOf(first);
@@ -118,13 +124,9 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
     }
   }
 
-  /** Adds a child without observations. */
+  /** Begins again with a child without observations. */
   zero(labels: LabelValues<T>): void {
-    const known = this.child(labels);
-    if (known.counts.some((count) => count > 0)) {
-      this.remove(labels);
-      this.child(labels);
-    }
+    this.child(labels).restart();
   }
 
   /** Starts a timer. The returned function observes the seconds since the start. */
@@ -154,12 +156,13 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
   }
 
   protected observed(labels: GivenValues, value = NaN): void {
-    if (!Number.isFinite(value)) throw this.refusal('observe: value', value, 'a finite number');
+    if (!Number.isFinite(value))
+      throw refusal(this.family.name, 'observe', value, 'a finite number');
     this.child(labels).observe(value);
   }
 
   protected newChild(labels: GivenLabels): HistogramChild {
-    return new HistogramChild(labels, this.#bounds);
+    return new HistogramChild(labels, this.family, this.#bounds);
   }
 
   protected valuesOf(child: HistogramChild): MetricValue[] {

@@ -1,10 +1,11 @@
 // The base of all metrics: their declaration, their children, and where these are published.
 import { seriesProblem } from '../../segment/series-name.js';
 import { LIMITS } from '../../segment/layout.js';
-import { callback, checkOptions, shownValue, utf8 } from '../../../rules/options.js';
+import { callback, checkOptions, utf8 } from '../../../rules/options.js';
 import type { OptionRules } from '../../../rules/options.js';
 import { anyText, flag, integer, list, oneOf, rule } from '../../../rules/rule.js';
-import type { Child } from './child.js';
+import { warnOnStderr } from '../publisher.js';
+import type { Child, Family } from './child.js';
 import { Children, copyOf, isObject, valuesOf } from './children.js';
 import type { GivenLabels, GivenValues, LabelValues } from './children.js';
 import { register } from './registry.js';
@@ -41,8 +42,9 @@ export interface MetricConfiguration<T extends string, M = unknown> {
 export interface Home {
   add(metric: AnyMetric, child: Child): void;
   remove(child: Child): void;
-  /** Called after each use of label values beyond `maxChildren`. */
-  refused(metric: AnyMetric): void;
+  /** Called after each update with label values beyond `maxChildren`. */
+  refused(): void;
+  warn(sentence: string): void;
 }
 
 /** A metric, whatever its children are. */
@@ -78,8 +80,9 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   readonly #children: Children<C>;
   #home: Home | undefined;
   #refused = 0;
-  /** Has the updates of all label values beyond `maxChildren`. */
-  #excess: C | undefined;
+  #hasWarned = false;
+  /** Has the name under which the metric is published: a registry of prom-client may change the property `name`. */
+  protected readonly family: Family<C>;
 
   /** @throws RangeError for an option that is unknown, invalid or missing */
   protected constructor(
@@ -103,7 +106,8 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     this.enableExemplars = configuration.enableExemplars ?? false;
     // The subclass states the type of `this`, which is the metric itself.
     this.collect = collect && ((): void | Promise<void> => collect.call(this as never));
-    this.#children = new Children<C>(this.labelNames);
+    this.#children = new Children<C>(name, this.labelNames, this.maxChildren);
+    this.family = { name, child: (values) => this.child(values) };
   }
 
   /** Returns the child with these label values, and adds it if there is none. @throws RangeError for wrong labels */
@@ -112,23 +116,23 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   labels(...values: unknown[]): C {
     if (values.length === this.labelNames.length && !isObject(values[0])) {
       const known = this.#children.at(values);
-      if (known !== undefined) return known;
+      if (known !== undefined) return this.#used(known);
     }
-    return this.child(valuesOf(this.labelNames, values));
+    return this.child(valuesOf(this.family.name, this.labelNames, values));
   }
 
   /** Removes the child with these label values. Its later updates have no effect. @throws RangeError for wrong labels */
   remove(...values: string[]): void;
   remove(values: LabelValues<T>): void;
   remove(...values: unknown[]): void {
-    const child = this.#children.remove(valuesOf(this.labelNames, values));
-    if (child !== undefined) this.#home?.remove(child);
+    const { name } = this.family;
+    const child = this.#children.remove(valuesOf(name, this.labelNames, values));
+    if (child !== undefined) this.#removed(child);
   }
 
   /** Removes all children. A metric without labels begins again. */
   clear(): void {
-    for (const child of this.#children) this.#home?.remove(child);
-    this.#children.clear();
+    for (const child of this.#children.clear()) this.#removed(child);
     if (this.labelNames.length === 0) this.child({});
   }
 
@@ -147,7 +151,7 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     if (this.#home !== undefined) return false;
     this.#home = home;
     for (const child of this.#children) home.add(this, child);
-    if (this.#refused > 0) home.refused(this);
+    if (this.#refused > 0) home.refused();
     return true;
   }
 
@@ -158,7 +162,11 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return [...this.#children];
   }
 
-  /** The number of uses of label values beyond `maxChildren`. */
+  get publishedName(): string {
+    return this.family.name;
+  }
+
+  /** The number of updates with label values beyond `maxChildren`. */
   get refused(): number {
     return this.#refused;
   }
@@ -176,7 +184,8 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   }
 
   protected child(values: GivenValues): C {
-    return this.#children.find(values) ?? this.#add(values);
+    const known = this.#children.find(values);
+    return known === undefined ? this.#add(values) : this.#used(known);
   }
 
   /** Adds the child of a metric without labels, and registers the metric. Call it last in a constructor. */
@@ -185,11 +194,19 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     for (const each of registers) each.registerMetric(this);
   }
 
-  /** Removes a child. Its next update adds another one. */
+  /** Removes a child. Its next update brings it back, as does a use of its label values. */
   protected drop(child: C): void {
-    this.#children.remove(child.labels);
+    this.#children.drop(child);
+    child.succeed(() => this.#back(child));
     this.#home?.remove(child);
-    child.succeed(() => this.child(child.labels));
+    child.restart();
+  }
+
+  /** Begins again at 0, without children. */
+  protected restart(): void {
+    for (const child of this.#children)
+      if (this.labelNames.length === 0) child.restart();
+      else this.drop(child);
   }
 
   protected object(values: readonly MetricValue[]): MetricObjectWithValues {
@@ -197,22 +214,65 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return { name, help, type, values, aggregator };
   }
 
-  /** The error for a value that a method does not allow. */
-  protected refusal(method: string, value: unknown, allowed: string): RangeError {
-    return new RangeError(
-      `${this.name}: ${method}: found ${shownValue(value)}, allowed: ${allowed}`,
-    );
+  #add(values: GivenValues): C {
+    const child = this.newChild(copyOf(values));
+    if (this.#children.size < this.maxChildren) this.#enter(child);
+    else {
+      child.succeed(() => this.#back(child));
+      this.#warn();
+    }
+    return child;
   }
 
-  #add(values: GivenValues): C {
-    if (this.#children.size >= this.maxChildren) {
-      this.#refused++;
-      this.#home?.refused(this);
-      return (this.#excess ??= this.newChild({}));
-    }
-    const child = this.newChild(copyOf(values));
-    this.#children.add(values, child);
-    this.#home?.add(this, child);
+  /** Brings a dropped child back, if there is room. */
+  #used(child: C): C {
+    if (!child.isLive && this.#children.size < this.maxChildren) this.#enter(child);
     return child;
+  }
+
+  #enter(child: C): void {
+    child.succeed(undefined);
+    this.#children.add(child);
+    this.#home?.add(this, child);
+  }
+
+  /**
+   * Finds the child that has the updates of one that was dropped, or had no room: itself, if the metric has room now
+   * and no other child with its labels.
+   */
+  #back(child: C): C | undefined {
+    let known = this.#children.find(child.labels);
+    if (known !== undefined && known !== child) {
+      // Later updates follow this one child, also after its removal.
+      child.succeed(() => {
+        const current = known?.current();
+        known = current ?? known;
+        return current;
+      });
+      return known.current();
+    }
+    if (this.#children.size < this.maxChildren) {
+      this.#enter(child);
+      return child;
+    }
+    this.#refused++;
+    this.#home?.refused();
+    this.#warn();
+    return undefined;
+  }
+
+  /** Later updates of the child have no effect. */
+  #removed(child: C): void {
+    child.succeed(undefined);
+    this.#home?.remove(child);
+  }
+
+  #warn(): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const limit = `the limit ${this.maxChildren} of its option maxChildren`;
+    const sentence = `the metric ${this.family.name} has reached ${limit}; further label values are not published`;
+    if (this.#home === undefined) warnOnStderr(sentence);
+    else this.#home.warn(sentence);
   }
 }

@@ -14,17 +14,21 @@ export abstract class NumberChild extends Child {
     return this.#values[this.#index] ?? 0;
   }
 
+  restart(): void {
+    this.#values[this.#index] = 0;
+  }
+
   protected abstract readonly kind: VariableKind;
 
   protected add(amount: number): void {
     if (this.successor === undefined)
       this.#values[this.#index] = (this.#values[this.#index] ?? 0) + amount;
-    else this.successor().add(amount);
+    else this.successor()?.add(amount);
   }
 
   protected store(value: number): void {
     if (this.successor === undefined) this.#values[this.#index] = value;
-    else this.successor().store(value);
+    else this.successor()?.store(value);
   }
 
   protected moveTo(addVariable: AddVariable): PublishedScalar {

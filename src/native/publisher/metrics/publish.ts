@@ -129,7 +129,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
 
   add(metric: AnyMetric, child: Child): void {
     const { publisher, root } = this.#session;
-    const { name, help } = metric;
+    const { publishedName: name, help } = metric;
     const defaults = this.#register.defaultLabels;
     const all = Object.entries({ ...child.labels, ...defaults, ...child.labels });
     const labels = Object.fromEntries(all.map(([label, value]) => [label, String(value)]));
@@ -154,10 +154,12 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
     if (variable !== undefined) this.#session.publisher.removeVariable(variable);
   }
 
-  refused({ name, maxChildren }: AnyMetric): void {
+  refused(): void {
     this.#countDropped();
-    const limit = `the limit ${maxChildren} of its option maxChildren`;
-    this.#warn(name, 'most', `has reached ${limit}; further label values are not published`);
+  }
+
+  warn(sentence: string): void {
+    this.#session.warnOnce(sentence, sentence);
   }
 
   /** Calls the function `collect` of a metric, then publishes the metric, so that its first values are collected. */

@@ -2,10 +2,9 @@
 import { LIMITS } from '../../segment/layout.js';
 import { between, flag, integer, list, number } from '../../../rules/rule.js';
 import type { OptionRules } from '../../../rules/options.js';
-import { shownValue } from '../../../rules/options.js';
 import type { PublishedSummary } from '../published-values.js';
-import { Child } from './child.js';
-import type { AddVariable } from './child.js';
+import { Child, refusal, withLabels } from './child.js';
+import type { AddVariable, Family } from './child.js';
 import { isObject } from './children.js';
 import type { GivenLabels, GivenValues, LabelValues } from './children.js';
 import { Frame } from './frame.js';
@@ -54,12 +53,14 @@ interface Window {
 
 /** A child of a summary. */
 export class SummaryChild extends Child {
+  readonly #family: Family<SummaryChild>;
   readonly #window: Window;
   #frame: Frame;
   #estimate: QuantileWindow;
 
-  constructor(labels: GivenLabels, window: Window) {
+  constructor(labels: GivenLabels, family: Family<SummaryChild>, window: Window) {
     super(labels);
+    this.#family = family;
     this.#window = window;
     this.#estimate = window.make();
     this.#frame = Frame.own(VALUES + window.quantiles.length);
@@ -67,11 +68,11 @@ export class SummaryChild extends Child {
   }
 
   /** Counts an observation. @throws RangeError for anything but a finite number */
-  observe(value: number): void {
+  readonly observe = (value: number): void => {
     if (!Number.isFinite(value))
-      throw new RangeError(`observe: value: found ${shownValue(value)}, allowed: a finite number`);
+      throw refusal(this.#family.name, 'observe', value, 'a finite number');
     if (this.successor !== undefined) {
-      this.successor().observe(value);
+      this.successor()?.observe(value);
       return;
     }
     const frame = this.#frame;
@@ -82,14 +83,13 @@ export class SummaryChild extends Child {
     if (!this.#window.isNeeded) return;
     this.#estimate.push(value, performance.now());
     if (this.count % this.#window.compressCount === 0) this.#estimate.compress();
-  }
+  };
 
   /** Starts a timer. The returned function observes the seconds since the start. */
-  startTimer(): EndTimer<string> {
-    return timer(NO_LABELS, (_, seconds) => {
-      this.observe(seconds);
+  readonly startTimer = (): EndTimer<string> =>
+    timer(NO_LABELS, (labels, seconds) => {
+      withLabels<SummaryChild>(this, this.#family, labels).observe(seconds);
     });
-  }
 
   get count(): number {
     return this.#frame.count(COUNT);
@@ -166,10 +166,10 @@ export class Summary<T extends string = string> extends Metric<T, SummaryChild> 
 
   /** Counts an observation. @throws RangeError for wrong labels, or anything but a finite number */
   observe(value: number): void;
-  observe(labels: LabelValues<T>, value: number): void;
-  observe(first: number | LabelValues<T>, value?: number): void {
+  observe(labels: LabelValues<T> | undefined, value: number): void;
+  observe(first?: number | LabelValues<T>, value?: number): void {
     if (isObject(first)) this.#observed(first, value);
-    else this.#observed(NO_LABELS, numberIn(first));
+    else this.#observed(NO_LABELS, numberIn(first ?? value));
   }
 
   /** Starts a timer. The returned function observes the seconds since the start. */
@@ -192,12 +192,13 @@ export class Summary<T extends string = string> extends Metric<T, SummaryChild> 
   }
 
   #observed(labels: GivenValues, value = NaN): void {
-    if (!Number.isFinite(value)) throw this.refusal('observe: value', value, 'a finite number');
+    if (!Number.isFinite(value))
+      throw refusal(this.family.name, 'observe', value, 'a finite number');
     this.child(labels).observe(value);
   }
 
   protected newChild(labels: GivenLabels): SummaryChild {
-    return new SummaryChild(labels, this.#window);
+    return new SummaryChild(labels, this.family, this.#window);
   }
 
   protected valuesOf({ labels, values, sum, count }: SummaryChild): MetricValue[] {
@@ -207,8 +208,8 @@ export class Summary<T extends string = string> extends Metric<T, SummaryChild> 
         labels: { quantile: this.#window.quantiles[index] ?? NaN, ...labels },
         value,
       })),
-      { labels, value: sum, metricName: `${name}_sum` },
-      { labels, value: count, metricName: `${name}_count` },
+      { labels: { ...labels }, value: sum, metricName: `${name}_sum` },
+      { labels: { ...labels }, value: count, metricName: `${name}_count` },
     ];
   }
 }

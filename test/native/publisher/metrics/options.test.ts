@@ -206,6 +206,44 @@ describe('Metrics', () => {
     ]);
   });
 
+  it('add no child for a value that they refuse', async () => {
+    const labelNames = ['a'] as const;
+    const counter = new Counter({ ...own, name: 'c', labelNames });
+    const gauge = new Gauge({ ...own, name: 'g', labelNames });
+    for (const call of [
+      () => {
+        counter.inc({ a: '1' }, -1);
+      },
+      () => {
+        gauge.inc({ a: '1' }, wrong('5'));
+      },
+      () => {
+        gauge.dec({ a: '1' }, wrong('5'));
+      },
+    ])
+      expect(call).to.throw(RangeError, /^[cg]: (inc|dec): value: found/);
+    for (const metric of [counter, gauge]) expect((await metric.get()).values).to.deep.equal([]);
+  });
+
+  it('observe a value after undefined labels, as prom-client does', async () => {
+    for (const metric of [
+      new Histogram({ ...own, name: 'h' }),
+      new Summary({ ...own, name: 's', percentiles: [] }),
+    ]) {
+      metric.observe(undefined, 5);
+      expect((await metric.get()).values?.at(-1)).to.have.property('value', 1);
+    }
+  });
+
+  it('allow a label that objects inherit a property for, and return copies of labels', async () => {
+    const gauge = new Gauge({ ...own, name: 'g', labelNames: ['constructor', 'a'] });
+    gauge.set(wrong({ a: 1 }), 2);
+    expect((await gauge.get()).values).to.deep.equal([{ labels: { a: 1 }, value: 2 }]);
+    for (const { labels } of (await gauge.get()).values ?? []) Object.assign(labels, { a: 3 });
+    gauge.remove(wrong({ a: 1 }));
+    expect((await gauge.get()).values).to.deep.equal([]);
+  });
+
   it('do not follow later changes of the arrays in their options', async () => {
     const buckets = [1, 2];
     const histogram = new Histogram({ ...own, name: 'h', buckets });

@@ -259,6 +259,65 @@ describe('A kept child', () => {
   });
 });
 
+describe('A kept child', () => {
+  const library = () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n', 'm'] as const, registers: [register] };
+    const counter = new ours.Counter({ name: 'c_total', ...own });
+    const gauge = new ours.Gauge({ name: 'g', ...own });
+    const histogram = new ours.Histogram({ name: 'h', buckets: [1], ...own });
+    const summary = new ours.Summary({ name: 's', percentiles: [], ...own });
+    return { register, counter, gauge, histogram, summary };
+  };
+  const series = async (metric: { get(): Promise<ours.MetricObjectWithValues> }) =>
+    ((await metric.get()).values ?? []).map(({ labels, value }) => [labels, value]);
+
+  it('does not bring its series back if it was removed after a reset', async () => {
+    const { counter } = library();
+    const kept = counter.labels({ n: '1' });
+    counter.reset();
+    counter.remove({ n: '1' });
+    kept.inc();
+    expect(await series(counter)).to.deep.equal([]);
+    counter.inc({ n: '1' }, 5);
+    kept.inc();
+    expect(await series(counter)).to.deep.equal([[{ n: '1' }, 5]]);
+  });
+
+  it('has its later updates after zero(), which shows it without observations', async () => {
+    const { histogram } = library();
+    const kept = histogram.labels({ n: '1' });
+    kept.observe(0.5);
+    histogram.zero({ n: '1' });
+    kept.observe(7);
+    const [first, , sum, count] = await series(histogram);
+    expect([first, sum, count].map((each) => each?.[1])).to.deep.equal([0, 7, 1]);
+  });
+
+  it('uses the labels at the end of a timer in addition to its own', async () => {
+    const { gauge, histogram, summary } = library();
+    for (const metric of [gauge, histogram, summary]) {
+      metric.labels({ n: '1' }).startTimer()({ m: '2' });
+      const all = await series(metric);
+      expect(all.at(-1)?.[0]).to.deep.equal({ n: '1', m: '2' });
+    }
+  });
+
+  it('has methods that work without it', async () => {
+    const { counter, gauge, histogram, summary } = library();
+    const { inc } = counter.labels('1', '2');
+    const { set } = gauge.labels('1', '2');
+    const { observe } = histogram.labels('1', '2');
+    const { startTimer } = summary.labels('1', '2');
+    inc(3);
+    set(4);
+    observe(5);
+    startTimer()();
+    const values = await Promise.all([counter, gauge, histogram, summary].map(series));
+    expect(values.map((all) => all.at(-1)?.[1])).to.deep.equal([3, 4, 1, 1]);
+  });
+});
+
 describe('The children of a metric', () => {
   const { publishing, serve, settled } = freshPublications();
   const warning = () => {
@@ -284,6 +343,68 @@ describe('The children of a metric', () => {
     counter.inc({ n: 7 });
     await settled(published, served);
     expect(shown(served).samples).to.include('["c_total",[["n","7"]],1]');
+  });
+
+  it('beyond the limit are counted at each update, and come alive once there is room', async () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register], maxChildren: 1 };
+    const counter = new ours.Counter({ name: 'c_total', ...own });
+    counter.inc({ n: 1 });
+    const { warnings, warn } = warning();
+    const published = publishing({ register, warn });
+    const [kept, other] = [counter.labels('2'), counter.labels('2')];
+    for (let n = 0; n < 5; n++) kept.inc();
+    const served = serve();
+    expect(served.internal('shm_exporter_target_dropped_variables')).to.equal(5);
+    counter.remove({ n: 1 });
+    kept.inc(3);
+    other.inc(4);
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal(['["c_total",[["n","2"]],7]']);
+    counter.remove({ n: 2 });
+    for (const each of [kept, other]) each.inc();
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal([]);
+    expect(warnings).to.have.lengthOf(1);
+  });
+
+  it('beyond the limit are named on stderr, also without a publication', () => {
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [], maxChildren: 1 };
+    const counter = new ours.Counter({ name: 'c_total', ...own });
+    const lines: unknown[] = [];
+    const { error } = console;
+    console.error = (line: unknown) => void lines.push(line);
+    try {
+      for (let n = 0; n < 5; n++) counter.inc({ n });
+    } finally {
+      console.error = error;
+    }
+    expect(lines).to.deep.equal([
+      'shm-publisher: the metric c_total has reached the limit 1 of its option maxChildren; further label values are not published',
+    ]);
+  });
+
+  it('come back after many others were reset, although the metric forgot them', async () => {
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [], maxChildren: 2 };
+    const gauge = new ours.Gauge({ name: 'g', ...own });
+    const kept = gauge.labels('0');
+    for (let n = 0; n < 20; n++) {
+      gauge.set({ n }, n);
+      gauge.reset();
+    }
+    kept.set(7);
+    gauge.inc({ n: 0 });
+    expect((await gauge.get()).values).to.deep.equal([{ labels: { n: '0' }, value: 8 }]);
+  });
+
+  it('have the name of their metric also after a registry of prom-client renamed it', () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
+    const counter = new ours.Counter({ name: 'c_total', ...own });
+    publishing({ register });
+    Object.assign(counter, { name: 'c' });
+    counter.inc({ n: 1 });
+    expect(shown(serve()).samples).to.deep.equal(['["c_total",[["n","1"]],1]']);
   });
 
   it('without room in the segment are published once there is room', async () => {
