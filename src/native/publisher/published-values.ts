@@ -189,7 +189,8 @@ abstract class PublishedFrame extends PublishedValue {
     const { frames, u64 } = this.memory;
     const { offset, length } = this.region;
     const next = (frames[offset] ?? 0n) + 1n;
-    Atomics.store(frames, offset + length - 1, next);
+    // On arm64, the payload might overtake an atomic store.
+    Atomics.exchange(frames, offset + length - 1, next);
     payload(offset + 1);
     Atomics.store(frames, offset, next);
     Atomics.store(u64, this.slot, next);
