@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, Registry, Summary, collectDefaultMetrics } f
 import { publishRegistry } from '#app/native/publisher/library.js';
 import type { PublishedRegistry } from '#app/native/publisher/library.js';
 import { contentOf, shown } from '../../support/page-content.js';
+import { waitFor } from '../../support/processes.js';
 import { freshServed } from '../../support/served.js';
 
 const CAPACITY = { records: 4096, stringBytes: 262_144, slots: 4096, frameBytes: 262_144 };
@@ -164,6 +165,24 @@ describe('A published registry of prom-client', () => {
     await update();
     served.clock.advance(2000);
     expect(shown(served).samples).to.deep.equal(['["full",[["n","last"]],1]']);
+  });
+
+  it('is named on one line if its values do not come', async () => {
+    const warnings: string[] = [];
+    let calls = 0;
+    const never = new Promise<[]>(() => undefined);
+    const made = await publishRegistry(
+      { getMetricsAsJSON: () => (calls++ === 0 ? [] : never) },
+      {
+        ...{ contextId: publishers.contextId, serverKey: '82', app: 'demo', intervalMs: 10 },
+        warn: (sentence) => void warnings.push(sentence),
+      },
+    );
+    published.push(made);
+    await waitFor('a warning', () => (warnings.length > 0 ? true : undefined));
+    expect(warnings).to.deep.equal([
+      'the metrics of the registry are not updated: getMetricsAsJSON has not ended',
+    ]);
   });
 
   it('refuses wrong options and names them', async () => {

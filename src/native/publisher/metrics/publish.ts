@@ -43,6 +43,18 @@ const registryRule = rule('table', 'a Registry of this library', (raw) =>
 
 const isOwn = (metric: RegisteredMetric): metric is AnyMetric => metric instanceof Metric;
 
+/** A call of `collect` or `get` that has not ended. */
+interface OpenCall {
+  readonly ended: Promise<void>;
+  /** The call after it: at most one waits, since it has all values that later ones would have. */
+  next: Promise<void> | undefined;
+  /** Intervals that passed meanwhile. */
+  intervals: number;
+}
+
+/** Intervals after which a line names a metric whose call has not ended. */
+const LATE_INTERVALS = 3;
+
 class RegistryPublication implements Publication, Home, RegistryFollower {
   readonly #register: Registry<RegistryContentType>;
   readonly #session: Session;
@@ -53,7 +65,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   /** Other metrics, with their last values. */
   readonly #copied = new Map<RegisteredMetric, MetricObjectWithValues | undefined>();
   /** The calls of `collect` or `get` that have not ended. */
-  readonly #open = new Map<RegisteredMetric, Promise<void>>();
+  readonly #open = new Map<RegisteredMetric, OpenCall>();
   /** Children for which the segment had no room. */
   readonly #unplaced = new Map<Child, AnyMetric>();
 
@@ -70,7 +82,12 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
         void this.#collect(metric);
       } else this.#copied.set(metric, undefined);
     const isIdle = (metric: RegisteredMetric): boolean => !this.#open.has(metric);
-    this.#session.start(() => void this.#update(isIdle));
+    this.#session.start(() => {
+      for (const [{ name }, call] of this.#open)
+        if (++call.intervals === LATE_INTERVALS)
+          this.#warn(name, 'late', `is not updated: its function collect or get has not ended`);
+      void this.#update(isIdle);
+    });
     void this.#update(isIdle);
   }
 
@@ -165,15 +182,22 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   /** Calls the function `collect` of a metric, then publishes the metric, so that its first values are collected. */
   #collect(metric: AnyMetric): Promise<void> {
     return this.#inTurn(metric, async () => {
-      const collected = metric.collect?.();
-      // Without this condition, metrics would be published only after the segment.
-      if (collected !== undefined) await collected;
-      if (!this.#own.has(metric)) return;
-      metric.refresh();
-      if (metric.settle(this)) return;
-      this.#own.delete(metric);
-      this.#copied.set(metric, undefined);
+      try {
+        const collected = metric.collect?.();
+        // Without this condition, metrics would be published only after the segment.
+        if (collected !== undefined) await collected;
+      } finally {
+        this.#settle(metric);
+      }
     });
+  }
+
+  #settle(metric: AnyMetric): void {
+    if (!this.#own.has(metric)) return;
+    metric.refresh();
+    if (metric.settle(this)) return;
+    this.#own.delete(metric);
+    this.#copied.set(metric, undefined);
   }
 
   #copy(metric: RegisteredMetric): Promise<void> {
@@ -187,15 +211,16 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   /** Runs one call for a metric after the other. Writes a warning if it fails. */
   #inTurn(metric: RegisteredMetric, run: () => Promise<void>): Promise<void> {
     const open = this.#open.get(metric);
-    const call = (open === undefined ? run() : open.then(run))
+    if (open !== undefined) return (open.next ??= open.ended.then(() => this.#inTurn(metric, run)));
+    const ended = run()
       .catch((error: unknown) => {
         this.#warn(metric.name, 'collect', `cannot be collected: ${String(error)}`);
       })
       .finally(() => {
-        if (this.#open.get(metric) === call) this.#open.delete(metric);
+        this.#open.delete(metric);
       });
-    this.#open.set(metric, call);
-    return call;
+    this.#open.set(metric, { ended, next: undefined, intervals: 0 });
+    return ended;
   }
 
   #countDropped(): void {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import * as theirs from 'prom-client';
 import * as ours from '#app/native/publisher/library.js';
 import { contentOf, shown } from '../../../support/page-content.js';
+import { waitFor } from '../../../support/processes.js';
 import { freshPublications } from '../../../support/publications.js';
 
 /** The same metrics and updates with either library. */
@@ -494,6 +495,38 @@ describe('A metric with a function collect', () => {
     await settled(published, served);
     expect(shown(served).samples).to.deep.equal(['["g",[],3]']);
     expect(warnings).to.deep.equal(['the metric g cannot be collected: Error: no database']);
+  });
+
+  it('is shown although its first call fails', () => {
+    const register = new ours.Registry();
+    const collect = (): void => {
+      throw new Error('no database');
+    };
+    new ours.Gauge({ name: 'g', help: 'H.', registers: [register], collect });
+    publishing({ register, warn: () => undefined });
+    expect(shown(serve()).samples).to.deep.equal(['["g",[],0]']);
+  });
+
+  it('is called at most once more after many calls of update(), and a line names it if it does not end', async () => {
+    const register = new ours.Registry();
+    const ends: (() => void)[] = [];
+    const collect = (): Promise<void> => new Promise<void>((resolve) => ends.push(resolve));
+    new ours.Gauge({ name: 'slow', help: 'H.', registers: [register], collect });
+    const warnings: string[] = [];
+    const warn = (sentence: string): void => void warnings.push(sentence);
+    const published = publishing({ register, intervalMs: 10, warn });
+    const updates = [published.update(), published.update(), published.update()];
+    await waitFor('a warning', () => (warnings.length > 0 ? true : undefined));
+    expect(warnings).to.deep.equal([
+      'the metric slow is not updated: its function collect or get has not ended',
+    ]);
+    expect(ends).to.have.lengthOf(1);
+    ends[0]?.();
+    await waitFor('the next call', () => (ends.length > 1 ? true : undefined));
+    published.close();
+    ends[1]?.();
+    await Promise.all(updates);
+    expect(ends).to.have.lengthOf(2);
   });
 
   it('may use a variable that is assigned after the metric was made', async () => {
