@@ -55,7 +55,7 @@ const MAX_CHILDREN = 1000;
 const registerRule = rule('table', 'a registry', (raw) =>
   isObject(raw) && typeof raw['registerMetric'] === 'function' ? raw : undefined,
 );
-const RULES: OptionRules = {
+export const METRIC_OPTIONS = {
   name: utf8(LIMITS.nameBytes),
   help: rule('string', `a string of 1 to ${LIMITS.helpBytes} bytes of UTF-8`, (raw) =>
     raw === '' ? undefined : utf8(LIMITS.helpBytes).read(raw, [], () => undefined),
@@ -66,7 +66,7 @@ const RULES: OptionRules = {
   collect: callback,
   enableExemplars: flag,
   maxChildren: integer(1, LIMITS.slots),
-};
+} satisfies OptionRules;
 
 export abstract class Metric<T extends string, C extends Child> implements RegisteredMetric {
   readonly name: string;
@@ -91,7 +91,7 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     configuration: MetricConfiguration<T, never>,
     rules: OptionRules = {},
   ) {
-    checkOptions(of, configuration, { ...RULES, ...rules }, ['name', 'help']);
+    checkOptions(of, configuration, { ...METRIC_OPTIONS, ...rules }, ['name', 'help']);
     const { name, help, labelNames = [], collect } = configuration;
     const labels = Object.fromEntries(labelNames.map((label) => [label, '']));
     const valueType = type === 'counter' || type === 'gauge' ? 'f64' : type;

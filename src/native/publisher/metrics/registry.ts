@@ -33,6 +33,15 @@ const anyLabels = rule('table', 'an object with labels', (raw) =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? raw : undefined,
 );
 
+const anyMetric = rule('table', 'a metric of this library or of prom-client', (raw) =>
+  typeof raw === 'object' && raw !== null && 'name' in raw && 'get' in raw ? raw : undefined,
+);
+const someRegistries = rule('array', 'an array of at least one registry', (raw) =>
+  Array.isArray(raw) && raw.length > 0 && raw.every((each) => each instanceof Registry)
+    ? raw
+    : undefined,
+);
+
 export class Registry<T extends RegistryContentType = PrometheusContentType> {
   static readonly PROMETHEUS_CONTENT_TYPE = PROMETHEUS;
   static readonly OPENMETRICS_CONTENT_TYPE = OPENMETRICS;
@@ -51,6 +60,7 @@ export class Registry<T extends RegistryContentType = PrometheusContentType> {
   static merge<T extends RegistryContentType>(
     registers: readonly [Registry<T>, ...Registry<T>[]],
   ): Registry<T> {
+    checkValue('merge: registers', registers, someRegistries);
     const [{ contentType }] = registers;
     const merged = new Registry<T>(contentType);
     for (const register of registers) {
@@ -73,6 +83,7 @@ export class Registry<T extends RegistryContentType = PrometheusContentType> {
 
   /** @throws RangeError if another metric has the name */
   registerMetric(metric: RegisteredMetric): void {
+    checkValue('registerMetric: metric', metric, anyMetric);
     const { name } = metric;
     const known = this.#metrics.get(name);
     if (known === metric) return;

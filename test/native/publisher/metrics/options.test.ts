@@ -86,7 +86,16 @@ const REFUSED: readonly (readonly [what: string, call: () => unknown, message: s
     () => new Gauge({ ...own, name: 'g', maxChildren: 0 }),
     'Gauge: maxChildren: found 0, allowed: an integer from 1',
   ],
-  ['an info without a name', () => new Info(wrong(own)), 'Gauge: name: found nothing'],
+  ['an info without a name', () => new Info(wrong(own)), 'Info: name: found nothing'],
+  ['no options of an info', () => new Info(wrong(undefined)), 'Info: found nothing, allowed'],
+  ['a merge of nothing', () => Registry.merge(wrong([])), 'merge: registers: found '],
+  [
+    'a metric that is none',
+    () => {
+      new Registry().registerMetric(wrong(null));
+    },
+    'registerMetric: metric: found nothing, allowed: a metric of',
+  ],
   ['a server key that is missing', () => publish(wrong({ app: 'a' })), 'serverKey: found nothing'],
   [
     'an app that is no name',

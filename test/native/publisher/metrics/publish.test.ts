@@ -202,6 +202,10 @@ describe('Published metrics', () => {
     info.set({ version: '1.3' });
     await settled(published, served);
     expect(shown(served).samples).to.deep.equal(['["build_info",[["version","1.3"]],1]']);
+    register.resetMetrics();
+    info.set({ version: '1.3' });
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal(['["build_info",[["version","1.3"]],1]']);
   });
 });
 
