@@ -34,7 +34,7 @@ const anyLabels = rule('table', 'an object with labels', (raw) =>
 );
 
 const anyMetric = rule('table', 'a metric of this library or of prom-client', (raw) =>
-  typeof raw === 'object' && raw !== null && 'name' in raw && 'get' in raw ? raw : undefined,
+  typeof raw === 'object' && raw !== null ? raw : undefined,
 );
 const someRegistries = rule('array', 'an array of at least one registry', (raw) =>
   Array.isArray(raw) && raw.length > 0 && raw.every((each) => each instanceof Registry)

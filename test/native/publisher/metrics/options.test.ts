@@ -253,6 +253,14 @@ describe('Metrics', () => {
     expect((await gauge.get()).values).to.deep.equal([]);
   });
 
+  it('may be objects of the program that have only get()', async () => {
+    const register = new Registry();
+    const values = [{ value: 1, labels: {} }];
+    const get = () => Promise.resolve({ name: 'g', help: 'H.', type: 'gauge', values });
+    register.registerMetric(wrong({ get }));
+    expect(await register.metrics()).to.equal('# HELP g H.\n# TYPE g gauge\ng 1\n');
+  });
+
   it('do not follow later changes of the arrays in their options', async () => {
     const buckets = [1, 2];
     const histogram = new Histogram({ ...own, name: 'h', buckets });
