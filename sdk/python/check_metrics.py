@@ -148,7 +148,7 @@ def threads():
     """Threads add and remove children, and keep others.  No update is lost or lands elsewhere."""
     requests, passing = shm.Counter(name("thread_requests"), "", ["code"]), shm.Gauge(name("passing"), "", ["id"])
     delay = shm.Histogram(name("thread_delay"), "", buckets=(1,))
-    rounds, count, errors = 2500, 4, []
+    rounds, count, errors = 800, 4, []
     before = sys.getswitchinterval()
 
     def run(number):

@@ -33,8 +33,8 @@ describe('a program that starts before its predecessor ends', function () {
   /** For each language: starts the first program of its documentation page, with this number of sales. */
   const starts = {
     C: (sales: number): Running => {
-      const key = 'options.server_key = "shop-1";';
-      const source = firstOf('sdk/c/README.md', 'shop.c', {
+      const key = 'options.server_key = "till-1";';
+      const source = firstOf('sdk/c/README.md', 'till.c', {
         [key]: `options.context_id = "${programs.contextId}"; options.server_key = "C";`,
         'shm_u64_add(&sales, 1)': `shm_u64_add(&sales, ${sales})`,
       });

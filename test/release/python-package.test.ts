@@ -56,18 +56,20 @@ describe('the Python packages of a release', function () {
       );
   });
 
-  for (const file of FILES)
-    it(`install into an empty environment, and publish: ${file}`, function () {
-      const hasPip = spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0;
-      needs(this, hasPip, 'python3-venv is not installed');
-      const out = build(`out-${file.slice(-3)}`);
-      const environment = programs.path(`venv-${file.slice(-3)}`);
-      run(['python3', '-m', 'venv', environment]);
-      run([join(environment, 'bin/pip'), 'install', '--quiet', '--no-index', join(out, file)]);
-      const script = programs.write('installed.py', SCRIPT);
-      const python = join(environment, 'bin/python');
-      expect(run([python, script, programs.contextId])).to.equal(
+  it('install into an empty environment without the network, and publish', function () {
+    const hasPip = spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0;
+    needs(this, hasPip, 'python3-venv is not installed');
+    const out = build('out');
+    const environment = programs.path('venv');
+    run(['python3', '-m', 'venv', environment]);
+    const python = join(environment, 'bin/python');
+    const script = programs.write('installed.py', SCRIPT);
+    for (const file of FILES) {
+      run([python, '-m', 'pip', 'install', '--quiet', '--no-index', join(out, file)]);
+      expect(run([python, script, programs.contextId]), file).to.equal(
         'True\nTrue True\n1.2.3rc1 None\n',
       );
-    });
+      run([python, '-m', 'pip', 'uninstall', '--quiet', '--yes', 'shm-publisher']);
+    }
+  });
 });

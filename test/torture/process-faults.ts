@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { Forge } from './forge.js';
 import { TestPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
-import { percentile, usageOf } from './trial.js';
+import { isTried, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
@@ -180,17 +180,18 @@ const FAULTS: readonly ProcessFault[] = [
   },
 ];
 
-/** Runs every fault in both modes. */
-export async function runProcessFaults({ minutes, only, log }: Given): Promise<Outcome> {
+/** Runs every fault, in both modes if there is time. */
+export async function runProcessFaults(given: Given): Promise<Outcome> {
+  const { minutes, only, log } = given;
   const scale = Math.max(0.02, Math.min(1, minutes / FULL_MINUTES));
   const ms = Math.max(LEAST_MS, (FULL_MS * scale) / 2);
   const wrong: string[] = [];
   let tried = 0;
   let longest = 0;
   for (const mode of ['logical', 'threaded'] as const)
-    for (const fault of FAULTS) {
+    for (const [index, fault] of FAULTS.entries()) {
       const name = `${mode}, ${fault.name}`;
-      if (!name.includes(only)) continue;
+      if (!name.includes(only) || !isTried(given, mode, index)) continue;
       if (fault.needs !== undefined && !existsSync(fault.needs)) {
         log(`${name}: not tried, ${fault.needs} is not there`);
         continue;

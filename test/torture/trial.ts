@@ -20,6 +20,13 @@ export interface Given {
   readonly log: (line: string) => void;
 }
 
+/** Whether to try a case in a mode. A run of less than a minute tries each case in one mode, by turns. */
+export const isTried = (
+  { minutes, seed, only }: Given,
+  mode: 'logical' | 'threaded',
+  index: number,
+): boolean => minutes >= 1 || only !== '' || (index + seed) % 2 === Number(mode === 'threaded');
+
 export interface Outcome {
   /** The number of faults that were tried. */
   readonly tried: number;
