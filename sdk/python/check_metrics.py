@@ -7,6 +7,8 @@ from check import CTX, HERE, Seg, at_every_line, ok, path, stderr_of, until
 import shm_publisher as shm
 from shm_publisher import metrics, publication, publisher, store
 import struct
+from datetime import timedelta
+from types import SimpleNamespace
 
 number = 0
 
@@ -428,9 +430,65 @@ def names_taken_away():
         ok(values_of(path("away"))[metric._family.name] == n, "all increments")
 
 
+def refused():
+    """A publish() that fails leaves the values in the process, and a wrong observation no frame half written."""
+    counter, delay = shm.Counter(name("refused"), ""), shm.Summary(name("refused_delay"), "")
+    counter.inc(3)
+    with shm.Publisher("refused", CTX) as holder:
+        holder.publish()
+        raises(shm.AnotherPublisherLives, lambda: published("refused", fail_if_busy=True))
+    counter.inc()
+    delay.observe(1)
+    with published("refused"):
+        raises(ValueError, delay.observe, timedelta(seconds=1))
+        values = values_of(path("refused"))
+        ok(values[counter._family.name] == 4, "the values before and after")
+        ok(values[delay._family.name] == (1, 1), "one observation")
+
+
+def mirrored():
+    """A family with invalid values costs only itself."""
+    from shm_publisher.registry import publish_registry
+
+    def sample(name, value, **labels):
+        return SimpleNamespace(name=name, value=value, labels=labels)
+    nan = float("nan")
+    families = [
+        SimpleNamespace(name="wrong", type="histogram", documentation="", samples=[sample("wrong_bucket", nan, le="+Inf")]),
+        SimpleNamespace(name="right", type="gauge", documentation="", samples=[sample("right", 7)])]
+    registry = SimpleNamespace(collect=lambda: families)
+    said = stderr_of(lambda: publish_registry("mirrored", "checked", registry, context_id=CTX).close())
+    ok(said.count("wrong of the registry is left out") == 1, said)
+
+
+ENDING = '''
+import sys, threading
+sys.path.insert(0, sys.argv[1])
+import shm_publisher as shm
+c, h = shm.Counter("c", "C."), shm.Histogram("h", "H.")
+shm.publish("ending", app="checked", context_id=sys.argv[2])
+class Late:
+    def __del__(self):
+        c.inc()
+sys.modules["late"] = Late()
+def work():
+    while True:
+        h.observe(1); c.inc()
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+'''
+
+
+def endings():
+    """A process ends although its threads are stopped inside an update, and __del__ updates afterwards."""
+    for _ in range(4):
+        ended = subprocess.run([sys.executable, "-c", ENDING, HERE, CTX], timeout=60)
+        ok(ended.returncode == 0, "it ends")
+
+
 if __name__ == "__main__":
     try:
-        for test in declared, model, threads, too_many, blocks, functions, infos, forks, handlers, names_taken_away:
+        for test in refused, mirrored, endings, declared, model, threads, too_many, blocks, functions, infos, forks, handlers, names_taken_away:
             test(); print("ok", test.__name__, flush=True)
         ok(not (left := glob.glob(f"/dev/shm/*{CTX}*") + glob.glob(f"/dev/shm/.*{CTX}*")), f"nothing left in /dev/shm: {left}")
         print(f"{check.passed} checks passed")

@@ -125,8 +125,12 @@ class Metric:
                                                   "published: label values must not grow without a bound, or pass a "
                                                   "larger max_children")
                 else:
-                    child._begin()
-                    self._children[key] = child
+                    child._series, child._is_live = new_series(self._family, child._labels), True
+                    # A signal handler may have added the child meanwhile.
+                    first = self._children.setdefault(key, child)
+                    if first is child:
+                        STORE.add(child._series)
+                    child = first
             return child
 
     def _key(self, call: str, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[str, ...]:
@@ -249,6 +253,8 @@ class _Observer(Metric):
         """Counts an observation."""
         try:
             amount = 1.0 * amount
+            if type(amount) is not float:       # such as a timedelta or a number of numpy
+                amount = float(amount)
         except (TypeError, OverflowError):
             raise self._refusal("observe", amount) from None
         if amount != amount:

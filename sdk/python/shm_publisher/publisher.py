@@ -730,7 +730,12 @@ class Publisher:
         """Makes the segment visible: sets its state to LIVE, then gives the file its name.  If another publisher holds
         the server key, one line on stderr says so, and heartbeat() and notify() take the key when it is free.  With
         fail_if_busy, publish() closes this publisher and raises AnotherPublisherLives instead."""
-        self._publish()
+        try:
+            self._publish()
+        except BaseException:
+            if os.getpid() == self._pid:
+                self.close()
+            raise
 
     @property
     def holds_key(self):
@@ -748,12 +753,8 @@ class Publisher:
             self._restore_name()                                        # step 6
         except AnotherPublisherLives as error:
             if self._fail_if_busy:
-                self._close()
                 raise
             self._tell(error)
-        except BaseException:
-            self._close()
-            raise
         self._published = True
 
     def _keep_name(self):

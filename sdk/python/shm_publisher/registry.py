@@ -8,6 +8,7 @@ since a thread reads the registry.  A forked child needs a call of its own, with
 """
 import os
 import threading
+from contextlib import nullcontext
 
 from . import publisher as shm
 from .publication import Publication, checked_app, checked_interval
@@ -41,22 +42,31 @@ class PublishedRegistry:
             except Exception as error:
                 self._warn("", f"the metrics of the registry cannot be collected: {error!r}")
                 return
-            wanted = {}
-            for family in families:
-                for series in _series_of(family):
-                    name, labels, type_, schema, _ = series
-                    if self._store is not None and self._store.has(name, labels):
-                        continue
+            # Threads that add series take the lock of the store before that of the publisher.
+            with nullcontext() if self._store is None else self._store.lock:
+                self._take(families)
+
+    def _take(self, families):
+        wanted = {}
+        for family in families:
+            try:
+                all_series = list(_series_of(family))
+            except (TypeError, ValueError, OverflowError) as error:
+                self._warn(family.name, f"metric {family.name} of the registry is left out: {error}")
+                continue
+            for series in all_series:
+                name, labels, type_, schema, _ = series
+                if self._store is None or not self._store.has(name, labels):
                     wanted[name, type_, schema, tuple(sorted(labels.items()))] = family, series
-            for key in self._published.keys() - wanted.keys():
-                self._published.pop(key).remove()
-            for key, (family, series) in wanted.items():
-                try:
-                    self._publish(key, family, *series)
-                except ValueError as error:
-                    self._warn(series[0], f"metric {series[0]} of the registry is left out: {error}")
-            if self._store is None:
-                self._publisher.notify()
+        for key in self._published.keys() - wanted.keys():
+            self._published.pop(key).remove()
+        for key, (family, series) in wanted.items():
+            try:
+                self._publish(key, family, *series)
+            except ValueError as error:
+                self._warn(series[0], f"metric {series[0]} of the registry is left out: {error}")
+        if self._store is None:
+            self._publisher.notify()
 
     def close(self):
         """Ends the updates, and closes the segment."""

@@ -140,6 +140,7 @@ class Distribution(Series):
 
     def add(self, unit: int, amount: float) -> None:
         """Adds to a unit that is a float.  The caller holds the lock."""
+        amount = float(amount)                  # an error must not come between the first and the last store
         units, floats, slot = self.frame
         number = units[0] + 1
         units[-1] = number

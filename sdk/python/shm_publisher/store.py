@@ -6,7 +6,8 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, Optional, Union
+from contextlib import nullcontext
+from typing import Any, NamedTuple, Optional
 
 from .publication import Publication, checked_app, checked_interval, key_of_process, remove_dead
 from .publisher import VARIABLES_DROPPED, Variable, _say
@@ -31,7 +32,7 @@ class Store:
     """The series of the process.  `lock` guards all values and all structure."""
 
     def __init__(self) -> None:
-        self.lock: Union[threading.RLock, FirstUse] = threading.RLock()     # type: ignore[valid-type]
+        self.lock: Any = threading.RLock()
         self._series: dict[tuple[Any, ...], Series] = {}
         self._settings: Optional[Settings] = None
         self._publication: Optional[Publication] = None
@@ -79,18 +80,18 @@ class Store:
             for series in list(self._series.values()):
                 self._work.append((self._enter, series))
             self._do_work()
-            publication.publisher.publish()
+            publication.publisher._publish()    # leaves the segment open if it fails, since series are in it
+            if key != settings.server_key:
+                remove_dead(publication.publisher, key)
+            period = settings.options.get("heartbeat_period") or HEARTBEAT_SECONDS
+            publication.repeat("heartbeat", min(HEARTBEAT_SECONDS, period), lambda: self._beat(publication))
+            self._start_functions(settings)
+            if settings.on_open is not None and not is_child:
+                settings.on_open(publication)
         except BaseException:
             self._leave_all()
             publication.close()
             raise
-        if key != settings.server_key:
-            remove_dead(publication.publisher, key)
-        period = settings.options.get("heartbeat_period") or HEARTBEAT_SECONDS
-        publication.repeat("heartbeat", min(HEARTBEAT_SECONDS, period), lambda: self._beat(publication))
-        self._start_functions(settings)
-        if settings.on_open is not None and not is_child:
-            settings.on_open(publication)
         return publication
 
     def _leave_all(self) -> None:
@@ -312,6 +313,8 @@ def _after_fork() -> None:
 def _at_exit() -> None:
     if not isinstance(STORE.lock, FirstUse):    # a child without updates has nothing to close
         STORE.close()
+        # A thread that has ended inside the lock never releases it.  What follows, such as __del__, needs none.
+        STORE.lock = nullcontext()
 
 
 os.register_at_fork(after_in_child=_after_fork)
