@@ -479,6 +479,40 @@ for _ in range(4):
 '''
 
 
+def daemons():
+    """A fork before publish() keeps all values, and a fork after it those of infos."""
+    counter, info = shm.Counter(name("daemon"), ""), shm.Info(name("daemon"), "")
+    counter.inc(3)
+    info.info({"version": "1"})
+
+    def forked(work):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                work()
+                code = 0
+            finally:
+                os._exit(code)
+        ok(os.waitpid(child, 0)[1] == 0, "the child")
+
+    def shown(key):
+        values = values_of(path(key))
+        return values[counter._family.name], values[f'{info._family.name}{{version="1"}}']
+
+    def publishes():
+        with published("daemon"):
+            ok(shown("daemon") == (3, 1), "the values before the fork")
+
+    def counts():
+        counter.inc()
+        ok(shown(f"daemon-{os.getpid()}") == (1, 1), "the info, and what the child counts")
+        store.STORE.close()
+    forked(publishes)
+    with published("daemon"):
+        forked(counts)
+
+
 def endings():
     """A process ends although its threads are stopped inside an update, and __del__ updates afterwards."""
     for _ in range(4):
@@ -488,7 +522,7 @@ def endings():
 
 if __name__ == "__main__":
     try:
-        for test in refused, mirrored, endings, declared, model, threads, too_many, blocks, functions, infos, forks, handlers, names_taken_away:
+        for test in refused, mirrored, daemons, endings, declared, model, threads, too_many, blocks, functions, infos, forks, handlers, names_taken_away:
             test(); print("ok", test.__name__, flush=True)
         ok(not (left := glob.glob(f"/dev/shm/*{CTX}*") + glob.glob(f"/dev/shm/.*{CTX}*")), f"nothing left in /dev/shm: {left}")
         print(f"{check.passed} checks passed")

@@ -309,7 +309,7 @@ class Info(Metric):
             raise ValueError(f"info of {self}: found {_shown(val)}, allowed: names other than {', '.join(self._labels)}")
         _series(F64, self._family.name, labels, str(self))
         series = new_series(self._family, labels)
-        series.cell[0] = 1.0
+        series.start = series.cell[0] = 1.0
         with STORE.lock:
             if self._is_live:
                 if self._series is not None:

@@ -67,13 +67,16 @@ class Series:
 class Number(Series):
     """A counter or gauge.  `cell[0]` is its value."""
 
-    __slots__ = ("cell", "function")
+    __slots__ = ("cell", "function", "start")
 
     cell: memoryview[float]
     function: Optional[Callable[[], float]]
+    start: float                                # the value after reset(): 1 for an info
 
     def reset(self) -> None:
+        self.start = getattr(self, "start", 0.0)
         self.cell, self.function, self.variable = memoryview(bytearray(8)).cast("d"), None, None
+        self.cell[0] = self.start
 
     def first(self) -> float:
         return self.cell[0]

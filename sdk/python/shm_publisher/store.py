@@ -242,10 +242,13 @@ class Store:
     # -- forks ---------------------------------------------------------------------------------------------
 
     def begin_in_child(self) -> None:
-        """Begins anew in a forked child: all values are 0, and go to a segment of its own."""
+        """Begins anew in a forked child: all values except infos are 0, and go to a segment of its own.  Values that are
+        not published stay, so that a program may become a daemon before publish()."""
         self._publication = None
         self._work.clear()
         self._is_working = False
+        if self._settings is None:
+            return
         for series in list(self._series.values()):
             function = getattr(series, "function", None)
             series.reset()
