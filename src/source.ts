@@ -228,7 +228,7 @@ export type PublisherState = (typeof PUBLISHER_STATES)[number];
 export interface Verdict {
   readonly state: PublisherState;
   readonly reason: string;
-  /** Whether the format leaves something out; then the reason names the first of it. */
+  /** Whether the reason names something that the format left out or began anew. */
   readonly isPartial?: boolean;
   /** Seconds since the publisher's last heartbeat; undefined for a publisher without heartbeats. */
   readonly heartbeatAgeSeconds?: number;

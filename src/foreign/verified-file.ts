@@ -1,6 +1,6 @@
 // Opens files and directories of other programs, and verifies their type, owner and mode before use.
 import { closeSync, constants, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
-import { Fault, messageOf } from '../errors.js';
+import { Fault, codeOf, messageOf } from '../errors.js';
 
 const { getuid } = process;
 
@@ -207,6 +207,3 @@ export function unreadableReason(error: unknown): string {
   if (codeOf(error) === 'ENOTDIR') return 'is a link or not a directory';
   return `cannot be read: ${messageOf(error)}`;
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';
