@@ -30,7 +30,7 @@ _names: set[str] = set()                        # of all metrics
 def publish(server_key: str, app: str, *, interval: float = 5.0, **options: Any) -> PublishedMetrics:
     """Publishes all metrics of this module in a segment, until close() or the end of the process.
 
-    `app` is the application by which the exporter selects the target.  `{pid}` in the server key stands for the pid.  A
+    `app` is the application by which the exporter selects the target.  The pid replaces `{pid}` in the server key.  A
     forked child publishes in a segment of its own, whose key is `server_key` and its pid, from its first update on.
     Functions of gauges are called every `interval` seconds.  `options` are those of Publisher."""
     return STORE.publish(server_key, app, interval, options)

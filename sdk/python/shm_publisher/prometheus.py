@@ -69,7 +69,7 @@ class NumberValue(_Value):
 
 
 class _Whole:
-    """A histogram or summary, of which prometheus_client makes a value for each sample."""
+    """A histogram or summary.  prometheus_client makes a value for each of its samples."""
 
     __slots__ = ("_series", "bounds", "parts")
 
@@ -131,7 +131,7 @@ def _remove(value: Any) -> None:
         STORE.remove(series)
 
 
-# Histograms and summaries of which some samples have values already, by thread, name and labels.
+# Unfinished histograms and summaries, which lack values of some samples, by thread, name and labels.
 _begun: dict[tuple[Any, ...], _Whole] = {}
 
 
