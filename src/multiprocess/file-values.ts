@@ -25,7 +25,7 @@ const SPARE_BYTES = 256;
 const PIECE_BYTES = 2 ** 18;
 const PIECE_WORDS = 2 ** 16;
 const PIECE_VALUES = 4096;
-const PIECE_ENTRIES = 64;
+const PIECE_ENTRIES = 16;
 /** The budget steps for these. */
 const PIECE_STEPS = 16;
 const ENTRIES_STEPS = 16;

@@ -600,6 +600,24 @@ describe('A poller of directories of metric files', () => {
     expect(lines(poller, 'req_total')).to.deep.equal([]);
   });
 
+  it('adds at most 16 entries in a poll whose time is over', () => {
+    write(
+      'counter_1.db',
+      Array.from({ length: 400 }, (_, at) => count(1, { a: `${at}` })),
+    );
+    const poller = polling();
+    const bigint = process.hrtime.bigint.bind(process.hrtime);
+    let nowNs = 0n;
+    let polls = 1;
+    process.hrtime.bigint = () => (nowNs += 10_000_000n);
+    try {
+      while (poller.poll().hasMore) polls++;
+    } finally {
+      process.hrtime.bigint = bigint;
+    }
+    expect(polls).to.be.at.least(400 / 16);
+  });
+
   it('closes a file that it is reading when it is closed', () => {
     const entries = Array.from({ length: 20_000 }, (_, at) => count(1, { a: `${at}` }));
     const path = write('counter_1.db', entries);
