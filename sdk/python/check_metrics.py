@@ -11,6 +11,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 number = 0
+SMALL = {"records": 1024, "strings": 1 << 16, "slots": 1024, "frames": 1 << 16}
 
 
 def name(stem):
@@ -366,17 +367,22 @@ def forks():
         ok(not os.path.exists(path(f"exits-{child}")), "a child that ends closes its segment")
 
 
+def without_handlers(files):
+    """Returns the lines at which no signal handler runs: the start of a block, and between the last call of a block and
+    the release of its lock, or the end of the work."""
+    lines = set()
+    for file in files:
+        with open(file) as source:
+            lines |= {(file, line) for line, text in enumerate(source, 1) if file != publisher.__file__ and text.lstrip()
+                      .startswith(("with ", "try:", "self._is_working = False", "self._is_beginning = False"))}
+    return lines
+
+
 def handlers():
     """A signal handler updates, adds and removes children in the middle of a change."""
     metric, other = shm.Counter(name("handled"), "", ["id"], max_children=10_000), shm.Counter(name("other"), "")
     files = store.__file__, metrics.__file__, publisher.__file__, publication.__file__
-    # No handler runs between the last call of a block and the release of its lock, or the end of the work.
-    releases = set()
-    for file in files:
-        with open(file) as source:
-            releases |= {(file, line) for line, text in enumerate(source, 1) if file != publisher.__file__
-                         and text.lstrip().startswith(("with ", "self._is_working = False"))}
-    where = {"files": files, "skips": releases}
+    where = {"files": files, "skips": without_handlers(files)}
     calls, added = 0, 0
 
     def handle():
@@ -520,9 +526,182 @@ def endings():
         ok(ended.returncode == 0, "it ends")
 
 
+REGISTRY = """
+import os, signal, sys
+from types import SimpleNamespace
+import shm_publisher as shm
+from shm_publisher.registry import publish_registry
+families = [SimpleNamespace(name="g", type="gauge", documentation="", samples=[SimpleNamespace(name="g", value=1, labels={})])]
+published = publish_registry("registry", "checked", SimpleNamespace(collect=lambda: families), context_id=sys.argv[1])
+metrics = shm.publish("metrics", "checked", context_id=sys.argv[1])
+if os.fork() == 0:
+    published.__class__.close(published) if sys.argv[2] == "close" else None
+    sys.exit(0)
+assert os.wait()[1] == 0 and os.path.exists(metrics.path) and os.path.exists(metrics.path.replace("metrics", "registry"))
+if sys.argv[2] == "raise":
+    raise KeyError
+if sys.argv[2] == "exit":
+    sys.exit(3)
+"""
+WORKERS = """
+import multiprocessing, sys, glob
+import shm_publisher as shm
+counter = shm.Counter("worked", "")
+def work(context):
+    if multiprocessing.get_start_method() != "fork":
+        shm.publish("workers-{pid}", "checked", context_id=context)
+    counter.inc()
+    assert len(glob.glob(f"/dev/shm/{context}.pool.workers-*")) == 1
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[2])
+    shm.publish("workers", "checked", context_id=sys.argv[1])
+    for _ in range(2):
+        worker = multiprocessing.Process(target=work, args=(sys.argv[1],))
+        worker.start(), worker.join()
+        assert worker.exitcode == 0 and glob.glob(f"/dev/shm/{sys.argv[1]}.pool.*") == [f"/dev/shm/{sys.argv[1]}.pool.workers"]
+"""
+SIGNALS = """
+import glob, os, signal, sys
+import shm_publisher as shm
+shm.Gauge("called", "").set_function(lambda: 1)
+shm.publish("signals", "checked", interval=.01, context_id=sys.argv[1])
+def taken():
+    states = [open(file).read() for file in glob.glob("/proc/self/task/*/status")]
+    blocked = [int(state.split("SigBlk:")[1].split()[0], 16) for state in states]
+    return len(blocked), sum(not mask >> signal.SIGTERM - 1 & 1 for mask in blocked)
+while taken() != (3, 1):
+    pass
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+os.kill(os.getpid(), signal.SIGTERM)
+assert signal.sigwait({signal.SIGTERM}) == signal.SIGTERM
+"""
+
+
+def program(text, *words, code=0):
+    """Runs a program to its end, which leaves nothing in /dev/shm."""
+    script = f"/tmp/{CTX}.py"                           # multiprocessing imports it
+    with open(script, "w") as file:
+        file.write(text)
+    try:
+        ended = subprocess.run([sys.executable, script, CTX, *words], timeout=60, capture_output=True, text=True)
+    finally:
+        os.unlink(script)
+    ok(ended.returncode == code, f"{words}: {ended.stderr}")
+    ok(not glob.glob(f"/dev/shm/*{CTX}*"), f"{words} leaves nothing")
+
+
+def ends():
+    """Every program that ends by itself closes its segments, and a forked child only its own."""
+    for word, code in ("return", 0), ("close", 0), ("exit", 3), ("raise", 1):
+        program(REGISTRY, word, code=code)
+    for method in "fork", "forkserver", "spawn":
+        program(WORKERS, method)
+    program(SIGNALS)
+
+
+def in_child(work):
+    ok(check.in_child(work), "the child")
+
+
+def again():
+    """A second publish() adds each series at once, without a look at the others."""
+    metric = shm.Counter(name("again"), "", ["id"])
+    for each in range(10):
+        metric.labels(each)
+    looks = []
+    with published("again"):
+        pass
+    store.STORE._added_before = lambda *_: looks.append(1)
+    try:
+        with published("again"):
+            ok(not looks and sum(key.startswith(metric._family.name) for key in values_of(path("again"))) == 10, "all of them")
+    finally:
+        del store.STORE._added_before
+    metric.clear()
+
+
+def blocks_of_parents():
+    """A child that leaves the block of its parent makes no segment, and one that publishes has the key that it states."""
+    counter = shm.Counter(name("forked"), "")
+    with published("block") as of_parent:
+        counter.inc(5)
+
+        def leave():
+            of_parent.__exit__(None, None, None)
+            ok(glob.glob(path("*")) == [path("block")], "only that of the parent")
+
+        def publish():
+            with published("own"):
+                ok(sorted(glob.glob(path("*"))) == [path("block"), path("own")], "its own")
+                counter.inc()
+                ok(values_of(path("own"))[counter._family.name] == 1, "its own value")
+        in_child(leave), in_child(publish)
+        ok(values_of(path("block"))[counter._family.name] == 5, "that of the parent")
+
+
+def first_updates():
+    """An exception of a signal handler in the first update of a child is repaired by the next update."""
+    metric = shm.Counter(name("first"), "")
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    def first():                                    # as if the process had been forked
+        store.STORE.lock = locks.pop()
+        metric.inc()
+    files, locks = (store.__file__, metrics.__file__, publication.__file__), [store.FirstUse(store.STORE)]
+
+    def run():
+        count = 0
+        for came in at_every_line(first, interrupt, files=files, skips=without_handlers(files)):
+            thread = threading.Thread(target=metric.inc, daemon=True)
+            thread.start(), thread.join(60)
+            ok(not thread.is_alive(), "other threads go on")
+            ok(values_of(path(f"first-{os.getpid()}"))[metric._family.name] in (1, 2), "what came after")
+            settings = store.STORE._settings
+            store.STORE.close()
+            store.STORE._settings = settings            # as in a child that has just been forked
+            count += 1
+            locks.append(store.FirstUse(store.STORE))
+        ok(count > 50, "at every line")
+    with published("first", **SMALL):
+        in_child(run)
+
+
+def forks_in_changes():
+    """A fork waits until no other thread is in the middle of a removal: otherwise the child would have half of it."""
+    metric, key = shm.Counter(name("passing"), "", ["id"]), []
+
+    def child():
+        metric.labels("other").inc()
+        ok(not any("gone" in each for each in values_of(path(f"changes-{os.getpid()}"))), "removed in the child, too")
+        store.STORE.close()
+    with published("changes", **SMALL):
+        for line in range(1, 30):
+            metric.labels("gone").inc()
+            reached, forked = threading.Event(), threading.Event()
+
+            def pause():
+                reached.set()
+                forked.wait(.02)                        # unless the fork waits for this thread
+
+            def remove():
+                sys.settrace(check.Interrupter(line, pause, (store.__file__,)))
+                metric.remove("gone")
+                sys.settrace(None)
+                reached.set()
+            thread = threading.Thread(target=remove)
+            thread.start()
+            reached.wait(60)
+            in_child(child)
+            forked.set()
+            thread.join()
+
+
 if __name__ == "__main__":
     try:
-        for test in refused, mirrored, daemons, endings, declared, model, threads, too_many, blocks, functions, infos, forks, handlers, names_taken_away:
+        for test in refused, mirrored, daemons, endings, ends, again, blocks_of_parents, first_updates, \
+                forks_in_changes, declared, model, threads, too_many, blocks, functions, infos, forks, handlers, names_taken_away:
             test(); print("ok", test.__name__, flush=True)
         ok(not (left := glob.glob(f"/dev/shm/*{CTX}*") + glob.glob(f"/dev/shm/.*{CTX}*")), f"nothing left in /dev/shm: {left}")
         print(f"{check.passed} checks passed")

@@ -1,9 +1,12 @@
 """A segment with the root of one application, which threads keep alive."""
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +15,8 @@ from .publisher import SHM, Object, Publisher, _identity, _lock, _shown
 
 MAX_KEY = 64
 MAX_DEAD = 1024                                 # segments of dead processes that one publication removes
+# Threads leave these to faulthandler, and all others to the program.
+FAULTS = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
 
 
 class Publication:
@@ -20,6 +25,7 @@ class Publication:
     def __init__(self, server_key: str, app: str, class_name: str, options: dict[str, Any]) -> None:
         self.publisher = Publisher(server_key, series=True, **options)
         self._ended = threading.Event()
+        self._at_exit: list[Callable[[], object]] = []          # take back what close_at_exit() did
         try:
             host = socket.gethostname().replace(".", "_")
             self.root: Object = self.publisher.add_root(f"{host}.{os.getpid()}.{app}", class_name)
@@ -28,18 +34,36 @@ class Publication:
             raise
 
     def repeat(self, name: str, seconds: float, call: Callable[[], object], at_once: bool = False) -> None:
-        """Calls a function repeatedly in a thread, which does not keep the process alive."""
+        """Calls a function repeatedly in a thread, which does not keep the process alive and takes no signals."""
         def run() -> None:
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - FAULTS)
             if at_once:
                 call()
             while not self._ended.wait(seconds):
                 call()
         threading.Thread(target=run, name=f"shm_publisher {name}", daemon=True).start()
 
+    @property
+    def is_own(self) -> bool:
+        """False in a forked child, where threads and segment are those of the parent."""
+        return self.publisher._pid == os.getpid()
+
+    def close_at_exit(self, close: Callable[[], object]) -> None:
+        """Calls a function at the end of the process, unless close() comes before.  A child of multiprocessing ends
+        without atexit."""
+        atexit.register(close)
+        self._at_exit.append(lambda: atexit.unregister(close))
+        util = sys.modules.get("multiprocessing.util")          # always there in such a child
+        if util is not None:
+            self._at_exit.append(util.Finalize(None, close, exitpriority=-100).cancel)
+
     def close(self) -> None:
         """Ends the threads, and closes the segment."""
-        self._ended.set()
-        self.publisher.close()
+        if self.is_own:
+            self._ended.set()
+            self.publisher.close()
+            while self._at_exit:
+                self._at_exit.pop()()
 
 
 def checked_app(app: str) -> str:

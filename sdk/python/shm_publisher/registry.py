@@ -6,7 +6,6 @@
 The exporter shows names, labels, types and help texts as the registry does.  An update of a metric costs nothing more,
 since a thread reads the registry.  A forked child needs a call of its own, with another server key.
 """
-import os
 import threading
 from contextlib import nullcontext
 
@@ -31,9 +30,9 @@ class PublishedRegistry:
 
     def update(self):
         """Publishes the values of the registry now.  If the registry raises an exception, the last values stay."""
-        if os.getpid() != self._publisher._pid:
+        if not self._publication.is_own:
             self._publisher.notify()            # says that the calls of a forked child do nothing
-            return                              # a thread of the parent may have held the lock
+            return
         with self._lock:
             if self._is_ended:
                 return
@@ -70,9 +69,10 @@ class PublishedRegistry:
 
     def close(self):
         """Ends the updates, and closes the segment."""
-        with self._lock:
-            self._is_ended = True
-            self._publication.close()
+        if self._publication.is_own:            # a thread of the parent may have held the lock
+            with self._lock:
+                self._is_ended = True
+                self._publication.close()
 
     def _publish(self, key, family, name, labels, type_, schema, value):
         variable = self._published.get(key) or self._add(family, name, labels, type_, schema)
@@ -111,6 +111,7 @@ def publish_registry(server_key, app, registry=None, *, interval=5.0, **options)
         published = PublishedRegistry(registry, publication)
         published.update()
         publication.publisher.publish()
+        publication.close_at_exit(publication.close)            # not that of the registry: a collector may never return
     except BaseException:
         publication.close()
         raise

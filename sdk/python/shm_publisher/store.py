@@ -49,6 +49,8 @@ class Store:
                 on_open: Optional[Callable[[Publication], None]] = None) -> PublishedMetrics:
         """Publishes all series, and those that follow."""
         settings = Settings(server_key, checked_app(app), checked_interval(interval), {**CAPACITIES, **options}, on_open)
+        if isinstance(self.lock, FirstUse):     # a forked child with arguments of its own
+            self.lock.begin(opens=False)
         with self.lock:
             if self._publication is not None:
                 raise ValueError(f"publish: found a second call, allowed: one until close(), since the metrics are in "
@@ -86,6 +88,7 @@ class Store:
             period = settings.options.get("heartbeat_period") or HEARTBEAT_SECONDS
             publication.repeat("heartbeat", min(HEARTBEAT_SECONDS, period), lambda: self._beat(publication))
             self._start_functions(settings)
+            publication.close_at_exit(lambda: self.close(publication))
             if settings.on_open is not None and not is_child:
                 settings.on_open(publication)
         except BaseException:
@@ -99,9 +102,12 @@ class Store:
         self._work.clear()
         for series in list(self._series.values()):
             series.leave()
+            series.is_tried = False             # which concerns this segment only
 
     def close(self, only: Optional[Publication] = None) -> None:
         """Closes the segment, or only the given one.  The series go on in the memory of the process."""
+        if only is not None and not only.is_own:
+            return                              # a forked child
         with self.lock:
             publication = self._publication
             if publication is not None and only in (None, publication):
@@ -241,9 +247,13 @@ class Store:
 
     # -- forks ---------------------------------------------------------------------------------------------
 
-    def begin_in_child(self) -> None:
+    def begin_in_child(self, opens: bool) -> None:
         """Begins anew in a forked child: all values except infos are 0, and go to a segment of its own.  Values that are
         not published stay, so that a program may become a daemon before publish()."""
+        publication = self._publication
+        if publication is not None and publication.is_own:      # an exception interrupted the first call
+            self._leave_all()
+            publication.close()
         self._publication = None
         self._work.clear()
         self._is_working = False
@@ -255,7 +265,10 @@ class Store:
             series.is_tried = False
             if function is not None:
                 series.function = function      # type: ignore[attr-defined]
-        self._try_to_open(is_child=True)
+        if opens:
+            self._try_to_open(is_child=True)
+        else:
+            self._settings = None
 
 
 class PublishedMetrics:
@@ -290,27 +303,55 @@ class FirstUse:
     updates need no check, and a child without updates makes no segment."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._lock = store, threading.RLock()
+        self._store, self._lock, self._is_beginning = store, threading.RLock(), False
 
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        try:
-            if self._store.lock is self:
-                self._store.lock = self._lock
-                self._store.begin_in_child()
-        except BaseException:
-            self._lock.release()
-            raise
+    def begin(self, opens: bool = True) -> None:
+        """Makes the store begin anew, unless it has.  The next call repeats what an exception interrupts."""
+        with self._lock:
+            if self._store.lock is self and not self._is_beginning:
+                try:
+                    self._is_beginning = True
+                    self._store.begin_in_child(opens)
+                    self._store.lock = self._lock
+                finally:
+                    self._is_beginning = False
 
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+    # Properties, so that `with` takes the lock by a single call into C: an exception of a signal handler cannot come
+    # between that and the block.
+
+    @property
+    def __enter__(self) -> Callable[[], bool]:
+        self.begin()
+        return self._lock.__enter__
+
+    @property
+    def __exit__(self) -> Callable[..., None]:
+        return self._lock.__exit__
 
 
 STORE = Store()
+_held: Any = None                               # the lock of the store, while the process forks
 
 
-def _after_fork() -> None:
-    STORE.lock = FirstUse(STORE)
+def _before_fork() -> None:
+    """Waits until no other thread is in the middle of a change, which the child could not complete."""
+    global _held
+    if not isinstance(STORE.lock, (FirstUse, nullcontext)):
+        lock = STORE.lock
+        lock.acquire()
+        _held = lock
+
+
+def _after_fork_in_parent() -> None:
+    global _held
+    if _held is not None:
+        lock, _held = _held, None
+        lock.release()
+
+
+def _after_fork_in_child() -> None:
+    global _held
+    _held, STORE.lock = None, FirstUse(STORE)
 
 
 def _at_exit() -> None:
@@ -320,5 +361,5 @@ def _at_exit() -> None:
         STORE.lock = nullcontext()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 atexit.register(_at_exit)
