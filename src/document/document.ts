@@ -20,13 +20,14 @@ export function keyPath(path: Path): string {
   return parts.join('').replace(/^\./, '');
 }
 
-/** A raw TOML value as it could appear in a file; for an array or table, only the name of its type. */
+/** A raw TOML value as it could appear in a file, or an argument; for other than scalars, only the name of its type. */
 export function shown(raw: unknown): string {
   if (raw === undefined || raw === null) return 'nothing';
   if (typeof raw === 'string') return quoted(raw);
   if (typeof raw === 'bigint' || typeof raw === 'boolean') return shortened(String(raw));
   if (typeof raw === 'number') return float(raw);
   if (Array.isArray(raw)) return raw.length === 0 ? 'an empty array' : `an array of ${raw.length}`;
+  if (typeof raw === 'symbol' || typeof raw === 'function') return `a ${typeof raw}`;
   return raw instanceof TomlDate ? `the date or time ${shortened(raw.text)}` : 'a table';
 }
 

@@ -34,9 +34,15 @@ export function optionsFrom(
 ): PublishOptions | undefined {
   if (key === '') return undefined;
   const serverKey = `${key}${workerSuffix(pid)}`;
-  // A server key may have characters that the name of an application may not have.
-  return { serverKey, app: app === '' ? key.replace(/[-.]/g, '_') : app };
+  return { serverKey, app: app === '' ? appOf(key) : app };
 }
+
+/** A name of an application for a server key, which may have other characters, and may begin with a digit. */
+const appOf = (key: string): string =>
+  key
+    .replace(/[-.]/g, '_')
+    .replace(/^(?=[^A-Za-z])/, 'app_')
+    .slice(0, 64);
 
 function workerSuffix(pid: number): string {
   if (!isMainThread) return `-${pid}.${threadId}`;

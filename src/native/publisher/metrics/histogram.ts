@@ -101,8 +101,9 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
   constructor(configuration: HistogramConfiguration<T>) {
     const rules = { buckets: list(number(), { max: LIMITS.schemaEntries }) };
     super('Histogram', 'histogram', withoutInfinity(configuration), rules);
-    // A copy, since the caller may change the array.
-    this.#bounds = [...(withoutInfinity(configuration).buckets ?? DEFAULT_BUCKETS)];
+    // A copy, since the caller may change the array, with 0 for -0.
+    const { buckets = DEFAULT_BUCKETS } = withoutInfinity(configuration);
+    this.#bounds = buckets.map((bound) => bound + 0);
     if (
       this.#bounds.some((bound, index) => index > 0 && bound <= (this.#bounds[index - 1] ?? bound))
     )
@@ -188,6 +189,8 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
 function withoutInfinity<T extends string>(
   configuration: HistogramConfiguration<T>,
 ): HistogramConfiguration<T> {
+  // Without options, the base class throws an error that names the class.
+  if (!isObject(configuration)) return configuration;
   const { buckets } = configuration;
   return Array.isArray(buckets) && buckets.at(-1) === Infinity
     ? { ...configuration, buckets: buckets.slice(0, -1) }

@@ -1,8 +1,10 @@
 // A registry of metrics, with the interface of prom-client.
-import { checkValue, shownValue } from '../../../rules/options.js';
+import { checkValue, shownValue, utf8 } from '../../../rules/options.js';
 import { rule } from '../../../rules/rule.js';
+import { LIMITS } from '../../segment/layout.js';
 import { seriesProblem } from '../../segment/series-name.js';
 import type { DefaultLabels, MetricObjectWithValues } from './metric-object.js';
+import { copyOf } from './children.js';
 import { pageOf, textOf } from './registry-text.js';
 
 export type PrometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -31,6 +33,15 @@ export interface RegistryFollower {
 
 const anyLabels = rule('table', 'an object with labels', (raw) =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? raw : undefined,
+);
+/** Label values may have any type, as in prom-client. */
+const labelValue = rule(
+  'string',
+  `a text, or a value that can be converted to one, of at most ${LIMITS.seriesBytes} bytes of UTF-8`,
+  (raw) =>
+    typeof raw === 'symbol'
+      ? undefined
+      : utf8(LIMITS.seriesBytes).read(String(raw), [], () => undefined),
 );
 
 const anyMetric = rule('table', 'a metric of this library or of prom-client', (raw) =>
@@ -120,13 +131,19 @@ export class Registry<T extends RegistryContentType = PrometheusContentType> {
     for (const metric of this.#metrics.values()) metric.reset?.();
   }
 
-  /** Sets labels of all metrics. Labels of a metric take precedence. @throws RangeError for a wrong label name */
+  /**
+   * Sets labels of all metrics. Labels of a metric take precedence. A label whose value is undefined is left out.
+   * @throws RangeError for a wrong label name, or a value that is a symbol or too long
+   */
   setDefaultLabels(labels: object): void {
     checkValue('setDefaultLabels: labels', labels, anyLabels);
+    for (const [label, value] of Object.entries(labels))
+      checkValue(`setDefaultLabels: labels: ${label}`, value, labelValue);
+    const stated = copyOf({ ...labels });
     const problem = seriesProblem({ name: 'any', labels: { ...labels } }, 'f64');
     if (problem !== undefined)
       throw new RangeError(`setDefaultLabels: labels: found an object that ${problem}`);
-    this.#defaultLabels = { ...labels };
+    this.#defaultLabels = stated;
     for (const follower of this.#followers) follower.relabelled();
   }
 

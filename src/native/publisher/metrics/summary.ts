@@ -153,6 +153,7 @@ export class Summary<T extends string = string> extends Metric<T, SummaryChild> 
   constructor(configuration: SummaryConfiguration<T>) {
     super('Summary', 'summary', configuration, RULES);
     const { percentiles = DEFAULT_PERCENTILES, maxAgeSeconds, ageBuckets } = configuration;
+    // A set has 0 for -0.
     const quantiles = [...new Set(percentiles)].sort((one, other) => one - other);
     this.#prunes = configuration.pruneAgedBuckets ?? false;
     this.#window = {

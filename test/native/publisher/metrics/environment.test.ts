@@ -22,6 +22,12 @@ describe('The environment', () => {
     expect(options('shop-1.a', '')).to.deep.equal(expected);
   });
 
+  it('names the application by the server key, also if this begins with a digit or has more than 60 characters', () => {
+    expect(options('82')).to.deep.equal({ serverKey: '82', app: 'app_82' });
+    expect(options('_a')?.app).to.equal('app__a');
+    expect(options('1'.repeat(64))?.app).to.equal(`app_${'1'.repeat(60)}`);
+  });
+
   it('publishes nothing without a server key', () => {
     expect([options(), options('')]).to.deep.equal([undefined, undefined]);
   });

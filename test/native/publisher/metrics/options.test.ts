@@ -19,6 +19,11 @@ const wrong = (options: unknown) => options as never;
 
 const REFUSED: readonly (readonly [what: string, call: () => unknown, message: string])[] = [
   ['no options', () => new Counter(wrong(undefined)), 'Counter: found nothing, allowed: an object'],
+  [
+    'no options of a histogram',
+    () => new Histogram(wrong(undefined)),
+    'Histogram: found nothing, ',
+  ],
   ['no name', () => new Counter(wrong(own)), 'Counter: name: found nothing, allowed: a string'],
   ['no help text', () => new Gauge(wrong({ name: 'g' })), 'Gauge: help: found nothing, allowed: a'],
   [
@@ -124,6 +129,20 @@ const REFUSED: readonly (readonly [what: string, call: () => unknown, message: s
       new Registry().setDefaultLabels({ 'a-b': 1 });
     },
     'setDefaultLabels: labels: found an object that has the label name "a-b", allowed: letters',
+  ],
+  [
+    'a default label with a symbol as its value',
+    () => {
+      new Registry().setDefaultLabels({ a: Symbol('s') });
+    },
+    'setDefaultLabels: labels: a: found a symbol, allowed: a text, or a value that can be converted',
+  ],
+  [
+    'a default label with a long value',
+    () => {
+      new Registry().setDefaultLabels({ a: 'x'.repeat(70_000) });
+    },
+    'allowed: a text, or a value that can be converted to one, of at most 4096 bytes',
   ],
   [
     'default labels that are no object',
