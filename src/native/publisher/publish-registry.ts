@@ -34,9 +34,6 @@ export async function publishRegistry(
   return copy;
 }
 
-/** Intervals after which a line says that a call has not ended. */
-const LATE_INTERVALS = 3;
-
 /** A segment with copies of the metrics of a registry. */
 export class RegistryCopy implements PublishedRegistry {
   readonly #session: Session;
@@ -44,8 +41,6 @@ export class RegistryCopy implements PublishedRegistry {
   readonly #register: MetricsRegistry;
   #last = Promise.resolve();
   #open = 0;
-  /** Intervals that passed while a call had not ended. */
-  #late = 0;
 
   /**
    * @param of the function or class that publishes, for messages
@@ -63,11 +58,6 @@ export class RegistryCopy implements PublishedRegistry {
     await this.update();
     this.#session.start(() => {
       if (this.#open === 0) void this.update();
-      else if (++this.#late === LATE_INTERVALS)
-        this.#session.warnOnce(
-          'late',
-          'the metrics of the registry are not updated: getMetricsAsJSON has not ended',
-        );
     });
   }
 
@@ -77,7 +67,6 @@ export class RegistryCopy implements PublishedRegistry {
       .then(() => this.#collect())
       .finally(() => {
         this.#open--;
-        this.#late = 0;
       }));
   };
 
@@ -88,7 +77,8 @@ export class RegistryCopy implements PublishedRegistry {
   async #collect(): Promise<void> {
     const { publisher } = this.#session;
     try {
-      this.#mirror.take(await this.#register.getMetricsAsJSON());
+      const metrics = this.#register.getMetricsAsJSON();
+      this.#mirror.take(await this.#session.within('getMetricsAsJSON', metrics));
       publisher.setDropped(0, this.#mirror.dropped);
       publisher.notify();
     } catch (error) {

@@ -167,22 +167,26 @@ describe('A published registry of prom-client', () => {
     expect(shown(served).samples).to.deep.equal(['["full",[["n","last"]],1]']);
   });
 
-  it('is named on one line if its values do not come', async () => {
+  it('is shown again after calls that did not end, and one line says so', async () => {
     const warnings: string[] = [];
     let calls = 0;
+    const registry = new Registry();
+    new Gauge({ name: 'g', help: 'H.', registers: [registry] }).set(7);
     const never = new Promise<[]>(() => undefined);
     const made = await publishRegistry(
-      { getMetricsAsJSON: () => (calls++ === 0 ? [] : never) },
+      { getMetricsAsJSON: () => (calls++ < 3 ? never : registry.getMetricsAsJSON()) },
       {
         ...{ contextId: publishers.contextId, serverKey: '82', app: 'demo', intervalMs: 10 },
         warn: (sentence) => void warnings.push(sentence),
       },
     );
     published.push(made);
-    await waitFor('a warning', () => (warnings.length > 0 ? true : undefined));
+    await waitFor('another call', () => (calls > 3 ? true : undefined));
+    await made.update();
     expect(warnings).to.deep.equal([
-      'the metrics of the registry are not updated: getMetricsAsJSON has not ended',
+      'the metrics of the registry cannot be collected: Error: getMetricsAsJSON has not ended after 30 ms',
     ]);
+    expect(shown(serve()).samples).to.deep.equal(['["g",[],7]']);
   });
 
   it('refuses wrong options and names them', async () => {

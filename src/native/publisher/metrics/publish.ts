@@ -48,12 +48,7 @@ interface OpenCall {
   readonly ended: Promise<void>;
   /** The call after it: at most one waits, since it has all values that later ones would have. */
   next: Promise<void> | undefined;
-  /** Intervals that passed meanwhile. */
-  intervals: number;
 }
-
-/** Intervals after which a line names a metric whose call has not ended. */
-const LATE_INTERVALS = 3;
 
 class RegistryPublication implements Publication, Home, RegistryFollower {
   readonly #register: Registry<RegistryContentType>;
@@ -82,12 +77,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
         void this.#collect(metric);
       } else this.#copied.set(metric, undefined);
     const isIdle = (metric: RegisteredMetric): boolean => !this.#open.has(metric);
-    this.#session.start(() => {
-      for (const [{ name }, call] of this.#open)
-        if (++call.intervals === LATE_INTERVALS)
-          this.#warn(name, 'late', `is not updated: its function collect or get has not ended`);
-      void this.#update(isIdle);
-    });
+    this.#session.start(() => void this.#update(isIdle));
     void this.#update(isIdle);
   }
 
@@ -185,7 +175,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
       try {
         const collected = metric.collect?.();
         // Without this condition, metrics would be published only after the segment.
-        if (collected !== undefined) await collected;
+        if (collected !== undefined) await this.#session.within('collect', collected);
       } finally {
         this.#settle(metric);
       }
@@ -202,7 +192,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
 
   #copy(metric: RegisteredMetric): Promise<void> {
     return this.#inTurn(metric, async () => {
-      const object = await metric.get();
+      const object = await this.#session.within('get', metric.get());
       checkValue('get', object, anyOptions);
       if (this.#copied.has(metric)) this.#copied.set(metric, object);
     });
@@ -219,7 +209,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
       .finally(() => {
         this.#open.delete(metric);
       });
-    this.#open.set(metric, { ended, next: undefined, intervals: 0 });
+    this.#open.set(metric, { ended, next: undefined });
     return ended;
   }
 

@@ -1,6 +1,6 @@
 // An open segment for the metrics of a program: the publisher, its root and its timers.
 import { hostname } from 'node:os';
-import { clearInterval, setInterval } from 'node:timers';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import { application } from '../../../rules/formats.js';
 import { checkOptions } from '../../../rules/options.js';
 import type { OptionRules } from '../../../rules/options.js';
@@ -26,6 +26,14 @@ const RULES: OptionRules = {
 };
 /** The maximum number of warnings about different subjects. */
 const MAX_WARNINGS = 64;
+/** Intervals after which a call of the program's functions counts as failed. */
+const MAX_CALL_INTERVALS = 3;
+
+/** The open sessions, which the exit of the process closes. One listener, since Node.js warns of more than ten. */
+const OPEN = new Set<Session>();
+const closeAll = (): void => {
+  for (const session of OPEN) session.close();
+};
 
 /**
  * Checks the options of the function `of`, which has `more` of them than a session.
@@ -44,9 +52,6 @@ export class Session {
   readonly #warned = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #beforeClose: () => void;
-  readonly #close = (): void => {
-    this.close();
-  };
 
   /**
    * @param of the function that opens the session, for messages
@@ -63,7 +68,8 @@ export class Session {
     this.#beforeClose = beforeClose;
     const host = hostname().replaceAll('.', '_');
     this.root = this.publisher.addRoot(`${host}.${own.pid ?? process.pid}.${app}`, 'Metrics');
-    process.once('exit', this.#close);
+    if (OPEN.size === 0) process.on('exit', closeAll);
+    OPEN.add(this);
   }
 
   /**
@@ -87,8 +93,29 @@ export class Session {
     }
   }
 
+  /**
+   * The result of a call of the function `of`, which the program provides. It may never settle.
+   * @throws Error if the result has not come after three intervals
+   */
+  async within<T>(of: string, result: T | PromiseLike<T>): Promise<T> {
+    const limitMs = Math.min(MAX_CALL_INTERVALS * this.#intervalMs, MAX_INTERVAL_MS);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const fail = (): void => {
+        reject(new Error(`${of} has not ended after ${limitMs} ms`));
+      };
+      timer = setTimeout(fail, limitMs).unref();
+    });
+    try {
+      return await Promise.race([result, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Writes a warning, once for each subject. */
   warnOnce(subject: string, sentence: string): void {
+    if (!OPEN.has(this)) return;
     if (this.#warned.has(subject) || this.#warned.size >= MAX_WARNINGS) return;
     this.#warned.add(subject);
     this.#warn(sentence);
@@ -96,7 +123,7 @@ export class Session {
 
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
-    process.removeListener('exit', this.#close);
+    if (OPEN.delete(this) && OPEN.size === 0) process.removeListener('exit', closeAll);
     this.#beforeClose();
     this.publisher.close();
   }
