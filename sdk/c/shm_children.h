@@ -42,7 +42,7 @@ struct shm_metric {
   const char *name;
   uint32_t max_children, count;
   bool is_info;                       /* the value of a child is 1, and max_children does not count */
-  bool told;                          /* stderr has the line about children that are not published */
+  bool reported;                      /* stderr has the line about children that are not published */
   shm_line dropped[SHM_DROP_REASONS]; /* texts for shm_last_error(); `length` is 0 before the first such child */
   shm_children *children;
 };
@@ -60,11 +60,11 @@ struct shm_metrics {
   bool has_thread;
   pthread_t thread;
   uint32_t is_closing; /* the futex word on which the thread waits */
-  uint32_t told_child, told_nested; /* stderr has the line of shm_tell_unpublished() */
+  uint32_t reported_child, reported_nested; /* stderr has the line of shm_report_unpublished() */
 };
 
 /* The place of a removed child, so that searches continue behind it. */
-#define SHM_GONE ((shm_child *)1)
+#define SHM_REMOVED_CHILD ((shm_child *)1)
 
 static inline shm_child **shm_places(const shm_children *children) {
   return (shm_child **)(uintptr_t)(children + 1);
@@ -157,7 +157,8 @@ static inline shm_child *shm_find_child(const shm_metric *metric, const shm_text
   for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
     shm_child *child = shm_child_at(children, i);
     if (child == NULL) return NULL;
-    if (child == SHM_GONE || child->hash != hash || !shm_has_values(child, texts, metric->options.label_count)) continue;
+    if (child == SHM_REMOVED_CHILD || child->hash != hash) continue;
+    if (!shm_has_values(child, texts, metric->options.label_count)) continue;
     *place = i;
     return child;
   }
@@ -175,7 +176,7 @@ static inline bool shm_grow_children(shm_metric *metric) {
   grown->used = metric->count;
   for (uint32_t i = 0; old != NULL && i < old->places; i++) {
     shm_child *child = shm_child_at(old, i);
-    if (child == NULL || child == SHM_GONE) continue;
+    if (child == NULL || child == SHM_REMOVED_CHILD) continue;
     uint32_t to = child->hash & (places - 1);
     while (shm_places(grown)[to] != NULL) to = (to + 1) & (places - 1);
     shm_places(grown)[to] = child;
@@ -188,7 +189,8 @@ static inline bool shm_grow_children(shm_metric *metric) {
 static inline void shm_insert_child(shm_metric *metric, shm_child *child) {
   shm_children *children = metric->children;
   uint32_t mask = children->places - 1, place = child->hash & mask;
-  while (shm_child_at(children, place) != NULL && shm_child_at(children, place) != SHM_GONE) place = (place + 1) & mask;
+  while (shm_child_at(children, place) != NULL && shm_child_at(children, place) != SHM_REMOVED_CHILD)
+    place = (place + 1) & mask;
   if (shm_child_at(children, place) == NULL) children->used++;
   __atomic_store_n(&metric->count, metric->count + 1, __ATOMIC_RELAXED);
   __atomic_store_n(&shm_places(children)[place], child, __ATOMIC_RELEASE);
@@ -200,19 +202,19 @@ static inline int shm_drop_child(shm_metric *metric, const char *function, int r
   shm_line why = {"", 0}, line = {"", 0}, *kept = &metric->dropped[reason];
   bool has_labels = metric->options.label_count > 0;
   if (reason == SHM_DROPPED_BY_LIMIT)
-    shm_say(&why, "metric %q: found more than %u label sets, allowed: max_children of its options, %u", metric->name,
+    shm_print(&why, "metric %q: found more than %u label sets, allowed: max_children of its options, %u", metric->name,
             (uint64_t)metric->max_children, (uint64_t)metric->max_children);
   else
-    shm_say(&why, "metric %q: no room for %s in the segment or in " SHM_FOLDER, metric->name,
+    shm_print(&why, "metric %q: no room for %s in the segment or in " SHM_FOLDER, metric->name,
             has_labels ? "a label set" : "it");
   if (kept->length == 0) {
     memcpy(kept->text, why.text, sizeof why.text);
     __atomic_store_n(&kept->length, why.length, __ATOMIC_RELEASE); /* threads without the lock may use it now */
   }
-  if (!metric->told) {
-    metric->told = true;
-    shm_say(&line, "shm_metrics: %s; %s not published\n", why.text, has_labels ? "further label sets are" : "it is");
-    shm_tell(&line);
+  if (!metric->reported) {
+    metric->reported = true;
+    shm_print(&line, "shm_metrics: %s; %s not published\n", why.text, has_labels ? "further label sets are" : "it is");
+    shm_write_stderr(&line);
   }
   return shm_fail_as(reason == SHM_DROPPED_BY_LIMIT ? -EDQUOT : -ENOSPC, function, kept);
 }
@@ -224,19 +226,19 @@ static inline bool shm_is_at_limit(const shm_metric *metric) {
 }
 
 /* Reports once on stderr that a forked child, or a signal handler, cannot publish. Signal handlers may call it. */
-static inline void shm_tell_unpublished(shm_metrics *metrics, int code) {
-  uint32_t *told = code == -ECHILD ? &metrics->told_child : &metrics->told_nested;
-  if (__atomic_exchange_n(told, 1, __ATOMIC_RELAXED) != 0) return;
+static inline void shm_report_unpublished(shm_metrics *metrics, int code) {
+  uint32_t *reported = code == -ECHILD ? &metrics->reported_child : &metrics->reported_nested;
+  if (__atomic_exchange_n(reported, 1, __ATOMIC_RELAXED) != 0) return;
   int error = errno;
   shm_line line = {"", 0};
   if (code == -ECHILD)
-    shm_say(&line, "shm_metrics: process %u was forked from the one that opened the metrics: its updates are not "
+    shm_print(&line, "shm_metrics: process %u was forked from the one that opened the metrics: its updates are not "
                    "published; open metrics in each process\n",
             (uint64_t)getpid());
   else
     shm_write(&line, "shm_metrics: a signal handler that interrupted an addition or removal used new label values: its "
                      "updates are not published; look children up before\n");
-  shm_tell(&line);
+  shm_write_stderr(&line);
   errno = error;
 }
 
@@ -319,7 +321,7 @@ static inline void shm_remove_child(shm_metric *metric, uint32_t place) {
   shm_publisher *p = metric->metrics->publisher;
   shm_child *child = shm_child_at(metric->children, place);
   shm_node *node = child->variable.node;
-  __atomic_store_n(&shm_places(metric->children)[place], SHM_GONE, __ATOMIC_RELEASE);
+  __atomic_store_n(&shm_places(metric->children)[place], SHM_REMOVED_CHILD, __ATOMIC_RELEASE);
   __atomic_store_n(&metric->count, metric->count - 1, __ATOMIC_RELAXED);
   shm_unpublish(p, node);
   shm_end_node(p, node);
@@ -327,7 +329,7 @@ static inline void shm_remove_child(shm_metric *metric, uint32_t place) {
 }
 
 static inline void shm_leave_metric(shm_metrics *metrics) {
-  if (metrics->retired.count >= SHM_RESTING) shm_free_retired(metrics->publisher, &metrics->retired);
+  if (metrics->retired.count >= SHM_FREE_SLOTS_KEPT) shm_free_retired(metrics->publisher, &metrics->retired);
   shm_release(metrics->publisher);
 }
 
@@ -347,7 +349,7 @@ static inline int shm_look_up(shm_metric *metric, const char *function, const sh
   if (shm_is_at_limit(metric)) return shm_fail_as(-EDQUOT, function, &metric->dropped[SHM_DROPPED_BY_LIMIT]);
   code = shm_acquire(metric->metrics->publisher);
   if (code != 0) {
-    shm_tell_unpublished(metric->metrics, code);
+    shm_report_unpublished(metric->metrics, code);
     return shm_fail_with(code, function, "label values");
   }
   child = shm_find_child(metric, texts, hash, &place); /* another thread may have added it */

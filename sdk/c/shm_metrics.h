@@ -203,7 +203,7 @@ static inline bool shm_copy_options(shm_metric *metric, const shm_metric_options
 static inline void shm_free_metric(shm_metric *metric) {
   shm_children *children = metric->children;
   for (uint32_t i = 0; children != NULL && i < children->places; i++)
-    if (shm_child_at(children, i) != SHM_GONE) free(shm_child_at(children, i));
+    if (shm_child_at(children, i) != SHM_REMOVED_CHILD) free(shm_child_at(children, i));
   free(children);
   free(metric->texts);
   free(metric);
@@ -294,7 +294,7 @@ __attribute__((noinline, unused)) static int shm_no_update(const shm_update *upd
   if (update->updater == NULL) return shm_fail_with(-ENOMEM, function, "thread");
   shm_publisher *p = metric->metrics->publisher;
   if (shm_is_in_child(p)) {
-    shm_tell_unpublished(metric->metrics, -ECHILD);
+    shm_report_unpublished(metric->metrics, -ECHILD);
     return shm_fail_with(-ECHILD, function, "metric");
   }
   if (variable->kind == -EDEADLK) return shm_fail_with(-EDEADLK, function, "label values");
@@ -681,7 +681,7 @@ static inline shm_summary shm_summary_labels_of(shm_summary summary, const char 
 static inline void shm_remove_children(shm_metric *metric, const shm_child *kept) {
   for (uint32_t i = 0; metric->children != NULL && i < metric->children->places; i++) {
     const shm_child *child = shm_child_at(metric->children, i);
-    if (child != NULL && child != SHM_GONE && child != kept) shm_remove_child(metric, i);
+    if (child != NULL && child != SHM_REMOVED_CHILD && child != kept) shm_remove_child(metric, i);
   }
 }
 

@@ -337,11 +337,11 @@ typedef struct shm_string_entry {
 } shm_string_entry;
 
 /* The written part of one directory. A hash table of its strings lets equal strings share their bytes. */
-typedef struct shm_side {
+typedef struct shm_directory {
   uint32_t epoch, records, string_bytes;
   shm_string_entry *table;
   uint32_t table_size, table_used;
-} shm_side;
+} shm_directory;
 
 /* Two size classes for each power of two up to the longest frame. */
 enum { SHM_SIZE_CLASSES = 32 };
@@ -362,24 +362,24 @@ struct shm_publisher {
   bool has_series;
   /* Of metrics: make other threads wait with updates, or let them go on, while the segment moves to a new file. */
   void (*hold_updates)(void), (*resume_updates)(void);
-  bool told_busy, told_failure; /* stderr has the report; false again once the segment has its name */
+  bool reported_busy, reported_failure; /* stderr has the report; false again once the segment has its name */
   uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0: no checks */
   uint8_t *map;
   uint64_t file_size;
   shm_region regions[SHM_REGIONS];
   uint32_t record_capacity, string_capacity, slot_capacity, frame_units;
 
-  shm_side active;
+  shm_directory active;
   shm_node *oldest, *newest;
   uint32_t live;
   uint64_t last_id;
   bool is_full;      /* a change of directories freed too little; false after the next removal */
-  bool is_poor;      /* an allocation failed during the current addition */
+  bool allocation_failed;      /* an allocation failed during the current addition */
   uint64_t retry_at; /* time of the next attempt after a failed allocation, CLOCK_MONOTONIC; 0: none failed */
-  bool is_behind;    /* a removal is not published yet, for lack of memory */
+  bool removal_pending;    /* a removal is not published yet, for lack of memory */
 
   uint32_t *next_free; /* the queue of free slots: for each slot in it, the next one */
-  uint32_t first_free, last_free, resting, fresh;
+  uint32_t first_free, last_free, free_slots, slots_top;
 
   shm_frame *free_frames[SHM_SIZE_CLASSES];
   uint32_t frames_top;
@@ -470,7 +470,7 @@ static inline void shm_write_format(shm_line *line, const char *format, va_list 
   }
 }
 
-static inline void shm_say(shm_line *line, const char *format, ...) {
+static inline void shm_print(shm_line *line, const char *format, ...) {
   va_list values;
   va_start(values, format);
   shm_write_format(line, format, values);
@@ -645,7 +645,7 @@ static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
   while (code == EINTR)
     code = posix_fallocate(p->fd, (off_t)(region->at + region->real), (off_t)(wanted - region->real));
   if (code != 0) {
-    p->is_poor = true;
+    p->allocation_failed = true;
     return false;
   }
   region->real = wanted;
@@ -723,10 +723,10 @@ static inline void shm_release(shm_publisher *p) {
 
 /* While at most this many freed slots wait for reuse, an addition takes a fresh slot, so that readers have
  * time to notice a removal. If more of them wait, it reuses the oldest, so that values stay close together. */
-enum { SHM_RESTING = 64 };
+enum { SHM_FREE_SLOTS_KEPT = 64 };
 
-static inline bool shm_has_fresh_slot(shm_publisher *p) {
-  uint64_t count = (uint64_t)p->fresh + 1;
+static inline bool shm_has_unused_slot(shm_publisher *p) {
+  uint64_t count = (uint64_t)p->slots_top + 1;
   return count <= p->slot_capacity && shm_reserve(p, SHM_WORDS, count * 4) &&
          shm_reserve(p, SHM_SLOTS, count * 8);
 }
@@ -734,12 +734,12 @@ static inline bool shm_has_fresh_slot(shm_publisher *p) {
 /* Takes a fresh slot, or the slot that has been free longest. */
 static inline bool shm_take_slot(shm_publisher *p, uint32_t *slot, shm_ref *ref) {
   uint32_t incarnation = 1;
-  if (p->resting <= SHM_RESTING && shm_has_fresh_slot(p)) {
-    *slot = p->fresh++;
-  } else if (p->resting > 0) {
+  if (p->free_slots <= SHM_FREE_SLOTS_KEPT && shm_has_unused_slot(p)) {
+    *slot = p->slots_top++;
+  } else if (p->free_slots > 0) {
     *slot = p->first_free;
     p->first_free = p->next_free[*slot];
-    p->resting--;
+    p->free_slots--;
     incarnation = __atomic_load_n(shm_slot_word(p, *slot), __ATOMIC_RELAXED) >> 1;
   } else {
     return false;
@@ -760,7 +760,7 @@ static inline void shm_end_slot(shm_publisher *p, uint32_t slot) {
 
 /* Lets additions take a slot whose word has changed. */
 static inline void shm_give_slot(shm_publisher *p, uint32_t slot) {
-  if (p->resting++ == 0) p->first_free = slot;
+  if (p->free_slots++ == 0) p->first_free = slot;
   else p->next_free[p->last_free] = slot;
   p->last_free = slot;
 }
@@ -826,8 +826,8 @@ static inline shm_frame *shm_take_frame(shm_publisher *p, uint32_t units) {
 
 /* ---------------------------------------------------------------- internals: strings */
 
-static inline uint8_t *shm_strings_of(const shm_publisher *p, const shm_side *side) {
-  return p->map + p->regions[side->epoch % 2 == 0 ? SHM_STRINGS_A : SHM_STRINGS_B].at;
+static inline uint8_t *shm_strings_of(const shm_publisher *p, const shm_directory *directory) {
+  return p->map + p->regions[directory->epoch % 2 == 0 ? SHM_STRINGS_A : SHM_STRINGS_B].at;
 }
 
 static inline shm_text shm_string_at(const uint8_t *strings, uint32_t at) {
@@ -848,11 +848,11 @@ static inline uint32_t shm_hash(shm_text text) {
 }
 
 /* Returns the table entry of a text, or the empty entry where it belongs. */
-static inline shm_string_entry *shm_find_string(const uint8_t *strings, const shm_side *side,
+static inline shm_string_entry *shm_find_string(const uint8_t *strings, const shm_directory *directory,
                                                 shm_text text, uint32_t hash) {
-  uint32_t mask = side->table_size - 1;
+  uint32_t mask = directory->table_size - 1;
   for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
-    shm_string_entry *entry = &side->table[i];
+    shm_string_entry *entry = &directory->table[i];
     if (entry->at == 0) return entry;
     if (entry->hash != hash) continue;
     shm_text known = shm_string_at(strings, entry->at);
@@ -862,51 +862,51 @@ static inline shm_string_entry *shm_find_string(const uint8_t *strings, const sh
 }
 
 /* Keeps the table at most half full, so that each search meets an empty entry. */
-static inline bool shm_grow_table(shm_side *side) {
-  if ((side->table_used + 1) * 2 <= side->table_size) return true;
-  uint32_t size = side->table_size == 0 ? 64 : side->table_size * 2;
+static inline bool shm_grow_table(shm_directory *directory) {
+  if ((directory->table_used + 1) * 2 <= directory->table_size) return true;
+  uint32_t size = directory->table_size == 0 ? 64 : directory->table_size * 2;
   shm_string_entry *table = (shm_string_entry *)calloc(size, sizeof *table);
   if (table == NULL) return false;
-  for (uint32_t i = 0; i < side->table_size; i++) {
-    if (side->table[i].at == 0) continue;
-    uint32_t place = side->table[i].hash & (size - 1);
+  for (uint32_t i = 0; i < directory->table_size; i++) {
+    if (directory->table[i].at == 0) continue;
+    uint32_t place = directory->table[i].hash & (size - 1);
     while (table[place].at != 0) place = (place + 1) & (size - 1);
-    table[place] = side->table[i];
+    table[place] = directory->table[i];
   }
-  free(side->table);
-  side->table = table;
-  side->table_size = size;
+  free(directory->table);
+  directory->table = table;
+  directory->table_size = size;
   return true;
 }
 
-static inline bool shm_append_string(shm_publisher *p, shm_side *side, shm_text text) {
-  uint64_t end = (uint64_t)side->string_bytes + 2 + text.length;
-  int region = side->epoch % 2 == 0 ? SHM_STRINGS_A : SHM_STRINGS_B;
+static inline bool shm_append_string(shm_publisher *p, shm_directory *directory, shm_text text) {
+  uint64_t end = (uint64_t)directory->string_bytes + 2 + text.length;
+  int region = directory->epoch % 2 == 0 ? SHM_STRINGS_A : SHM_STRINGS_B;
   if (end > p->string_capacity || !shm_reserve(p, region, end)) return false;
-  uint8_t *at = shm_strings_of(p, side) + side->string_bytes;
+  uint8_t *at = shm_strings_of(p, directory) + directory->string_bytes;
   uint16_t length = (uint16_t)text.length;
   memcpy(at, &length, sizeof length);
   memcpy(at + 2, text.bytes, text.length);
-  side->string_bytes = (uint32_t)end;
+  directory->string_bytes = (uint32_t)end;
   return true;
 }
 
-/* Finds a text in the strings of a side, or appends it, and sets `ref` to its offset. */
-static inline bool shm_store_string(shm_publisher *p, shm_side *side, shm_text text, uint32_t *ref) {
+/* Finds a text in the strings of a directory, or appends it, and sets `ref` to its offset. */
+static inline bool shm_store_string(shm_publisher *p, shm_directory *directory, shm_text text, uint32_t *ref) {
   *ref = 0;
   if (text.length == 0) return true;
-  if (!shm_grow_table(side)) {
-    p->is_poor = true;
+  if (!shm_grow_table(directory)) {
+    p->allocation_failed = true;
     return false;
   }
   uint32_t hash = shm_hash(text);
-  shm_string_entry *entry = shm_find_string(shm_strings_of(p, side), side, text, hash);
+  shm_string_entry *entry = shm_find_string(shm_strings_of(p, directory), directory, text, hash);
   if (entry->at == 0) {
-    uint32_t at = side->string_bytes;
-    if (!shm_append_string(p, side, text)) return false;
+    uint32_t at = directory->string_bytes;
+    if (!shm_append_string(p, directory, text)) return false;
     entry->hash = hash;
     entry->at = at;
-    side->table_used++;
+    directory->table_used++;
   }
   *ref = entry->at;
   return true;
@@ -914,15 +914,15 @@ static inline bool shm_store_string(shm_publisher *p, shm_side *side, shm_text t
 
 /* ---------------------------------------------------------------- internals: directory */
 
-static inline uint8_t *shm_record_at(const shm_publisher *p, const shm_side *side, uint32_t index) {
-  int region = side->epoch % 2 == 0 ? SHM_DIRECTORY_A : SHM_DIRECTORY_B;
+static inline uint8_t *shm_record_at(const shm_publisher *p, const shm_directory *directory, uint32_t index) {
+  int region = directory->epoch % 2 == 0 ? SHM_DIRECTORY_A : SHM_DIRECTORY_B;
   return p->map + p->regions[region].at + (uint64_t)index * SHM_RECORD_SIZE;
 }
 
-static inline bool shm_has_record_room(shm_publisher *p, const shm_side *side) {
-  int region = side->epoch % 2 == 0 ? SHM_DIRECTORY_A : SHM_DIRECTORY_B;
-  return side->records < p->record_capacity &&
-         shm_reserve(p, region, ((uint64_t)side->records + 1) * SHM_RECORD_SIZE);
+static inline bool shm_has_record_room(shm_publisher *p, const shm_directory *directory) {
+  int region = directory->epoch % 2 == 0 ? SHM_DIRECTORY_A : SHM_DIRECTORY_B;
+  return directory->records < p->record_capacity &&
+         shm_reserve(p, region, ((uint64_t)directory->records + 1) * SHM_RECORD_SIZE);
 }
 
 /* Returns how many of a record's five references are strings. A variable's fifth reference is its frame. */
@@ -931,20 +931,20 @@ static inline uint32_t shm_text_count(const shm_record *record) {
 }
 
 /* Appends a record with its texts (none for a tombstone). Readers see it after shm_publish(). */
-static inline bool shm_append(shm_publisher *p, shm_side *side, shm_record record,
+static inline bool shm_append(shm_publisher *p, shm_directory *directory, shm_record record,
                               const shm_text *texts) {
-  if (!shm_has_record_room(p, side)) return false;
+  if (!shm_has_record_room(p, directory)) return false;
   for (uint32_t i = 0; texts != NULL && i < shm_text_count(&record); i++)
-    if (!shm_store_string(p, side, texts[i], &record.text[i])) return false;
-  record.index = side->records;
+    if (!shm_store_string(p, directory, texts[i], &record.text[i])) return false;
+  record.index = directory->records;
   record.crc = shm_crc32(&record.index, SHM_RECORD_SIZE - sizeof record.crc);
-  memcpy(shm_record_at(p, side, side->records++), &record, sizeof record);
+  memcpy(shm_record_at(p, directory, directory->records++), &record, sizeof record);
   return true;
 }
 
-static inline void shm_publish_string_bytes(const shm_publisher *p, const shm_side *side) {
-  int at = side->epoch % 2 == 0 ? SHM_AT_STRING_BYTES_A : SHM_AT_STRING_BYTES_B;
-  shm_put(shm_header_word(p, at), side->string_bytes);
+static inline void shm_publish_string_bytes(const shm_publisher *p, const shm_directory *directory) {
+  int at = directory->epoch % 2 == 0 ? SHM_AT_STRING_BYTES_A : SHM_AT_STRING_BYTES_B;
+  shm_put(shm_header_word(p, at), directory->string_bytes);
 }
 
 static inline void shm_publish(const shm_publisher *p) {
@@ -954,7 +954,7 @@ static inline void shm_publish(const shm_publisher *p) {
 }
 
 /* Copies the record of a live node to another directory, with its strings. */
-static inline bool shm_copy_record(shm_publisher *p, shm_side *to, const shm_node *node) {
+static inline bool shm_copy_record(shm_publisher *p, shm_directory *to, const shm_node *node) {
   const uint8_t *strings = shm_strings_of(p, &p->active);
   shm_record record;
   memcpy(&record, shm_record_at(p, &p->active, node->index), sizeof record);
@@ -964,7 +964,7 @@ static inline bool shm_copy_record(shm_publisher *p, shm_side *to, const shm_nod
   return shm_append(p, to, record, texts);
 }
 
-static inline bool shm_copy_live(shm_publisher *p, shm_side *to) {
+static inline bool shm_copy_live(shm_publisher *p, shm_directory *to) {
   for (const shm_node *node = p->oldest; node != NULL; node = node->newer)
     if (!shm_copy_record(p, to, node)) return false;
   return true;
@@ -974,7 +974,7 @@ static inline bool shm_copy_live(shm_publisher *p, shm_side *to) {
  * directory lacks room. Also returns false if more than `quarters` quarters of its strings are used: it
  * would soon be full again. */
 static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
-  shm_side next = {p->active.epoch + 1, 0, 2, NULL, 0, 0};
+  shm_directory next = {p->active.epoch + 1, 0, 2, NULL, 0, 0};
   /* The last change made the other directory inactive. Readers must see that before the directory is
    * overwritten. A release store does not hold back later stores, so this needs a fence (no instruction on
    * x86-64). */
@@ -989,7 +989,7 @@ static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
   for (shm_node *node = p->oldest; node != NULL; node = node->newer) node->index = index++;
   free(p->active.table);
   p->active = next;
-  p->is_behind = false;
+  p->removal_pending = false;
   shm_publish(p);
   return true;
 }
@@ -1001,12 +1001,12 @@ static inline bool shm_add_record(shm_publisher *p, shm_record record, const shm
   if (p->is_full || ((uint64_t)p->live + 1) * 4 > (uint64_t)p->record_capacity * 3) return false;
   if (p->retry_at != 0 && shm_clock_ns(CLOCK_MONOTONIC) < p->retry_at) return false;
   p->retry_at = 0;
-  p->is_poor = false;
-  if (p->is_behind && !shm_change_directory(p, 4)) return false;
+  p->allocation_failed = false;
+  if (p->removal_pending && !shm_change_directory(p, 4)) return false;
   if (!shm_append(p, &p->active, record, texts) &&
       !(shm_change_directory(p, 3) && shm_append(p, &p->active, record, texts))) {
     /* Memory may be free later. Each attempt copies all records, so attempts are at least a second apart. */
-    if (p->is_poor) p->retry_at = shm_clock_ns(CLOCK_MONOTONIC) + SHM_RETRY_NS;
+    if (p->allocation_failed) p->retry_at = shm_clock_ns(CLOCK_MONOTONIC) + SHM_RETRY_NS;
     else p->is_full = true;
     return false;
   }
@@ -1023,13 +1023,13 @@ static inline void shm_add_tombstone(shm_publisher *p, uint64_t id) {
   record.owner = id;
   p->is_full = false;
   p->retry_at = 0;
-  if (!p->is_behind && shm_append(p, &p->active, record, NULL)) {
+  if (!p->removal_pending && shm_append(p, &p->active, record, NULL)) {
     shm_publish(p);
     return;
   }
   /* A change of directories omits the removed nodes, so it needs no tombstone. It fails only if /dev/shm
    * is full; the next addition or removal then tries again. */
-  if (!shm_change_directory(p, 4)) p->is_behind = true;
+  if (!shm_change_directory(p, 4)) p->removal_pending = true;
 }
 
 /* ---------------------------------------------------------------- internals: the tree */
@@ -1170,7 +1170,7 @@ static inline int shm_check_key(const char *argument, const char *key) {
   shm_line found = {"", 0};
   if (key == NULL) shm_write(&found, "NULL");
   else if (length <= SHM_KEY_BYTES) shm_write_name(&found, key);
-  else shm_say(&found, "%u bytes", (uint64_t)length);
+  else shm_print(&found, "%u bytes", (uint64_t)length);
   return shm_fail(-EINVAL,
                   "shm_publisher_open: %s: found %s, allowed: a string of 1 to 64 letters, digits, \"_\", "
                   "\"-\" and \".\", not starting with \".\"",
@@ -1431,7 +1431,7 @@ static inline int shm_take_name(shm_publisher *p) {
     if (code == 0) shm_unlink_temporary(p);
     if (code == -EEXIST) code = shm_replace(p);
   }
-  if (code == 0) p->told_busy = p->told_failure = false;
+  if (code == 0) p->reported_busy = p->reported_failure = false;
   __atomic_store_n(&p->is_named, code == 0, __ATOMIC_RELAXED);
   return code == -EAGAIN ? -EBUSY : code;
 }
@@ -1465,18 +1465,18 @@ static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *
   int fd = open(p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   bool is_there = lstat(p->path, &facts) == 0;
   if (code == -EBUSY) {
-    shm_say(line, "another publisher holds %s", p->path);
+    shm_print(line, "another publisher holds %s", p->path);
     if (fd >= 0 && pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
         memcmp(head, "SHMEXP\r\n", 8) == 0 && head[SHM_AT_PID / 8] != 0)
-      shm_say(line, " (process %u)", head[SHM_AT_PID / 8]);
+      shm_print(line, " (process %u)", head[SHM_AT_PID / 8]);
   } else if ((code == -EACCES || code == -EPERM) && is_there && facts.st_uid != geteuid()) {
-    shm_say(line, "%s belongs to %s", p->path, facts.st_uid == 0 ? "root" : "user ");
+    shm_print(line, "%s belongs to %s", p->path, facts.st_uid == 0 ? "root" : "user ");
     if (facts.st_uid != 0) shm_write_number(line, facts.st_uid);
     shm_write(line, fd >= 0 ? ", and its publisher has ended: remove it as that user"
                             : ", and this program may not read it: remove it as that user");
   } else {
     const char *text = shm_code_text(code);
-    shm_say(line, "%s cannot be taken: %s", p->path, text == NULL ? "error " : text);
+    shm_print(line, "%s cannot be taken: %s", p->path, text == NULL ? "error " : text);
     if (text == NULL) shm_write_number(line, (uint64_t)-code);
   }
   if (fd >= 0) close(fd);
@@ -1484,7 +1484,7 @@ static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *
 
 /* Writes a line to stderr, unless that could block, raise a signal, or write into another file that got the
  * descriptor number of a closed stderr. */
-static inline void shm_tell(const shm_line *line) {
+static inline void shm_write_stderr(const shm_line *line) {
   struct stat facts;
   struct pollfd ready = {STDERR_FILENO, POLLOUT, 0};
   if (poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) return;
@@ -1497,17 +1497,17 @@ static inline void shm_tell(const shm_line *line) {
 }
 
 /* Reports once on stderr why the segment has no name. The caller holds the lock. */
-static inline void shm_tell_name(shm_publisher *p, int code) {
-  bool *told = code == -EBUSY ? &p->told_busy : &p->told_failure;
-  if (*told) return;
-  *told = true;
+static inline void shm_report_name(shm_publisher *p, int code) {
+  bool *reported = code == -EBUSY ? &p->reported_busy : &p->reported_failure;
+  if (*reported) return;
+  *reported = true;
   shm_line line = {"", 0};
   shm_write(&line, "shm_publisher: ");
   shm_explain_name(p, code, &line);
   shm_write(&line, code == -EBUSY ? "; this publisher takes the key once it is free (set fail_if_busy to "
                                     "get an error instead)\n"
                                   : "; the publisher tries again every second\n");
-  shm_tell(&line);
+  shm_write_stderr(&line);
 }
 
 /* Removes the name, then releases the lock. Once the lock is free, another publisher may take the name. */
@@ -1524,7 +1524,7 @@ static inline void shm_release_file(shm_publisher *p) {
 /* After a region was copied, other threads may still have written into the old file. Copies these writes to
  * the new file. If a thread has already changed a word in the new file, the word keeps that later value.
  * `now` has room for a page. */
-static inline void shm_carry_over(shm_publisher *p, int index, const uint8_t *copied,
+static inline void shm_copy_late_writes(shm_publisher *p, int index, const uint8_t *copied,
                                   uint8_t *now) {
   const shm_region *region = &p->regions[index];
   for (uint64_t at = 0; at < region->real; at += SHM_PAGE) {
@@ -1569,7 +1569,7 @@ static inline int shm_move_map(shm_publisher *p, shm_publisher *next, uint8_t *c
   next->map = NULL;
   to = copied;
   for (int i = 0; i < SHM_REGIONS; i++) {
-    if (i >= SHM_WORDS) shm_carry_over(p, i, to, page);
+    if (i >= SHM_WORDS) shm_copy_late_writes(p, i, to, page);
     to += p->regions[i].real;
   }
   return 0;
@@ -1673,9 +1673,9 @@ static inline const char *shm_last_error(void) {
     const char *text = shm_code_text(error->code);
     shm_line details = error->line;
     error->line.length = 0;
-    shm_say(&error->line, "%s: ", error->function);
+    shm_print(&error->line, "%s: ", error->function);
     if (error->argument == NULL) shm_write(&error->line, details.text);
-    else shm_say(&error->line, "%s: %s", error->argument, text != NULL ? text : strerror(-error->code));
+    else shm_print(&error->line, "%s: %s", error->argument, text != NULL ? text : strerror(-error->code));
     error->function = NULL;
   }
   return error->line.text;
@@ -1705,7 +1705,7 @@ static inline void shm_publisher_heartbeat(shm_publisher *p) {
   if (!shm_try_acquire(p)) return;
   int error = errno;
   int code = shm_keep_name(p);
-  if (code != 0) shm_tell_name(p, code);
+  if (code != 0) shm_report_name(p, code);
   errno = error;
   shm_release(p);
 }
@@ -1765,7 +1765,7 @@ static inline int shm_publisher_publish(shm_publisher *p) {
   if (code != 0) return shm_fail_with(code, __func__, "publisher");
   code = shm_keep_name(p);
   if (code == -EBUSY && !p->fails_if_busy) {
-    shm_tell_name(p, code);
+    shm_report_name(p, code);
     code = 0;
   }
   shm_release(p);
@@ -1929,7 +1929,7 @@ static inline int shm_make_object(const char *function, shm_publisher *p, shm_ob
                                  is_root ? options->application : NULL};
   shm_text texts[5];
   shm_line id = {"", 0};
-  shm_say(&id, " %q", name);
+  shm_print(&id, " %q", name);
   int code = shm_check_state(function, id.text, options->state);
   if (code == 0) code = shm_check_object(function, values, texts);
   if (code == 0) code = shm_acquire(p);
@@ -2443,17 +2443,17 @@ static inline int shm_bool_set(const shm_variable *variable, bool value) {
 /* Starts an update: the units `begin` and `end` differ until shm_end_update(). Returns the update's
  * number, or 0 in a signal handler that interrupted an update of the same frame. */
 static inline uint64_t shm_begin_update(const shm_variable *variable) {
-  uint64_t *end = variable->frame + variable->units - 1;
-  uint64_t begin = shm_get(variable->frame);
+  uint64_t *begin = variable->frame + variable->units - 1;
+  uint64_t end = shm_get(variable->frame);
   for (;;) {
-    uint64_t found = begin;
-    if (__atomic_compare_exchange_n(end, &found, begin + 1, false, __ATOMIC_ACQ_REL,
+    uint64_t found = end;
+    if (__atomic_compare_exchange_n(begin, &found, end + 1, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED))
-      return begin + 1;
-    /* A handler may have completed an update since `begin` was read. */
+      return end + 1;
+    /* A handler may have completed an update since `end` was read. */
     uint64_t again = shm_get(variable->frame);
-    if (again == begin) return 0;
-    begin = again;
+    if (again == end) return 0;
+    end = again;
   }
 }
 

@@ -43,7 +43,7 @@ typedef struct shm_updater_page {
 static_assert(sizeof(shm_updater_page) == SHM_PAGE, "a page of updaters has the size of a page");
 
 typedef struct shm_updates {
-  uint64_t epoch; /* the present epoch */
+  uint64_t epoch; /* the current epoch */
   shm_updater_page *pages;
   bool has_fences; /* each update executes a fence */
   uint32_t holders; /* the number of threads that hold the updates of the others */
@@ -186,12 +186,12 @@ static inline void shm_prepare_updates(void) {
     __atomic_store_n(&shm_all_updates.has_fences, true, __ATOMIC_SEQ_CST);
 }
 
-/* Returns the present epoch, after all earlier stores of the thread. */
-static inline uint64_t shm_present_epoch(void) {
+/* Returns the current epoch, after all earlier stores of the thread. */
+static inline uint64_t shm_current_epoch(void) {
   return __atomic_fetch_add(&shm_all_updates.epoch, 0, __ATOMIC_ACQ_REL);
 }
 
-/* Ends the present epoch, unless an update that began in an earlier one is in progress. */
+/* Ends the current epoch, unless an update that began in an earlier one is in progress. */
 static inline bool shm_end_epoch(void) {
   uint64_t epoch = __atomic_load_n(&shm_all_updates.epoch, __ATOMIC_ACQUIRE);
   if (__atomic_load_n(&shm_all_updates.has_fences, __ATOMIC_RELAXED)) shm_full_fence();
@@ -249,7 +249,7 @@ typedef struct shm_retired_queue {
 
 static inline void shm_retire(shm_retired_queue *queue, shm_retired *block, shm_node *node) {
   block->next = NULL;
-  block->epoch = shm_present_epoch();
+  block->epoch = shm_current_epoch();
   block->node = node;
   if (queue->newest != NULL) queue->newest->next = block;
   else queue->oldest = block;

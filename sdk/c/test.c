@@ -1058,12 +1058,12 @@ static void test_no_memory(void) {
   }
   close(p->fd);
   p->inode = 0; /* all 64 records are used, so the tombstone has no room, and neither directory can grow */
-  CHECK(shm_remove_variable(&all[30]) == 0 && p->is_behind);
+  CHECK(shm_remove_variable(&all[30]) == 0 && p->removal_pending);
   CHECK(shm_u64_set(&all[30], 1) == -ESTALE && read_directory(&r) && !has_value(&r, "v30"));
   CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == -ENOSPC);
   CHECK(shm_add_variable(&root, &v, "text", SHM_STRING, NULL) == -ENOSPC);
   p->inode = inode;
-  CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == 0 && !p->is_behind);
+  CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == 0 && !p->removal_pending);
   CHECK(read_directory(&r) && r.epoch == 1 && find(&r, "v30") == NULL && find(&r, "host.1.app.late") != NULL);
   CHECK(word_at(&r, 1408) == 1 && word_at(&r, 1472) == 1);
   stop(p, &r);
