@@ -41,7 +41,7 @@ struct shm_metric {
   char *texts;                  /* name, help, unit and label names, each with a zero byte */
   const char *name;
   uint32_t max_children, count;
-  bool is_info;                       /* the value of a child is 1, and max_children does not count */
+  bool is_info;                       /* the value of a child is 1, and max_children does not apply */
   bool reported;                      /* stderr has the line about children that are not published */
   shm_line dropped[SHM_DROP_REASONS]; /* texts for shm_last_error(); `length` is 0 before the first such child */
   shm_children *children;
@@ -54,7 +54,7 @@ struct shm_metrics {
   shm_metric *newest;
   shm_retired_queue retired;
   const shm_updates *updates;    /* those of the module that opened the metrics */
-  struct shm_open_metrics *list; /* that of this module */
+  struct shm_open_metrics *list; /* the open metrics of that module */
   shm_metrics *next;             /* in the list */
   uint32_t heartbeat_ms;
   bool has_thread;
@@ -63,7 +63,7 @@ struct shm_metrics {
   uint32_t reported_child, reported_nested; /* stderr has the line of shm_report_unpublished() */
 };
 
-/* The place of a removed child, so that searches continue behind it. */
+/* A tombstone in the hash table: marks the place of a removed child, so that searches continue past it. */
 #define SHM_REMOVED_CHILD ((shm_child *)1)
 
 static inline shm_child **shm_places(const shm_children *children) {
@@ -78,8 +78,8 @@ static inline const char *shm_child_values(const shm_child *child) {
   return (const char *)(child + 1);
 }
 
-/* Refuses the metrics of another module: its updates and those of this one do not know of each other, so that an update
- * could change a variable that got the slot of a removed one. */
+/* Refuses the metrics of another module. Each module has its own epochs, so an update from this one could store into the
+ * slot of a removed variable after the other module has reused it. */
 static inline int shm_check_module(const shm_updates *updates, const char *function) {
   if (updates == &shm_all_updates) return 0;
   return shm_fail(-EINVAL, "%s: handle: found one of metrics that another module opened (dlopen), allowed: those of the same "
@@ -88,7 +88,7 @@ static inline int shm_check_module(const shm_updates *updates, const char *funct
 }
 
 /* Checks the metric of a handle. `failed` is the `kind` of the handle's variable: a negative code if the call that
- * returned the handle failed. Its error then stays, since it is the cause. */
+ * returned the handle failed. That call's error then stays, since it is the cause. */
 static inline int shm_check_metric(const shm_metric *metric, int failed, const char *function) {
   if (metric != NULL) return shm_check_module(metric->updates, function);
   if (failed < 0 && failed == shm_error_of_thread.code) return failed;
@@ -219,7 +219,7 @@ static inline int shm_drop_child(shm_metric *metric, const char *function, int r
   return shm_fail_as(reason == SHM_DROPPED_BY_LIMIT ? -EDQUOT : -ENOSPC, function, kept);
 }
 
-/* Whether the metric has as many children as it may have, and the program knows it. Takes no lock. */
+/* Whether the metric has reached max_children, and the text of that error exists. Takes no lock. */
 static inline bool shm_is_at_limit(const shm_metric *metric) {
   return __atomic_load_n(&metric->count, __ATOMIC_RELAXED) >= metric->max_children &&
          __atomic_load_n(&metric->dropped[SHM_DROPPED_BY_LIMIT].length, __ATOMIC_ACQUIRE) > 0;
@@ -334,7 +334,7 @@ static inline void shm_leave_metric(shm_metrics *metrics) {
 }
 
 /* Finds the child of a metric and copies its variable, or adds the child. `texts` has a text for each label name.
- * Without label names, the variable of the metric stays. */
+ * Without label names, `variable` stays as it is. */
 static inline int shm_look_up(shm_metric *metric, const char *function, const shm_text *texts, shm_variable *variable) {
   if (metric->options.label_count == 0) return 0;
   uint32_t hash = shm_hash_values(metric, texts), place;

@@ -1,6 +1,6 @@
 /*
  * Metrics with labels, as client_golang and the other client libraries of Prometheus have them, in a file in shared
- * memory. Readers copy the file, and never make the program wait. It stands on shm_publisher.h.
+ * memory. Readers copy the file, and never make the program wait.
  *
  *   shm_options options = shm_options_default();
  *   options.server_key = "shop-1";
@@ -24,20 +24,20 @@
  *            waited for a histogram or summary of another thread; or a thread was canceled in such an update
  *   -ENOMEM  no memory
  *
- * A label set beyond max_children, and a metric or label set for which the segment has no room, gets a handle with a
- * metric that stores nothing. So does a new label set in a forked child. One line on stderr says so. The segment counts
- * the updates through handles without room as *variables dropped*.
+ * The handle of a label set beyond max_children, of a metric or label set for which the segment has no room, and of a
+ * new label set in a forked child stores nothing, but its `metric` is not NULL. One line on stderr says so. The segment
+ * counts updates through such handles as *variables dropped*, except in a forked child.
  *
  * Threads: every function may be called from every thread, also for the same metric and child, until
  * shm_metrics_close(). Updates take no lock, except that updates of one histogram or summary exclude each other. After
  * a removal, updates through kept handles store nothing: see shm_updates.h.
  *
  * Signal handlers may update, and look up children that exist. They must not add children, since that allocates memory.
- * A handler must not leave an update by siglongjmp(): the memory and slots of removed children would not become free
- * before the thread ends.
+ * A handler must not leave an update by siglongjmp(): the memory and slots of removed children would stay in use until
+ * the thread ends.
  *
- * fork(): in the child, updates store nothing. Open metrics of its own there. The child keeps nothing of the parent's
- * segment. daemon() forks, so open metrics after it.
+ * fork(): in the child, updates store nothing, and the child does not keep the segment alive. Open other metrics there.
+ * daemon() forks, so open metrics after it.
  */
 #ifndef SHM_METRICS_H
 #define SHM_METRICS_H
@@ -100,8 +100,8 @@ typedef struct shm_info_metric {
 
 /* ---------------------------------------------------------------- internals: metrics */
 
-/* Returns the metric of a handle after the function that filled its variable. If there is no room, or in a forked child
- * or a signal handler that disturbs the call, the handle has a metric, but stores nothing. `kind` says why. */
+/* Returns the `metric` of a handle after a call that filled its variable and returned `code`. After -ENOSPC, -EDQUOT,
+ * -ECHILD and -EDEADLK, the handle has a metric, but stores nothing, and `kind` of its variable is the code. */
 static inline shm_metric *shm_metric_after(shm_metric *metric, int code, shm_variable *variable) {
   if (code == 0) return metric;
   memset(variable, 0, sizeof *variable);
@@ -518,8 +518,8 @@ static inline int shm_open_listed(shm_metrics *metrics, const shm_options *optio
 
 /* ---------------------------------------------------------------- the metrics of a program */
 
-/* Closes the segment: readers see a clean end. Use no handle afterwards, in no thread. In a forked child, it frees
- * only the child's memory. */
+/* Closes the segment: readers see a clean end. No thread may use a handle afterwards. In a forked child, it only
+ * unmaps the segment. */
 static inline void shm_metrics_close(shm_metrics *metrics) {
   if (metrics == NULL) return;
   shm_publisher *p = metrics->publisher;
@@ -576,12 +576,12 @@ static inline shm_metric_options shm_metric_options_default(void) {
   return options;
 }
 
-/* Writes `count` bounds of buckets: `start`, and each the `width` above the one before. */
+/* Writes `count` bucket bounds: `start`, then each `width` above the previous one. */
 static inline void shm_linear_buckets(double start, double width, uint32_t count, double *buckets) {
   for (uint32_t i = 0; i < count; i++) buckets[i] = start + i * width;
 }
 
-/* Writes `count` bounds of buckets: `start`, and each `factor` times the one before. */
+/* Writes `count` bucket bounds: `start`, then each `factor` times the previous one. */
 static inline void shm_exponential_buckets(double start, double factor, uint32_t count, double *buckets) {
   for (uint32_t i = 0; i < count; i++, start *= factor) buckets[i] = start;
 }
@@ -619,7 +619,7 @@ static inline shm_summary shm_summary_new(shm_metrics *metrics, const shm_metric
   return made;
 }
 
-/* Makes an info, whose metric has the name with "_info" at its end. It has no series before shm_info_set(). */
+/* Makes an info. Its metric's name ends in "_info". It has no series before shm_info_set(). */
 static inline shm_info_metric shm_info_new(shm_metrics *metrics, const shm_metric_options *options) {
   shm_variable unused;
   size_t length = options == NULL || options->name == NULL ? 0 : strlen(options->name);
@@ -634,7 +634,8 @@ static inline shm_info_metric shm_info_new(shm_metrics *metrics, const shm_metri
   return made;
 }
 
-/* Looks up the child of a label set, with `variable` of the metric's handle. Returns the metric for the child's handle. */
+/* Looks up the child of a label set. Replaces `variable` of the metric's handle by the child's, and returns the metric of
+ * the child's handle. */
 static inline shm_metric *shm_look_up_values(shm_metric *metric, const char *function, const char *const *values,
                                              uint32_t count, shm_variable *variable) {
   shm_text texts[SHM_LABELS];
@@ -827,7 +828,7 @@ static inline int shm_counter_add(shm_counter counter, uint64_t amount) {
                   counter.metric->name, amount, before);
 }
 
-/* A fraction does not compile: C would drop its part behind the point. */
+/* A floating-point amount does not compile: C would truncate it. */
 #ifdef __cplusplus
 template <typename Number, typename = typename std::enable_if<std::is_floating_point<Number>::value>::type>
 int shm_counter_add(shm_counter counter, Number amount) = delete;
@@ -848,7 +849,7 @@ static inline int shm_float_counter_inc(shm_float_counter counter) {
   return shm_change_number(counter.metric, &counter.variable, 1, true, __func__);
 }
 
-/* Adds a finite amount from 0. */
+/* Adds an amount, which is finite and not negative. */
 static inline int shm_float_counter_add(shm_float_counter counter, double amount) {
   bool is_negative = shm_bits(amount) != shm_magnitude(amount) && shm_magnitude(amount) != 0;
   if (shm_is_finite(amount) && !is_negative)

@@ -20,14 +20,14 @@
  *   -EBUSY   another publisher holds the server key, and `fail_if_busy` is set
  *   -EACCES, -EPERM  the server key belongs to a dead publisher of another user
  *   -ECHILD  the process was forked from the one that opened the publisher
- *   -EDEADLK the call of a signal handler would disturb the call that it interrupted: nothing was stored
+ *   -EDEADLK a signal handler interrupted a call that excludes this one: nothing was stored
  *   -EAGAIN  after mlockall(), the segment is larger than the limit for locked memory (ulimit -l)
  *   -EFBIG   the segment is larger than the process's limit for files (ulimit -f)
  *
- * Threads: functions that add or remove take a lock. Functions that set a value take none. Several threads
- * may change the same variable at the same time only with the `_shared` functions. Do not remove a variable
- * while another thread sets it, unless the variable is a text or distribution (histogram or summary), and
- * that thread uses a `_shared` function. Use no handle after shm_publisher_close().
+ * Threads: functions that add or remove take a lock, and so do the `_shared` functions of texts and distributions
+ * (histograms and summaries). All other functions that set a value take none. Several threads may change the same
+ * variable at the same time only with the `_shared` functions. Do not remove a variable while another thread sets
+ * it without the lock. Use no handle after shm_publisher_close().
  *
  * Signal handlers may set values, and call shm_publisher_heartbeat() and shm_publisher_notify(). A handler
  * gets -EDEADLK if it updates the text or distribution whose update it interrupted. It also gets -EDEADLK
@@ -35,10 +35,10 @@
  * If a handler and the program add to the same scalar, both must use the `_shared` function. Handlers must
  * not add or remove objects and variables, since those functions allocate memory.
  *
- * fork(): a child inherits the lock. So if the parent dies, the segment still looks alive until the child ends
- * or calls shm_publisher_close(). In a child, shm_publisher_close() does not change the parent's segment. Every
- * other function fails in a child, except those that set values. Open the publisher after fork(). exec() closes
- * the descriptor.
+ * fork(): open the publisher after it. A child inherits the lock of the file: if the parent dies, the segment
+ * looks alive until the child ends or calls shm_publisher_close(), which does not change the parent's segment.
+ * Do not set values in a child: the functions that take no lock would change the parent's values. Functions that
+ * take the lock fail with -ECHILD. exec() closes the descriptor.
  */
 #ifndef SHM_PUBLISHER_H
 #define SHM_PUBLISHER_H
@@ -108,7 +108,7 @@ enum {
   /* Time between two checks of the segment's name. */
   SHM_CHECK_NS = 1000000000,
   SHM_NAME_BYTES = 1024,
-  /* Of the name and labels of a variable with the option `series`. */
+  /* Maximum length of the name and labels of a variable with the option `series`. */
   SHM_SERIES_BYTES = 4096,
   SHM_LABELS = 64,
   SHM_HELP_BYTES = 4096,
@@ -184,7 +184,7 @@ typedef struct shm_header {
   uint32_t crc;
 } shm_header;
 
-/* text[0] is the name. What the other texts mean depends on record_kind: see section 4 of the format. */
+/* text[0] is the name. The meaning of the other texts depends on record_kind: see section 4 of the format. */
 typedef struct shm_record {
   uint32_t crc, index;
   uint8_t record_kind, type, kind, flags;
@@ -270,8 +270,8 @@ typedef struct shm_variable_options {
 typedef struct shm_publisher shm_publisher;
 typedef struct shm_node shm_node;
 
-/* A slot of an object or variable. `synced` is the word of this slot while the slot belongs to this object
- * or variable and is synced. */
+/* The slot of an object or variable. `synced` is its word while the value is synced. A word of another
+ * incarnation means that the object or variable was removed. */
 typedef struct shm_ref {
   uint64_t *value;
   uint32_t *word;
@@ -311,14 +311,14 @@ typedef struct shm_region {
   uint64_t at, bytes, real;
 } shm_region;
 
-/* A list entry for a block of the frame region, which is in use or free. The entry is allocated together
- * with the block, so that freeing the block cannot fail. */
+/* A block of the frame region, in use or free. It is allocated at the block's first use, so that freeing the
+ * block cannot fail. */
 typedef struct shm_frame {
   struct shm_frame *next;
   uint32_t at, units;
 } shm_frame;
 
-/* A live object or variable. Only the active directory has its record. */
+/* A live object or variable. `index` is that of its record in the active directory. */
 struct shm_node {
   shm_node *parent, *first_child, *previous_sibling, *next_sibling;
   shm_node *older, *newer;
@@ -328,8 +328,8 @@ struct shm_node {
   shm_frame *frame;
   double *schema;
   uint32_t schema_entries;
-  bool is_member;    /* of a metric with labels, which alone may remove it */
-  uint64_t updating; /* of a member of a metric: the thread that updates its frame, as pthread_self(), or 0 */
+  bool is_member;    /* a series of a metric (shm_metrics.h): only the metric may remove it */
+  uint64_t updating; /* for a member: the thread that updates its frame, as pthread_self(), or 0 */
 };
 
 typedef struct shm_string_entry {
@@ -360,7 +360,7 @@ struct shm_publisher {
   bool is_named;
   bool fails_if_busy;
   bool has_series;
-  /* Of metrics: make other threads wait with updates, or let them go on, while the segment moves to a new file. */
+  /* Set by shm_metrics.h: hold back the updates of other threads while the segment moves to a new file. */
   void (*hold_updates)(void), (*resume_updates)(void);
   bool reported_busy, reported_failure; /* stderr has the report; false again once the segment has its name */
   uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0: no checks */
@@ -404,8 +404,8 @@ typedef struct shm_line {
 
 typedef struct shm_error {
   int code;
-  /* For an error without details: shm_last_error() writes its text when the program asks for it. `function` is NULL if
-   * `line` has the text already, and `argument` if it has the text behind the name of the function. */
+  /* For an error whose text shm_last_error() composes. `function` is NULL if `line` has the whole text, and
+   * `argument` is NULL if `line` has the text after the function's name. */
   const char *function, *argument;
   shm_line line;
 } shm_error;
@@ -490,7 +490,7 @@ static inline int shm_fail(int code, const char *format, ...) {
   return code;
 }
 
-/* Stores an error without details. It costs little, since a program may update a removed variable often. */
+/* Stores an error without details. Formats no text, since a program may update a removed variable often. */
 static inline int shm_fail_with(int code, const char *function, const char *argument) {
   shm_error *error = &shm_error_of_thread;
   error->code = code;
@@ -499,7 +499,7 @@ static inline int shm_fail_with(int code, const char *function, const char *argu
   return code;
 }
 
-/* Stores an error whose text is that of a line, which begins with the function's name. It costs little, too. */
+/* Stores an error whose text is the function's name and a line. Formats no text either. */
 static inline int shm_fail_as(int code, const char *function, const shm_line *line) {
   shm_error *error = &shm_error_of_thread;
   shm_fail_with(code, function, NULL);
@@ -688,9 +688,8 @@ static inline void shm_wait(shm_publisher *p, uint64_t self) {
   errno = error;
 }
 
-/* Takes the lock. Returns -EDEADLK in a signal handler that interrupted the holder. One store takes the
- * lock and names its holder. So at any instruction, a handler can tell whether its own thread holds the
- * lock. */
+/* Takes the lock. Returns -EDEADLK in a signal handler that interrupted the holder. One atomic operation takes
+ * the lock and names its holder, so a handler can always tell whether its own thread holds the lock. */
 static inline int shm_acquire(shm_publisher *p) {
   uint64_t self = (uint64_t)(uintptr_t)pthread_self(), found = 0;
   if (shm_is_in_child(p)) return -ECHILD;
@@ -721,8 +720,8 @@ static inline void shm_release(shm_publisher *p) {
 
 /* ---------------------------------------------------------------- internals: slots */
 
-/* While at most this many freed slots wait for reuse, an addition takes a fresh slot, so that readers have
- * time to notice a removal. If more of them wait, it reuses the oldest, so that values stay close together. */
+/* While at most this many slots are free, an addition takes an unused slot, so that readers have time to notice
+ * a removal. If more are free, it takes the one that was freed first, so that values stay close together. */
 enum { SHM_FREE_SLOTS_KEPT = 64 };
 
 static inline bool shm_has_unused_slot(shm_publisher *p) {
@@ -731,7 +730,7 @@ static inline bool shm_has_unused_slot(shm_publisher *p) {
          shm_reserve(p, SHM_SLOTS, count * 8);
 }
 
-/* Takes a fresh slot, or the slot that has been free longest. */
+/* Takes an unused slot, or the slot that has been free longest. */
 static inline bool shm_take_slot(shm_publisher *p, uint32_t *slot, shm_ref *ref) {
   uint32_t incarnation = 1;
   if (p->free_slots <= SHM_FREE_SLOTS_KEPT && shm_has_unused_slot(p)) {
@@ -1064,7 +1063,7 @@ static inline void shm_detach_from_parent(shm_node *node) {
   else if (node->parent != NULL) node->parent->first_child = node->next_sibling;
 }
 
-/* Makes the handles of a node that is not published stale. */
+/* Makes the handles of an unpublished node stale. */
 static inline void shm_end_node(shm_publisher *p, const shm_node *node) {
   if (node->slot != SHM_NO_SLOT) shm_end_slot(p, node->slot);
   if (node->as_of_slot != SHM_NO_SLOT) shm_end_slot(p, node->as_of_slot);
@@ -1116,7 +1115,7 @@ static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *nod
   return is_live ? 0 : -ESTALE;
 }
 
-/* The id of an object or the name of a variable. The caller holds the lock. */
+/* Returns the id of an object or the name of a variable. The caller holds the lock. */
 static inline shm_text shm_name_of(const shm_publisher *p, const shm_node *node) {
   shm_record record;
   memcpy(&record, shm_record_at(p, &p->active, node->index), sizeof record);
@@ -1521,9 +1520,8 @@ static inline void shm_release_file(shm_publisher *p) {
 
 /* ---------------------------------------------------------------- internals: a name that was removed */
 
-/* After a region was copied, other threads may still have written into the old file. Copies these writes to
- * the new file. If a thread has already changed a word in the new file, the word keeps that later value.
- * `now` has room for a page. */
+/* Copies the writes that other threads made to a region of the old file after it was copied. A word that a
+ * thread has already changed in the new file keeps that later value. `now` has room for a page. */
 static inline void shm_copy_late_writes(shm_publisher *p, int index, const uint8_t *copied,
                                   uint8_t *now) {
   const shm_region *region = &p->regions[index];
@@ -1987,7 +1985,7 @@ static inline int shm_set_state(const shm_object *object, int state) {
   return 0;
 }
 
-/* Sets whether an object is synced. */
+/* Sets whether the state of an object is valid. */
 static inline int shm_set_synced(const shm_object *object, bool synced) {
   int code = shm_check_live_object(object, __func__);
   return code != 0 ? code : shm_mark_code(&object->ref, synced, __func__, "object");
@@ -2081,7 +2079,7 @@ static inline size_t shm_utf8_length(const void *text, size_t length) {
     if (more > length - at - 1) return at;
     for (size_t i = 1; i <= more; i++)
       if ((bytes[at + i] & 0xc0) != 0x80) return at;
-    /* Longer forms than necessary, surrogates, and numbers beyond U+10FFFF */
+    /* Overlong encodings, surrogates, and code points above U+10FFFF. */
     uint8_t second = more > 0 ? bytes[at + 1] : 0;
     if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
         (first == 0xf4 && second > 0x8f))

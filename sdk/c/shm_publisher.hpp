@@ -43,7 +43,7 @@ class error : public std::runtime_error {
   int code_;
 };
 
-// A text argument: a std::string_view that is also made from a pointer, which must not be null.
+// A text argument: a std::string_view that refuses a null pointer.
 class text : public std::string_view {
  public:
   text(const char *from) : std::string_view(checked(from)) {}
@@ -59,7 +59,7 @@ class text : public std::string_view {
 
 namespace detail {
 
-// Throws for errors of the program. Returns whether the call had its effect.
+// Throws for wrong arguments and lack of memory. Returns whether the call had its effect.
 inline bool stored(int code) {
   if (code == -EINVAL || code == -ENOMEM) throw error(code);
   return code == 0;
@@ -86,7 +86,7 @@ struct label_texts {
   }
 };
 
-// The label values of a call as an array, also of none.
+// The label values of a call as an array, which may be empty.
 template <typename... Values>
 struct label_values {
   text values[sizeof...(Values) + 1];
@@ -94,7 +94,7 @@ struct label_values {
   explicit label_values(const Values &...from) : values{text(from)..., text("")} {}
 };
 
-// What all metrics with children share. `Handle` is the handle in C.
+// The base class of metrics with children. `Handle` is the handle in C.
 template <typename Metric, typename Handle>
 class labelled {
  public:
@@ -173,7 +173,7 @@ class counter : public detail::labelled<counter, shm_counter> {
   bool inc() const { return detail::stored(shm_counter_inc(handle_)); }
   bool inc(std::uint64_t amount) const { return add(amount); }
   bool add(std::uint64_t amount) const { return detail::stored(shm_counter_add(handle_, amount)); }
-  // C++ would drop the part of a fraction behind the point.
+  // C++ would truncate a fraction.
   template <typename Number, typename = std::enable_if_t<std::is_floating_point_v<Number>>>
   bool inc(Number) const = delete;
   template <typename Number, typename = std::enable_if_t<std::is_floating_point_v<Number>>>
@@ -237,14 +237,14 @@ class info {
   shm_info_metric handle_ = {};
 };
 
-// `count` bounds of buckets: `start`, and each the `width` above the one before.
+// Returns `count` bucket bounds: `start`, then each `width` above the previous one.
 inline std::vector<double> linear_buckets(double start, double width, std::uint32_t count) {
   std::vector<double> buckets(count);
   shm_linear_buckets(start, width, count, buckets.data());
   return buckets;
 }
 
-// `count` bounds of buckets: `start`, and each `factor` times the one before.
+// Returns `count` bucket bounds: `start`, then each `factor` times the previous one.
 inline std::vector<double> exponential_buckets(double start, double factor, std::uint32_t count) {
   std::vector<double> buckets(count);
   shm_exponential_buckets(start, factor, count, buckets.data());
@@ -259,7 +259,7 @@ struct metric_options {
 
 using label_names = std::initializer_list<text>;
 
-// The metrics of a program, and the segment that has them. The destructor closes the segment.
+// The metrics of a program in a segment. The destructor closes the segment.
 class metrics {
  public:
   metrics(text server_key, text app) {

@@ -1,6 +1,6 @@
 /*
- * Tells when no thread can be in the middle of an update of a variable that was removed, so that its slot and its
- * memory may be used again. Updates take no lock. shm_metrics.h uses this header.
+ * Decides when the slot and the memory of a removed variable may be reused: once no thread can still be updating it.
+ * Updates take no lock. shm_metrics.h uses this header.
  *
  * This is epoch-based reclamation. Time is divided into epochs. While a thread updates, its `shm_updater` states the
  * epoch in which the update began. An epoch ends only when every update in progress began in it. So when two epochs
@@ -22,10 +22,10 @@
 #define SHM_MEMBARRIER_PRIVATE_EXPEDITED 8
 #define SHM_MEMBARRIER_REGISTER_PRIVATE_EXPEDITED 16
 
-/* The updates of one thread. */
+/* The state of one thread's updates. */
 typedef struct shm_updater {
   uint64_t epoch; /* in which the update in progress began; 0: no update is in progress */
-  uint64_t holds; /* the thread holds the updates of the others */
+  uint64_t holds; /* the calls of shm_hold_updates() by the thread that are not resumed */
   /* The id of the thread << 32, plus a number that grows when a thread takes the updater. 0: no thread has it. */
   uint64_t owner;
   uint64_t padding[5]; /* each updater has its own cache line */
@@ -33,7 +33,7 @@ typedef struct shm_updater {
 
 enum { SHM_UPDATERS_OF_PAGE = 63 };
 
-/* Pages of updaters are never freed. Their number is that of the threads that ran at the same time, divided by 63. */
+/* Pages of updaters are never freed. There is one for every 63 threads that ran at the same time. */
 typedef struct shm_updater_page {
   struct shm_updater_page *next;
   uint64_t padding[7];
@@ -43,13 +43,14 @@ typedef struct shm_updater_page {
 static_assert(sizeof(shm_updater_page) == SHM_PAGE, "a page of updaters has the size of a page");
 
 typedef struct shm_updates {
-  uint64_t epoch; /* the current epoch */
+  uint64_t epoch; /* the current one */
   shm_updater_page *pages;
   bool has_fences; /* each update executes a fence */
-  uint32_t holders; /* the number of threads that hold the updates of the others */
+  uint32_t holders; /* the number of threads that hold back the updates of the others */
 } shm_updates;
 
-/* The longest waits of a thread that holds the updates, and of a thread that waits with an update: the hold ends. */
+/* Maximum waits: of shm_hold_updates() for updates in progress, and of an update that is held back, which then resumes
+ * all updates. */
 enum { SHM_HOLD_MS = 100, SHM_RESUME_MS = 10000 };
 
 /* All updates of the process. The symbols are weak, so that all files of a program share them. A library that dlopen()
@@ -143,8 +144,8 @@ static inline void shm_full_fence(void) {
 #endif
 }
 
-/* Waits while another thread holds the updates, with an update that has just begun. If the update interrupted another
- * one, it goes on, since the holder waits for that one. Signal handlers may call it. */
+/* Delays an update that has just begun while another thread holds updates back. An update in a signal handler that
+ * interrupted another update goes on, since the holder waits for the interrupted one. */
 __attribute__((noinline, unused)) static void shm_wait_with_update(shm_update *update) {
   static const struct timespec pause = {0, 100000};
   shm_updater *own = update->updater;
@@ -160,8 +161,8 @@ __attribute__((noinline, unused)) static void shm_wait_with_update(shm_update *u
   errno = error;
 }
 
-/* Begins an update. The variables and the memory that the thread finds from now on stay usable until
- * shm_leave_update(). `updater` of the result is NULL if there is no memory. */
+/* Begins an update. Variables and memory that the thread finds before shm_leave_update() stay valid until then.
+ * `updater` of the result is NULL if there is no memory. */
 static inline shm_update shm_enter_update(void) {
   shm_update update = {shm_own_updater, 0};
   if (update.updater == NULL) update.updater = shm_take_updater();
@@ -205,8 +206,8 @@ static inline bool shm_end_epoch(void) {
                                      __ATOMIC_RELAXED);
 }
 
-/* Makes the other threads wait before their next updates, until shm_resume_updates(), and waits for the updates in
- * progress, but only SHM_HOLD_MS: a thread may be stopped in the middle of one. */
+/* Holds back new updates of the other threads until shm_resume_updates(), and waits for those in progress, but at most
+ * SHM_HOLD_MS: a thread may be stopped in the middle of one. */
 __attribute__((unused)) static void shm_hold_updates(void) {
   static const struct timespec pause = {0, 100000};
   shm_updater *own = shm_own_updater != NULL ? shm_own_updater : shm_take_updater();
@@ -234,7 +235,7 @@ __attribute__((unused)) static void shm_resume_updates(void) {
 
 /* ---------------------------------------------------------------- retired memory */
 
-/* The beginning of a block of memory that is no longer found, but may be in use. */
+/* The head of a retired block of memory: no new update finds it, but an update in progress may use it. */
 typedef struct shm_retired {
   struct shm_retired *next;
   uint64_t epoch; /* in which it was retired */
