@@ -12,13 +12,28 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = "shm_publisher"
-TEXTS = ("README.md", "LICENSE")                # LICENSE is there in a release
+TEXTS = ("README.md", "LICENSE")
 SOURCES = ("pyproject.toml", "build_backend.py", "check.py", "check_metrics.py")
 TAG = "py3-none-any"
 
 
+def _path(name):
+    """Returns the path of a file of the package.  The sources have their license two folders above."""
+    path, above = (os.path.join(HERE, *folder, name) for folder in ((), ("..", "..")))
+    return above if name == "LICENSE" and not os.path.exists(path) and _is_apache(above) else path
+
+
+def _is_apache(path):
+    """Whether a file is the license of the package, and not that of another project which has a copy of this folder."""
+    try:
+        with open(path, "rb") as file:
+            return b"Apache License" in file.read(200)
+    except OSError:
+        return False
+
+
 def _read(name):
-    with open(os.path.join(HERE, name), "rb") as file:
+    with open(_path(name), "rb") as file:
         return file.read()
 
 
@@ -36,7 +51,7 @@ def _project():
 
 
 def _texts():
-    return [name for name in TEXTS if os.path.exists(os.path.join(HERE, name))]
+    return [name for name in TEXTS if os.path.exists(_path(name))]
 
 
 def _metadata():

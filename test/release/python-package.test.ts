@@ -20,6 +20,16 @@ print(folder.startswith(sys.prefix), "py.typed" in os.listdir(folder))
 print(importlib.metadata.version("shm-publisher"), importlib.metadata.requires("shm-publisher"))
 `;
 
+/** Builds a wheel from a folder of sources, and prints its license. */
+const BUILD_FROM_SOURCES = `
+import sys, zipfile
+folder, out = sys.argv[1:]
+sys.path.insert(0, folder)
+import build_backend
+wheel = zipfile.ZipFile(f"{out}/{build_backend.build_wheel(out)}")
+sys.stdout.write(next(wheel.read(name).decode() for name in wheel.namelist() if name.endswith("LICENSE")))
+`;
+
 describe('the Python packages of a release', function () {
   this.slow(30_000);
   const programs = testPrograms();
@@ -71,5 +81,11 @@ describe('the Python packages of a release', function () {
       );
       run([python, '-m', 'pip', 'uninstall', '--quiet', '--yes', 'shm-publisher']);
     }
+  });
+
+  it('have the license of the project if they are built from the sources', () => {
+    const script = programs.write('build.py', BUILD_FROM_SOURCES);
+    const words = ['python3', '-B', script, join(PROJECT, 'sdk/python'), programs.path('')];
+    expect(run(words)).to.equal(readFileSync(join(PROJECT, 'LICENSE'), 'utf8'));
   });
 });
