@@ -1,6 +1,6 @@
 """Checks the metrics of the package: their values in the segment, read as check.py does, in threads, forked children and
 signal handlers."""
-import glob, math, os, random, signal, subprocess, sys, threading, time
+import asyncio, glob, math, os, random, signal, subprocess, sys, threading, time
 from bisect import bisect_left
 import check
 from check import CTX, HERE, Seg, at_every_line, ok, path, stderr_of, until
@@ -233,6 +233,84 @@ def blocks():
         ok(abs(values[last._family.name] - time.time()) < 600, "the time")
 
 
+def coroutines():
+    """A decorated coroutine function counts until its coroutine ends, and its exceptions."""
+    delay, active, failures = shm.Histogram(name("delay"), ""), shm.Gauge(name("active"), ""), shm.Counter(name("failures"), "")
+
+    @delay.time()
+    @active.track_inprogress()
+    @failures.count_exceptions()
+    async def work(go):
+        await go.wait()
+        raise KeyError
+
+    async def run():
+        go = asyncio.Event()
+        tasks = [asyncio.ensure_future(work(go)) for _ in range(2)]
+        await asyncio.sleep(0)
+        ok(values_of(path("coroutines"))[active._family.name] == 2, "two in progress")
+        go.set()
+        ok([type(each) for each in await asyncio.gather(*tasks, return_exceptions=True)] == [KeyError] * 2, "both fail")
+    with published("coroutines"):
+        asyncio.run(run())
+        values = values_of(path("coroutines"))
+        ok((values[active._family.name], values[failures._family.name], sum(values[delay._family.name][0])) == (0, 2, 2), "ended")
+
+
+def blocks_without_labels():
+    """Blocks of a metric with labels need label values, and never hide the exception of the block."""
+    delay, active, failures = (kind(name("labelled"), "", ["a"]) for kind in (shm.Histogram, shm.Gauge, shm.Counter))
+    for call in failures.count_exceptions, active.track_inprogress, lambda: delay.time()(len), lambda: active.time()(len):
+        ok(check.raises(ValueError, call, "labels a", "call labels() first"), "refused")
+    with published("unlabelled"):
+        def work(label, error=None):
+            with delay.time() as timer:
+                if error:
+                    raise error
+                if label:
+                    timer.labels(a=label)
+        work("late")
+        ok(values_of(path("unlabelled"))[f'{delay._family.name}{{a="late"}}'][0][-1] == 0, "the child of Timer.labels()")
+        raises(KeyError, work, "", KeyError())
+        ok(check.raises(ValueError, lambda: work(""), "time of Histogram", "labels a"), "no label values")
+
+
+def clashes():
+    """Two metrics may not have samples of the same name."""
+    histogram, summary = shm.Histogram(stem := name("clash"), ""), shm.Summary(other := name("clash"), "")
+    for kind, full in (shm.Gauge, f"{stem}_count"), (shm.Gauge, f"{stem}_bucket"), (shm.Summary, stem), (shm.Gauge, f"{other}_sum"):
+        ok(check.raises(ValueError, lambda: kind(full, ""), full, "is a sample of"), "refused")
+    third = name("clash")
+    shm.Gauge(f"{third}_sum", "")
+    raises(ValueError, shm.Histogram, third, "")
+    shm.Gauge(third, "")                                # the refused histogram has no names
+
+
+def labels_of_other_types():
+    """Label values become strings, and equal numbers of different types are different values."""
+    metric = shm.Counter(name("typed"), "", ["a", "b"])
+    ok(metric.labels(1, 2) is metric.labels("1", 2) is metric.labels(b="2", a=1), "integers")
+    ok(len({metric.labels(each, 0)._labels["a"] for each in (1, True, 1.0)}) == 3, "not the same text")
+
+
+def dead_workers():
+    """A worker removes what killed workers left, and no other segment whose key looks like that of a worker."""
+    text = ("import os, signal, sys, shm_publisher as shm\n"
+            "shm.publish(sys.argv[1], 'checked', context_id=sys.argv[2])\nos.kill(os.getpid(), signal.SIGKILL)")
+
+    def killed(key):
+        process = subprocess.Popen([sys.executable, "-c", text, key, CTX])
+        process.wait()
+        return path(key.replace("{pid}", str(process.pid)))
+    others = [killed("dead-7.v1"), killed("dead-{pid}.v2")]
+    gone = killed("dead-{pid}.v1")
+    ok(os.path.exists(gone), "left behind")
+    with published("dead-{pid}.v1"):
+        ok(not os.path.exists(gone) and all(map(os.path.exists, others)), "only that of a worker")
+    for other in others:
+        os.unlink(other)
+
+
 def functions():
     """The results of functions, also of those that fail."""
     gauge, failing, calls = shm.Gauge(name("function"), ""), shm.Gauge(name("failing"), "", ["a"]), []
@@ -244,6 +322,10 @@ def functions():
         said = stderr_of(lambda: [failing.labels("b").set_function(lambda: 1 // 0) for _ in range(2)])
         ok(said.count("ZeroDivisionError") == 1 and failing._family.name in said, said)
         ok(values_of(path("functions"))[f'{failing._family.name}{{a="b"}}'] == 3, "the last value stays")
+        removed = failing.labels("b")
+        failing.remove("b")
+        removed.set_function(lambda: ok(False, "called"))
+        ok(removed._series not in store.STORE._functions, "not called once it is removed")
     failing.clear()
 
 
@@ -701,7 +783,8 @@ def forks_in_changes():
 if __name__ == "__main__":
     try:
         for test in refused, mirrored, daemons, endings, ends, again, blocks_of_parents, first_updates, \
-                forks_in_changes, declared, model, threads, too_many, blocks, functions, infos, forks, handlers, names_taken_away:
+                forks_in_changes, declared, model, threads, too_many, blocks, coroutines, \
+                blocks_without_labels, clashes, labels_of_other_types, dead_workers, functions, infos, forks, handlers, names_taken_away:
             test(); print("ok", test.__name__, flush=True)
         ok(not (left := glob.glob(f"/dev/shm/*{CTX}*") + glob.glob(f"/dev/shm/.*{CTX}*")), f"nothing left in /dev/shm: {left}")
         print(f"{check.passed} checks passed")

@@ -64,6 +64,13 @@ late.set(5)
 late = Gauge("late", "Late.", registry=registry)
 late.inc(7)
 requests.clear()
+def follow_itself(metric):
+    child = metric.labels("x")
+    child.set_function(lambda: id(child))
+    metric.remove("x")
+followed = Gauge("followed", "Followed.", ["a"], registry=registry)
+follow_itself(followed)
+registry.unregister(followed)
 gc.collect()
 stage(3)
 if os.fork() == 0:
@@ -127,7 +134,7 @@ for (const library of [PYTHON_0_16, PYTHON_0_21])
       const [python = '', ...first] = program;
       for (const [env, words] of [
         [{ PROMETHEUS_SHM_SERVER_KEY: 'a b' }, ['PROMETHEUS_SHM_SERVER_KEY', 'a b', 'letters']],
-        [{ PROMETHEUS_SHM_SERVER_KEY: 'shop-1' }, ['PROMETHEUS_SHM_APP', 'shop-1', 'letters']],
+        [{ PROMETHEUS_SHM_SERVER_KEY: '1-shop' }, ['PROMETHEUS_SHM_APP', '1_shop', 'letters']],
       ] as const) {
         const { status, stderr } = spawnSync(
           python,

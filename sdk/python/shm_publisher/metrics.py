@@ -24,7 +24,9 @@ M = TypeVar("M", bound="Metric")
 
 DEFAULT_BUCKETS = (.005, .01, .025, .05, .1, .25, .5, 1.0, 2.5, 5.0, 10.0)
 MAX_CHILDREN = 1000
-_names: set[str] = set()                        # of all metrics
+# Suffixes of the names of a metric's samples, by type.
+SAMPLES = {HISTOGRAM: ("", "_bucket", "_count", "_sum"), SUMMARY: ("", "_count", "_sum")}
+_owners: dict[str, Metric] = {}                 # the metrics by the names of their samples
 
 
 def publish(server_key: str, app: str, *, interval: float = 5.0, **options: Any) -> PublishedMetrics:
@@ -51,7 +53,7 @@ class Metric:
 
     __slots__ = ("_family", "_labelnames", "_labels", "_children", "_max_children", "_series", "_is_live")
 
-    _type, _kind, _suffix, _reserved = F64, UNKNOWN, "", ""
+    _type, _kind, _suffix = F64, UNKNOWN, ""
 
     def __init__(self, name: str, documentation: str, labelnames: Iterable[str] = (), namespace: str = "",
                  subsystem: str = "", unit: str = "", *, max_children: int = MAX_CHILDREN) -> None:
@@ -84,11 +86,18 @@ class Metric:
         self._series: Any = _NeedsLabels(self)
         self._is_live = False
         with STORE.lock:
-            if full in _names:
-                raise ValueError(f"name of {kind}: found {_shown(full)}, which another metric has")
-            _names.add(full)
+            samples = [full + suffix for suffix in SAMPLES.get(self._type, ("",))]
+            for sample in samples:
+                if sample in _owners:
+                    raise ValueError(f"name of {kind}: found {_shown(full)}, whose {sample} is a sample of "
+                                     f"{_owners[sample]} already")
+            _owners.update(dict.fromkeys(samples, self))
         if not self._labelnames:
             self._begin()
+
+    def _check_child(self, call: str) -> None:
+        if self._labelnames:
+            raise ValueError(f"{call} of {self}: it has the labels {', '.join(self._labelnames)}: call labels() first")
 
     def _begin(self) -> None:
         """Makes the series of a metric without labels, or of a child."""
@@ -112,6 +121,9 @@ class Metric:
 
     def _child(self: M, values: tuple[Any, ...], named: dict[str, Any]) -> M:
         key = self._key("labels", values, named)
+        child = self._children.get(key)
+        if child is not None:
+            return child
         with STORE.lock:
             child = self._children.get(key)
             if child is None:
@@ -138,12 +150,12 @@ class Metric:
         if not names:
             raise ValueError(f"{call} of {self}: it has no labels" if not self._labels else
                              f"{call} of {self}: it has its labels already: {self._labels}")
-        if values and named or set(named) != set(names) and named or len(values) != len(names) and not named:
+        if (values or set(named) != set(names)) if named else len(values) != len(names):
             raise ValueError(f"{call} of {self}: found {_shown(named or list(values))}, allowed: one value for each of "
                              f"{', '.join(names)}, all by position or all by name")
         given = [named[name] for name in names] if named else values
-        return tuple(value if type(value) is str else str.__str__(value) if isinstance(value, str) else str(value)
-                     for value in given)
+        return tuple([value if type(value) is str else str.__str__(value) if isinstance(value, str) else str(value)
+                      for value in given])
 
     def remove(self, *labelvalues: Any, **labelkwargs: Any) -> None:
         """Removes the child with these label values, if there is one.  Updates of a removed child store nothing."""
@@ -190,6 +202,7 @@ class Counter(Metric):
     def count_exceptions(self, exception: Union[type[BaseException], tuple[type[BaseException], ...]] = Exception,
                          ) -> ExceptionCounter:
         """Counts the exceptions of a block or function: `with c.count_exceptions():` or `@c.count_exceptions()`."""
+        self._check_child("count_exceptions")
         return ExceptionCounter(self.inc, exception)
 
 
@@ -234,16 +247,17 @@ class Gauge(Metric):
         """Sets the value to the result of a function, now and at each interval of publish()."""
         if not callable(f):
             raise ValueError(f"set_function of {self}: found {_shown(f)}, allowed: functions")
-        self._series.cell                       # raises ValueError without label values
+        self._check_child("set_function")
         STORE.follow(self._series, f)
 
     def track_inprogress(self) -> InprogressTracker:
         """Counts the blocks or calls in progress: `with g.track_inprogress():` or `@g.track_inprogress()`."""
+        self._check_child("track_inprogress")
         return InprogressTracker(self.inc, self.dec)
 
     def time(self) -> Timer:
         """Sets the value to the seconds that a block or call takes."""
-        return Timer(self.set)
+        return Timer(self, "set")
 
 
 class _Observer(Metric):
@@ -264,7 +278,7 @@ class _Observer(Metric):
 
     def time(self) -> Timer:
         """Observes the seconds that a block or call takes: `with h.time():` or `@h.time()`."""
-        return Timer(self.observe)
+        return Timer(self, "observe")
 
 
 class Histogram(_Observer):
@@ -302,8 +316,7 @@ class Info(Metric):
 
     def info(self, val: dict[str, str]) -> None:
         """Sets the texts by label name."""
-        if isinstance(self._series, _NeedsLabels):
-            self._series.cell
+        self._check_child("info")
         labels = {**self._labels, **val}
         if len(labels) < len(self._labels) + len(val):
             raise ValueError(f"info of {self}: found {_shown(val)}, allowed: names other than {', '.join(self._labels)}")

@@ -14,6 +14,7 @@ import runpy
 import shutil
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
@@ -46,7 +47,9 @@ class _Value:
 class NumberValue(_Value):
     """The value of a counter or gauge."""
 
-    __slots__ = ("_series",)
+    __slots__ = ("_series", "function", "__weakref__")
+
+    function: Callable[[], float]               # the argument of set_function()
 
     def __init__(self, family: Family, labels: dict[str, str]) -> None:
         self._exemplar, self._series = None, Number(family, labels)
@@ -175,7 +178,13 @@ def _set_function(gauge: prometheus_client.Gauge, f: Callable[[], float]) -> Non
     _library_set_function(gauge, f)
     value = gauge._value
     if isinstance(value, NumberValue):
-        STORE.follow(value._series, f)
+        value.function = f
+        reference = weakref.ref(value)          # the function may refer to a child, which must not live for that
+
+        def result() -> float:
+            value = reference()
+            return 0.0 if value is None else value.function()
+        STORE.follow(value._series, result)
 
 
 def install() -> None:
@@ -209,14 +218,14 @@ def _publish_from_environment() -> None:
     server_key = os.environ.get("PROMETHEUS_SHM_SERVER_KEY", "")
     if not server_key:
         return
-    app = os.environ.get("PROMETHEUS_SHM_APP") or re.sub(r"[-_.]?\{pid\}", "", server_key)
+    app = os.environ.get("PROMETHEUS_SHM_APP") or re.sub("[-.]", "_", re.sub(r"[-_.]?\{pid\}", "", server_key))
     for name, text, pattern in (
             ("PROMETHEUS_SHM_SERVER_KEY", server_key.replace("{pid}", "1"), r"(?!\.)[A-Za-z0-9_.-]{1,64}"),
             ("PROMETHEUS_SHM_APP", app, r"[A-Za-z][A-Za-z0-9_]{0,63}")):
         if not re.fullmatch(pattern, text):
             raise ValueError(f"{name}: found {_shown(os.environ.get(name) or app)}, allowed: 1 to 64 letters, digits and _"
                              + (", and a server key may have -, . and {pid}" if name.endswith("KEY") else
-                                ", with a letter first; without it, the server key is the application"))
+                                ", with a letter first; without it, the server key is the application, with _ for - and ."))
     context_id = os.environ.get("PROMETHEUS_SHM_CONTEXT_ID")
     STORE.publish_later(server_key, checked_app(app), 5.0, {"context_id": context_id} if context_id else {},
                         _mirror(server_key, None, 5.0))

@@ -11,12 +11,25 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .publisher import SHM, Object, Publisher, _identity, _lock, _shown
+from .publisher import SHM, Object, Publisher, _identity, _lock, _pid_of, _say, _shown
 
 MAX_KEY = 64
+MAX_WARNINGS = 256
 MAX_DEAD = 1024                                 # segments of dead processes that one publication removes
 # Threads leave these to faulthandler, and all others to the program.
 FAULTS = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
+
+
+class Warnings:
+    """Writes lines to stderr, one for each subject, and at most MAX_WARNINGS."""
+
+    def __init__(self) -> None:
+        self._subjects: set[str] = set()
+
+    def tell(self, subject: str, line: str) -> None:
+        if subject not in self._subjects and len(self._subjects) < MAX_WARNINGS:
+            self._subjects.add(subject)
+            _say(line)
 
 
 class Publication:
@@ -80,28 +93,38 @@ def checked_interval(interval: float) -> float:
 
 def key_of_process(server_key: str, is_child: bool) -> str:
     """Returns the server key of this process: the pid stands for `{pid}`, and a forked child without `{pid}` has it at
-    the end.  The key of a child is shortened to 64 characters."""
-    pid = str(os.getpid())
-    if "{pid}" in server_key:
-        return server_key.replace("{pid}", pid)
-    return f"{server_key[:MAX_KEY - len(pid) - 1]}-{pid}" if is_child else server_key
+    the end."""
+    return _template(server_key, is_child).replace("{pid}", str(os.getpid()))
 
 
-def remove_dead(publisher: Publisher, server_key: str) -> None:
+def _template(server_key: str, is_child: bool) -> str:
+    """Returns the server key with `{pid}` at the place of the pid, if it has one.  The key of a child is shortened to 64
+    characters."""
+    if "{pid}" in server_key or not is_child:
+        return server_key
+    return f"{server_key[:MAX_KEY - len(str(os.getpid())) - 1]}-{{pid}}"
+
+
+def remove_dead(publisher: Publisher, server_key: str, is_child: bool) -> None:
     """Removes the segments that killed processes of the application left behind: those whose names differ only in the
-    pid, and whose locks are free.  Whoever reads such a segment has it open."""
+    pid, which is the pid of their publisher, and whose locks are free.  Whoever reads such a segment has it open."""
     name = os.path.basename(publisher.path)
-    head, _, tail = name.rpartition(str(os.getpid()))
-    pattern = re.compile(re.escape(head) + r"\d+" + re.escape(tail))
-    for other in [each for each in os.listdir(SHM) if each != name and pattern.fullmatch(each)][:MAX_DEAD]:
-        path = f"{SHM}/{other}"
+    first, *rest = map(re.escape, _template(server_key, is_child).split("{pid}"))
+    if not rest:
+        return                                  # the key has no pid
+    key = first + r"(\d+)" + r"\1".join(rest)
+    before = name[:len(name) - len(key_of_process(server_key, is_child))]
+    pattern = re.compile(re.escape(before) + key)
+    matches = [match for match in map(pattern.fullmatch, os.listdir(SHM)) if match and match[0] != name]
+    for match in matches[:MAX_DEAD]:
+        path = f"{SHM}/{match[0]}"
         try:
             file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError:                         # of another user, or gone
             continue
         try:
             _lock(file)
-            if _identity(path) == _identity(file):
+            if _identity(path) == _identity(file) and _pid_of(file) == int(match[1]):
                 os.unlink(path)
         except OSError:                         # its process lives
             pass

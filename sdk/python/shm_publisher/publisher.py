@@ -361,6 +361,12 @@ def _supersede(fd):
         pass
 
 
+def _pid_of(fd):
+    """Returns the pid of the publisher of a segment, or 0 if the file is none."""
+    head = os.pread(fd, 72, 0)
+    return struct.unpack_from("<Q", head, 64)[0] if head[:8] == b"SHMEXP\r\n" and len(head) == 72 else 0
+
+
 def _refuse_copy(self, _protocol):
     raise TypeError(f"a {type(self).__name__} of shm_publisher cannot be copied or pickled: each process needs a "
                     "Publisher of its own")
@@ -852,8 +858,7 @@ class Publisher:
             os.close(old)
 
     def _busy(self, fd):
-        head = os.pread(fd, 72, 0)
-        pid = struct.unpack_from("<Q", head, 64)[0] if head[:8] == b"SHMEXP\r\n" and len(head) == 72 else 0
+        pid = _pid_of(fd)
         return AnotherPublisherLives(f"another publisher holds {self.path}" + (f" (process {pid})" if pid else ""))
 
     def _why_refused(self, error):

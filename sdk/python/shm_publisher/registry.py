@@ -10,11 +10,9 @@ import threading
 from contextlib import nullcontext
 
 from . import publisher as shm
-from .publication import Publication, checked_app, checked_interval
-from .publisher import _say
+from .publication import Publication, Warnings, checked_app, checked_interval
 
 KINDS = {"counter": shm.COUNTER, "gauge": shm.GAUGE, "info": shm.GAUGE, "stateset": shm.GAUGE}
-MAX_WARNINGS = 64
 
 
 class PublishedRegistry:
@@ -25,7 +23,7 @@ class PublishedRegistry:
         self._registry, self._publication, self._store = registry, publication, store
         self._publisher, self._root = publication.publisher, publication.root
         self._published = {}                    # variables by series
-        self._warned = set()
+        self._warnings = Warnings()
         self._lock, self._is_ended = threading.Lock(), False
 
     def update(self):
@@ -39,7 +37,7 @@ class PublishedRegistry:
             try:
                 families = list(self._registry.collect())
             except Exception as error:
-                self._warn("", f"the metrics of the registry cannot be collected: {error!r}")
+                self._warnings.tell("", f"the metrics of the registry cannot be collected: {error!r}")
                 return
             # Threads that add series take the lock of the store before that of the publisher.
             with nullcontext() if self._store is None else self._store.lock:
@@ -51,7 +49,7 @@ class PublishedRegistry:
             try:
                 all_series = list(_series_of(family))
             except (TypeError, ValueError, OverflowError) as error:
-                self._warn(family.name, f"metric {family.name} of the registry is left out: {error}")
+                self._warnings.tell(family.name, f"metric {family.name} of the registry is left out: {error}")
                 continue
             for series in all_series:
                 name, labels, type_, schema, _ = series
@@ -63,7 +61,7 @@ class PublishedRegistry:
             try:
                 self._publish(key, family, *series)
             except ValueError as error:
-                self._warn(series[0], f"metric {series[0]} of the registry is left out: {error}")
+                self._warnings.tell(series[0], f"metric {series[0]} of the registry is left out: {error}")
         if self._store is None:
             self._publisher.notify()
 
@@ -90,12 +88,6 @@ class PublishedRegistry:
         kind = KINDS.get(family.type, shm.UNKNOWN) if type_ == shm.F64 else shm.UNKNOWN
         return self._publisher.add_variable(self._root, name, type_, kind=kind, help=family.documentation,
                                             schema=schema, labels=labels, value=None)
-
-    def _warn(self, subject, sentence):
-        """Writes a warning to stderr, once for each subject."""
-        if subject not in self._warned and len(self._warned) < MAX_WARNINGS:
-            self._warned.add(subject)
-            _say(sentence)
 
 
 def publish_registry(server_key, app, registry=None, *, interval=5.0, **options):

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NamedTuple, Optional
 
-from .publication import Publication, checked_app, checked_interval, key_of_process, remove_dead
+from .publication import Publication, Warnings, checked_app, checked_interval, key_of_process, remove_dead
 from .publisher import VARIABLES_DROPPED, Variable, _say
 from .series import Number, Series
 
 HEARTBEAT_SECONDS = 1.0
-MAX_TOLD = 256                                  # metrics about which a line on stderr says something
 # Larger than the defaults of Publisher: metrics have many series, and only the used part takes memory.
 CAPACITIES = {"records": 1 << 16, "strings": 1 << 23, "slots": 1 << 16, "frames": 1 << 23}
 
@@ -41,7 +40,7 @@ class Store:
         self._is_working = False
         self._functions: set[Number] = set()
         self._calling: Optional[Publication] = None     # whose thread calls the functions
-        self._told: set[str] = set()
+        self._warnings = Warnings()
 
     # -- publishing ----------------------------------------------------------------------------------------
 
@@ -83,8 +82,7 @@ class Store:
                 self._work.append((self._enter, series))
             self._do_work()
             publication.publisher._publish()    # leaves the segment open if it fails, since series are in it
-            if key != settings.server_key:
-                remove_dead(publication.publisher, key)
+            remove_dead(publication.publisher, settings.server_key, is_child)
             period = settings.options.get("heartbeat_period") or HEARTBEAT_SECONDS
             publication.repeat("heartbeat", min(HEARTBEAT_SECONDS, period), lambda: self._beat(publication))
             self._start_functions(settings)
@@ -165,9 +163,7 @@ class Store:
 
     def tell(self, metric: str, why: str) -> None:
         """Writes a line about a metric to stderr, once."""
-        if metric not in self._told and len(self._told) < MAX_TOLD:
-            self._told.add(metric)
-            _say(f"metric {metric}: {why}")
+        self._warnings.tell(metric, f"metric {metric}: {why}")
 
     def _do_work(self) -> None:
         """Does the work in order.  The lock is held.  What an exception of a signal handler interrupts is repeated."""
@@ -213,6 +209,8 @@ class Store:
     def follow(self, series: Number, function: Callable[[], float]) -> None:
         """Sets a series to the result of a function, now and at each interval."""
         with self.lock:
+            if self._series.get(series.key) is not series:
+                return                          # it was removed
             series.function = function
             self._functions.add(series)
             if self._settings is not None:
