@@ -1,7 +1,7 @@
 // Tests the npm package of the publisher library, installed into an empty project without a network.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { needsPrograms } from '../support/needs.js';
 import { PROJECT } from '../support/processes.js';
@@ -192,13 +192,14 @@ describe('The npm package of the publisher library', function () {
   });
 
   describe('in a bundle of esbuild', () => {
-    const bundle = (name: string, code: string, format: string) => {
+    const bundle = (name: string, code: string, format: string, more: readonly string[] = []) => {
       const input = write(`${name}.source.${format === 'esm' ? 'mjs' : 'cjs'}`, code);
       const words = [
         '--bundle',
         '--platform=node',
         `--format=${format}`,
         `--outfile=${folder(name)}`,
+        ...more,
       ];
       const { stderr } = spawnSync(join(PROJECT, 'node_modules/.bin/esbuild'), [...words, input], {
         encoding: 'utf8',
@@ -233,6 +234,27 @@ describe('The npm package of the publisher library', function () {
         'esm',
       );
       expect(run([file])).to.deep.equal(DONE);
+    });
+
+    it('finds prom-client beside the bundle, also if the bundler replaced import.meta.url as webpack does', () => {
+      const code = `import { collectDefaultMetrics, register } from 'shm-publisher/prom-client';
+        collectDefaultMetrics();
+        if (register.getMetricsAsArray().length === 0) throw new Error('none');
+        ${PUBLISHED}`;
+      const builder = JSON.stringify('file:///folder/of/the/builder/prom-client.mjs');
+      const file = bundle('moved/out.cjs', code, 'esm', [
+        '--format=cjs',
+        `--define:import.meta.url=${builder}`,
+      ]);
+      mkdirSync(folder('moved/node_modules'));
+      symlinkSync(
+        join(PROJECT, 'node_modules/prom-client'),
+        folder('moved/node_modules/prom-client'),
+      );
+      const program = write('moved.cjs', `require(${JSON.stringify(file)});`);
+      expect(run([program])).to.deep.equal(DONE);
+      // Webpack gives a program that imports this function another one.
+      expect(readFileSync(file, 'utf8')).not.to.match(/[^.\w]createRequire\b/);
     });
 
     it('publishes in worker threads', () => {

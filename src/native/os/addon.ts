@@ -2,11 +2,10 @@
 import { existsSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Fault, messageOf } from '../../errors.js';
+import { codeFolders } from './code-folders.js';
 import type { Mapping } from './publisher-os.js';
 
-const { argv } = process;
 const PACKAGE = 'shm-publisher';
 const EAGAIN = 11;
 
@@ -49,17 +48,14 @@ function addon(): Addon {
 function addonFile(): string {
   const system = `${platform()}-${arch()}`;
   const name = join('prebuilds', `${system}.node`);
-  const here = dirname(fileURLToPath(import.meta.url));
-  // Webpack replaces `import.meta.url` by the path on the machine that made the bundle.
-  const bundle = typeof __dirname === 'string' ? __dirname : here;
-  const folders = [here, bundle, dirname(argv[1] ?? here)];
+  const folders = codeFolders(import.meta.url);
   const installed = folders.flatMap(parents).map((each) => join(each, 'node_modules', PACKAGE));
   const found = [...folders, ...installed].find((each) => existsSync(join(each, name)));
   if (found !== undefined) return join(found, name);
   const remedy = ['linux-x64', 'linux-arm64'].includes(system)
     ? `copy the folder prebuilds of ${PACKAGE} beside the bundle, or leave the package out of the bundle`
     : 'segments need Linux on x64 or arm64';
-  throw new Fault('NATIVE_FAILED', `${join(bundle, name)} is missing: ${remedy}`);
+  throw new Fault('NATIVE_FAILED', `${join(folders[1] ?? '', name)} is missing: ${remedy}`);
 }
 
 /** A folder and the folders that contain it. */

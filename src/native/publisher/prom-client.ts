@@ -1,5 +1,8 @@
 // The entry `prom-client` of the npm package: the names that prom-client exports, with the metrics of this library.
-import { createRequire } from 'node:module';
+// Webpack replaces an imported `createRequire`, but not the property.
+import nodeModule from 'node:module';
+import { join } from 'node:path';
+import { codeFolders } from '../os/code-folders.js';
 import { Registry, publishFromEnvironment, register } from './library.js';
 import type {
   Aggregator,
@@ -80,13 +83,16 @@ interface TheirRegistry {
 
 /** Loads the installed prom-client at the first use of one of its parts. @throws Error if it is not installed */
 function promClient(part: string): PromClient {
-  try {
-    return createRequire(import.meta.url)('prom-client') as PromClient;
-  } catch (error) {
-    throw new Error(`${part} needs the package prom-client, version 15: npm install prom-client`, {
-      cause: error,
-    });
-  }
+  let cause: unknown;
+  for (const folder of codeFolders(import.meta.url))
+    try {
+      return nodeModule.createRequire(join(folder, 'any.js'))('prom-client') as PromClient;
+    } catch (error) {
+      cause ??= error;
+    }
+  throw new Error(`${part} needs the package prom-client, version 15: npm install prom-client`, {
+    cause,
+  });
 }
 
 /**
