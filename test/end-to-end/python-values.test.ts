@@ -19,10 +19,13 @@ const PACKAGE = join(PROJECT, 'sdk/python');
 /** Changes metrics in stages. At each stage, writes the page of the library to a file, and waits for another. */
 const SCRIPT = `
 import gc, os, sys, time
-import shm_publisher.prometheus
 from prometheus_client import *
 context, folder = sys.argv[1:]
 registry = CollectorRegistry()
+early = Counter("early", "Declared before the import.", ["code"], registry=registry)
+early.labels("200").inc()
+import shm_publisher.prometheus
+early.labels("500").inc(2)
 requests = Counter("http_requests", "Requests\\\\ that\\nwere answered.", ["code", "path"], registry=registry)
 delay = Histogram("delay_seconds", "Delay.", ["path"], buckets=(0.1, 1, 10), registry=registry)
 size, queue = Summary("size", "Size.", registry=registry), Gauge("app:queue", "Jobs.", ["name"], registry=registry)
@@ -79,6 +82,8 @@ if os.fork() == 0:
     sys.exit(0)
 assert os.wait()[1] == 0
 stage(4)
+rest = shm_publisher.prometheus._Rest(registry)
+assert {family.name for family in rest.collect()} == {"early", "build", "phase"}
 published.close()
 assert late._value.get() == 7
 `;

@@ -15,7 +15,7 @@ import shutil
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
 import prometheus_client
@@ -208,9 +208,37 @@ def _mirror(server_key: str, registry: Any, interval: float) -> Optional[Callabl
         return None
 
     def begin(publication: Publication) -> None:
-        rest = PublishedRegistry(registry or prometheus_client.REGISTRY, publication, STORE)
+        rest = PublishedRegistry(_Rest(registry or prometheus_client.REGISTRY), publication, STORE)
         publication.repeat("registry", interval, rest.update, at_once=True)
     return begin
+
+
+class _Rest:
+    """What a registry has beside the metrics whose values are in the segment: to read these takes long."""
+
+    def __init__(self, registry: Any) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterator[Any]:
+        registry = self._registry
+        if not isinstance(registry, prometheus_client.CollectorRegistry):
+            yield from registry.collect()
+            return
+        yield from registry.restricted_registry(["target_info"]).collect()
+        with registry._lock:
+            collectors = list(registry._collector_to_names)
+        for collector in collectors:
+            if not _is_in_segment(collector):
+                yield from collector.collect()
+
+
+def _is_in_segment(collector: Any) -> bool:
+    """Whether all values of a collector are in the segment.  Those of metrics declared before install() are not."""
+    if type(collector) not in (prometheus_client.Counter, prometheus_client.Gauge, prometheus_client.Histogram,
+                               prometheus_client.Summary):
+        return False                            # subclasses may have samples of their own
+    children = list(collector._metrics.values()) if collector._labelnames else [collector]
+    return all(isinstance(getattr(child, "_sum", None) or getattr(child, "_value", None), _Value) for child in children)
 
 
 def _publish_from_environment() -> None:
