@@ -5,7 +5,7 @@ import { DEFAULT_FORM } from '../../model.js';
 import type { FamilyMetadata, LabelledAnswer, LineForm, Piece, Snapshot } from '../../model.js';
 import { runToEnd } from '../../run-to-end.js';
 import { labelsText } from '../text/text-syntax.js';
-import { textLines } from './text-page.js';
+import { isText, textLines } from './text-page.js';
 
 export interface JoinedSnapshot {
   readonly snapshot: Snapshot;
@@ -157,7 +157,7 @@ class Joined implements Snapshot {
     return this.snapshots.some((each) => each.violatesOpenMetrics);
   }
 
-  /** With the form `deflated`, the pieces of snapshots that have no deflated lines are text. */
+  /** Snapshots without lines in a form of text have text in their place, unless all lack these lines. */
   lines(form: LineForm): readonly Piece[] | undefined {
     return runToEnd(this.joining(form));
   }
@@ -174,8 +174,8 @@ class Joined implements Snapshot {
     const known = this.#lines.get(form);
     if (known !== undefined) return known;
     const lists = this.snapshots.map((each) => each.lines(form));
-    if (form === 'deflated' && lists.every((each) => each === undefined)) return undefined;
-    if (form !== 'deflated' && lists.some((each) => each === undefined)) return undefined;
+    const missing = lists.filter((each) => each === undefined).length;
+    if (missing > 0 && (!isText(form) || missing === lists.length)) return undefined;
     const sources: Source[] = [];
     for (const [target, snapshot] of this.snapshots.entries()) {
       sources.push(new Source(snapshot.metadata, lists[target] ?? textLines(snapshot)));

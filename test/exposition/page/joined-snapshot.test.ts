@@ -174,6 +174,29 @@ describe('joined snapshots', () => {
     );
   });
 
+  it('have text in place of lines in another form of text, unless all targets lack that form', () => {
+    const family = { name: 'demo', type: 'gauge', unit: '', help: 'D.' } as const;
+    const pieces = piecesOf(family, ['demo{app="a"} 1\n']);
+    const withCreated: Snapshot = {
+      ...snapshotOf(pieces),
+      lines: (form) => (form === 'text' || form === 'created' ? pieces : undefined),
+    };
+    const withText = snapshotOf(piecesOf(family, ['demo{app="b"} 2\n']));
+    const linesIn = (form: 'created' | 'protobuf', ...snapshots: Snapshot[]) => {
+      const [first, second] = [answerOf('a', ''), answerOf('b', '')];
+      const all = snapshots.map((snapshot, at) => ({ ...(at === 0 ? first : second), snapshot }));
+      return joinSnapshots(all)
+        .snapshot.lines(form)
+        ?.map(({ data }) => Buffer.from(data).toString())
+        .join('');
+    };
+    expect(linesIn('created', withCreated, withText)).to.equal(
+      'demo{app="a"} 1\ndemo{app="b"} 2\n',
+    );
+    expect(linesIn('created', withText)).to.equal(undefined);
+    expect(linesIn('protobuf', { ...withText, lines: () => pieces }, withText)).to.equal(undefined);
+  });
+
   it('hold all snapshots until they are released', () => {
     const held = { count: 0 };
     const snapshots = [1, 2, 3].map(() =>
