@@ -1,6 +1,6 @@
 // The keys of entries: JSON arrays with the names, labels and help of a series.
 
-/** The libraries write different keys, and mean different values. */
+/** The library that wrote a key: the keys differ, and so do the meanings of their values. */
 export type Dialect = 'python' | 'ruby';
 
 export interface EntryKey {

@@ -176,8 +176,8 @@ export class MetricValues implements FileValues {
   }
 
   /**
-   * The file has other keys than before, which no library does: it was overwritten. The values before do not stay, since
-   * the new content may include them.
+   * Starts over with a file whose keys have changed: it was overwritten, since no library changes keys. The old values
+   * do not stay in the sums, since the new content may include them.
    */
   *#restarting(): Generator<number, void> {
     yield* this.removing(false);

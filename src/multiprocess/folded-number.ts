@@ -32,7 +32,7 @@ export class FoldedNumber<O = unknown> {
     this.rule = rule;
   }
 
-  /** Whether the number has no value, and needs none. */
+  /** Whether the number has neither inputs nor a kept sum. */
   get isEmpty(): boolean {
     return this.#inputs.size === 0 && this.#kept === undefined;
   }

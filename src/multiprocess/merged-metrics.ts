@@ -31,7 +31,7 @@ export const isLive = (kind: FileKind): boolean => kind.startsWith('gauge_live')
 /** Whether the values of a file only grow, so that those of a removed file stay in the sums. */
 export const isCounted = (kind: FileKind): boolean => !kind.startsWith('gauge_');
 
-/** The maximum number of series, and of metrics, whose reason of being left out is kept. */
+/** The maximum number of series, and of metrics, whose reason for being left out is kept. */
 const MAX_REASONS = 1024;
 
 /** The budget steps for showing a series. */

@@ -20,7 +20,7 @@ import type { TrustedDirectory } from './trusted-directory.js';
 import { WorkerProcesses } from './worker-processes.js';
 import type { Worker } from './worker-processes.js';
 
-/** The time after which a file without a header was not just made. */
+/** The age from which on a file should have a header: a new file has none. */
 const EMPTY_MS = 5000;
 
 /** What the directories of a target share. */
@@ -33,7 +33,7 @@ export interface DirectoryContext extends Pick<
   /** The name of the label that names the directory; empty for none. */
   readonly label: string;
   readonly clocks: Clocks;
-  /** Whether to show what the processes use. */
+  /** Whether to show the metrics `process_*` of the processes. */
   readonly hasProcessMetrics: boolean;
   readonly proc: string;
   /** The number of files that may still be kept open. */
@@ -78,7 +78,7 @@ const OWN = {
   ),
 };
 
-/** A name that no object below the root has, since labels may differ only in characters that no name has. */
+/** Makes a name unique below the root: names of labels that differ only in replaced characters are equal. */
 function freeName(root: PolledObject, name: string): string {
   const taken = new Set([...root.children].map((each) => each.name));
   let free = name;
@@ -94,7 +94,7 @@ export class MetricDirectory {
   readonly #directory: OpenDirectory;
   readonly #context: DirectoryContext;
   readonly #trust: FileTrust;
-  /** The steps of reading the names; others once the directory has changed. */
+  /** The steps that read the names. Makes new ones when the directory has changed. */
   readonly #names: CachedRead<Generator<number, DirectoryNames>>;
   #lastNames: Generator<number, DirectoryNames> | undefined;
   readonly #writer: SlotWriter = { writeSlots: () => undefined };
@@ -150,7 +150,7 @@ export class MetricDirectory {
     this.#setOwn({ files: 0, bytes: 0, deadFiles: 0, leftOutFiles: 0, leftOutEntries: 0 });
   }
 
-  /** Whether the path leads to the open directory; true while the exporter may not know it. */
+  /** Whether the path leads to the open directory. True if the exporter may not look. */
   get isThere(): boolean {
     try {
       const { dev, ino } = lstatSync(this.#path, { bigint: true });
@@ -359,7 +359,7 @@ export class MetricDirectory {
     file.worker.isDead = false;
   }
 
-  /** Ends the reading of a file whose process has ended. Its live gauges go. */
+  /** Closes a file whose process has ended, and removes its live gauges. */
   *#finishing(file: TrackedFile): Generator<number, void> {
     this.#closeFile(file);
     if (isLive(file.values.name.kind)) yield* this.#renewing(file, false);
@@ -398,7 +398,7 @@ export class MetricDirectory {
     file.worker.files.add(file.mapped);
   }
 
-  /** Another file has the name now. The counts of the last one stay. */
+  /** Begins to read another file that has the name now. The counts of the last one stay. */
   *#beginningAnew(file: TrackedFile): Generator<number, void> {
     if (file.open !== undefined) yield* this.#attempting(file, file.open);
     this.#closeFile(file);

@@ -59,7 +59,7 @@ export class ProcessMetrics {
     this.#set(START, startedUnixMs(owner.startTicks, proc) / 1000);
   }
 
-  /** Reads the present values. What this user may not read has no series. */
+  /** Reads the current values. What this user may not read has no series. */
   update(): void {
     const { pid } = this.owner;
     const usage = processUsage(pid, this.#proc);

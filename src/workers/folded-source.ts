@@ -24,8 +24,8 @@ const MAX_REFUSALS = 16;
 
 export class FoldedSource extends PolledSource {
   /**
-   * The start of the sums: that of the worker that began first, of those that were read before the first copy. It stays
-   * when workers end: a sum with a later start would count again what a scraper has counted.
+   * The start of the sums: the earliest start of the workers that were read before the first copy. It stays when workers
+   * end: with a later start, a scraper would count again what it has counted.
    */
   startedUnixMs: number | undefined;
   readonly #ruleOf: RuleOf;
@@ -39,7 +39,7 @@ export class FoldedSource extends PolledSource {
   readonly #workers = new Map<Source, Worker>();
   readonly #counts = new Map<FoldedObject, { readonly live: Variable; readonly ended: Variable }>();
   readonly #instance: string;
-  /** The objects that no worker has, in the order of time. */
+  /** The objects that no worker has, the longest orphaned first. */
   readonly #orphans = new Set<FoldedObject>();
   /** The variables to fold again at the next copy. */
   readonly #changed = new Set<FoldedVariable>();
@@ -151,7 +151,7 @@ export class FoldedSource extends PolledSource {
       const isDue = this.#nowMs() - (folded.orphanedAtMs ?? 0) >= ORPHAN_MS;
       if (folded.members.size > 0) this.#orphans.delete(folded);
       else if (isDue) this.#removeObject(folded);
-      // The orphans are in the order of time.
+      // The next ones were orphaned later.
       else return;
       if (++visited >= ORPHANS_A_POLL) return;
     }

@@ -56,7 +56,7 @@ const INPUTS_A_STEP = 1024;
 
 /** Reads the slots of workers into buffers that it reuses. */
 export class InputReader {
-  /** The buffers that no read uses now. There are as many as reads have taken turns. */
+  /** The buffers that no read uses now. Reads that overlap have buffers of their own. */
   readonly #free: SlotBuffers[] = [];
   #reads = 0;
 

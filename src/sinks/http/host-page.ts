@@ -19,12 +19,12 @@ import { demandAll, identitiesOf, isLabelled } from '../sink.js';
 export interface HostPageOptions {
   /** Whether the page exists. */
   readonly isEnabled: () => boolean;
-  /** Called for each page of all metrics with the reasons why some are left out, one sentence each. */
+  /** Called for each page without filters, with the reasons why metrics are left out, one sentence each. */
   readonly onLeftOut: (sentences: readonly string[]) => void;
   readonly scheduler?: SchedulerLike;
 }
 
-/** Which targets and metrics a page has. Without an app or a server key, it has the targets of all of them. */
+/** Selects the targets and metrics of a page. An empty list of apps or server keys selects all. */
 export interface HostPageRequest {
   readonly apps: readonly string[];
   readonly serverKeys: readonly string[];
