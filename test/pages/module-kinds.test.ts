@@ -27,6 +27,25 @@ publisher.setState(root, 'normal');
 publisher.close();
 `;
 
+/** Expressions that compile with the types of prom-client. */
+const PROM_CLIENT = `
+import client, { Counter, MetricType, contentType, register } from 'shm-publisher/prom-client';
+import type { Metric } from 'shm-publisher/prom-client';
+import * as all from 'shm-publisher/prom-client';
+
+const help = 'Requests.';
+const counter: Counter<'code'> = new Counter({ name: 'requests', help, labelNames: ['code'] });
+export const metrics: Metric<'code'>[] = [counter];
+export const types: string[] = [contentType, all.contentType, client.contentType];
+const type: MetricType | undefined = register.getMetricsAsArray()[0]?.type;
+if (type !== MetricType.Counter) throw new Error(String(type));
+export async function texts(): Promise<unknown[]> {
+  const shown: string = (await register.getMetricsAsArray())[0].help;
+  const { value, labels } = (await counter.get()).values[0];
+  return [shown, value, labels.code, (await register.getMetricsAsJSON())[0].values[0].value];
+}
+`;
+
 describe('a program that imports the publisher', function () {
   this.slow(10_000);
   const folder = temporaryFolder();
@@ -60,6 +79,12 @@ describe('a program that imports the publisher', function () {
     const text = IMPORT + PROGRAM + WRONG;
     expect(compiled(['shop.mts', 'shop.cts'], text, '--module', 'nodenext')).to.equal('');
     for (const output of ['shop.mjs', 'shop.cjs']) expect(ran(output)).to.deep.equal(DONE);
+  });
+
+  it('compiles with the expressions of a program that uses prom-client, and runs', () => {
+    const files = ['client.mts', 'client.cts'];
+    expect(compiled(files, PROM_CLIENT, '--module', 'nodenext')).to.equal('');
+    for (const output of ['client.mjs', 'client.cjs']) expect(ran(output)).to.deep.equal(DONE);
   });
 
   it('compiles for a bundler', () => {

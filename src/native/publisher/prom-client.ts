@@ -6,9 +6,13 @@ import { codeFolders } from '../os/code-folders.js';
 import { Registry, publishFromEnvironment, register } from './library.js';
 import type {
   Aggregator,
+  Counter,
+  Gauge,
+  Histogram,
   MetricObjectWithValues,
   PrometheusContentType,
   RegistryContentType,
+  Summary,
 } from './library.js';
 
 export {
@@ -25,6 +29,20 @@ export {
 } from './library.js';
 export type * from './metrics/types.js';
 
+/** Any metric of this library. */
+export type Metric<T extends string = string> = Counter<T> | Gauge<T> | Histogram<T> | Summary<T>;
+
+/** The types of metrics. The types of prom-client have an enumeration of this name. */
+export const MetricType = {
+  Counter: 'counter',
+  Gauge: 'gauge',
+  Histogram: 'histogram',
+  Summary: 'summary',
+} as const;
+export type MetricType = (typeof MetricType)[keyof typeof MetricType];
+
+/** The content type of the default registry at the import; the property of the default export is always the present one. */
+export const contentType: RegistryContentType = register.contentType;
 export const prometheusContentType = Registry.PROMETHEUS_CONTENT_TYPE;
 export const openMetricsContentType = Registry.OPENMETRICS_CONTENT_TYPE;
 

@@ -144,11 +144,11 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
 
   override async get(): Promise<MetricObjectWithValues> {
     const object = await super.get();
-    const values = object.values?.map(({ sharedLabels, labels, ...value }) => ({
+    const values = object.values.map(({ sharedLabels, labels, ...value }) => ({
       ...value,
       labels: { ...labels, ...sharedLabels },
     }));
-    return { ...object, values: values ?? [] };
+    return { ...object, values };
   }
 
   /** The values for the text of a registry, with the labels of the child apart. */

@@ -14,13 +14,21 @@ export interface MetricValue {
   readonly exemplar?: null;
 }
 
-/** A metric and its values, as `get()` returns them. */
-export interface MetricObjectWithValues {
+/** A metric without its values. */
+export interface MetricObject {
   readonly name: string;
   readonly help: string;
   readonly type: MetricType;
   readonly aggregator: Aggregator;
-  /** A metric of an application's own may have none. */
+}
+
+/** A metric and its values, as `get()` returns them. */
+export interface MetricObjectWithValues extends MetricObject {
+  readonly values: readonly MetricValue[];
+}
+
+/** The same of any registered metric: a metric of an application's own may have no values. */
+export interface GivenMetricObject extends MetricObject {
   readonly values?: readonly MetricValue[];
 }
 

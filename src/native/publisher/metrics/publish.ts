@@ -4,7 +4,7 @@ import { rule } from '../../../rules/rule.js';
 import type { Child } from './child.js';
 import { Metric } from './metric.js';
 import type { AnyMetric, Home } from './metric.js';
-import type { MetricObjectWithValues } from './metric-object.js';
+import type { GivenMetricObject } from './metric-object.js';
 import { Mirror } from './mirror.js';
 import { Registry, register as defaultRegister } from './registry.js';
 import type { RegisteredMetric, RegistryContentType, RegistryFollower } from './registry.js';
@@ -58,7 +58,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   /** The metrics of this library. */
   readonly #own = new Set<AnyMetric>();
   /** Other metrics, with their last values. */
-  readonly #copied = new Map<RegisteredMetric, MetricObjectWithValues | undefined>();
+  readonly #copied = new Map<RegisteredMetric, GivenMetricObject | undefined>();
   /** The calls of `collect` or `get` that have not ended. */
   readonly #open = new Map<RegisteredMetric, OpenCall>();
   /** Children for which the segment had no room. */

@@ -1,5 +1,5 @@
 // The text of a registry's metrics, as prom-client writes it.
-import type { DefaultLabels, MetricObjectWithValues } from './metric-object.js';
+import type { DefaultLabels, GivenMetricObject } from './metric-object.js';
 
 type Labels = Readonly<Partial<Record<string, unknown>>>;
 
@@ -9,7 +9,7 @@ export const pageOf = (metrics: readonly string[], isOpenMetrics: boolean): stri
 
 /** The header and the series of a metric. */
 export function textOf(
-  { name: stated, help, type, values }: MetricObjectWithValues,
+  { name: stated, help, type, values }: GivenMetricObject,
   defaults: DefaultLabels,
   isOpenMetrics: boolean,
 ): string {

@@ -3,7 +3,12 @@ import { checkValue, shownValue, utf8 } from '../../../rules/options.js';
 import { rule } from '../../../rules/rule.js';
 import { LIMITS } from '../../segment/layout.js';
 import { seriesProblem } from '../../segment/series-name.js';
-import type { DefaultLabels, MetricObjectWithValues } from './metric-object.js';
+import type {
+  DefaultLabels,
+  GivenMetricObject,
+  MetricObject,
+  MetricObjectWithValues,
+} from './metric-object.js';
 import { copyOf } from './children.js';
 import { pageOf, textOf } from './registry-text.js';
 
@@ -18,8 +23,8 @@ const OPENMETRICS: OpenMetricsContentType =
 /** A metric of this library or of prom-client. */
 export interface RegisteredMetric {
   readonly name: string;
-  get(): Promise<MetricObjectWithValues>;
-  getForPromString?(): Promise<MetricObjectWithValues>;
+  get(): Promise<GivenMetricObject>;
+  getForPromString?(): Promise<GivenMetricObject>;
   reset?(): void;
 }
 
@@ -110,8 +115,9 @@ export class Registry<T extends RegistryContentType = PrometheusContentType> {
     return this.#metrics.get(name);
   }
 
-  getMetricsAsArray(): RegisteredMetric[] {
-    return [...this.#metrics.values()];
+  getMetricsAsArray(): (RegisteredMetric & MetricObject)[] {
+    // As in prom-client, the type states what metrics of the libraries have.
+    return [...this.#metrics.values()] as (RegisteredMetric & MetricObject)[];
   }
 
   removeSingleMetric(name: string): void {
@@ -178,13 +184,14 @@ export class Registry<T extends RegistryContentType = PrometheusContentType> {
     return objects.map((object) => this.withDefaultLabels(object));
   }
 
-  withDefaultLabels(object: MetricObjectWithValues): MetricObjectWithValues {
-    if (Object.keys(this.#defaultLabels).length === 0) return object;
-    const values = object.values?.map((value) => ({
+  withDefaultLabels(object: GivenMetricObject): MetricObjectWithValues {
+    const { values = [] } = object;
+    if (Object.keys(this.#defaultLabels).length === 0) return { ...object, values };
+    const labelled = values.map((value) => ({
       ...value,
       labels: { ...this.#defaultLabels, ...value.labels },
     }));
-    return { ...object, values: values ?? [] };
+    return { ...object, values: labelled };
   }
 
   /** Calls `follower` for later changes, until the returned function is called. */

@@ -12,6 +12,7 @@ export type { MetricConfiguration } from './metric.js';
 export type { Publication, PublishOptions } from './publish.js';
 export type {
   Aggregator,
+  MetricObject,
   MetricObjectWithValues,
   MetricType,
   MetricValue,
