@@ -42,9 +42,16 @@ export const rowRulesOf = ({ classes }: Catalogue): readonly RowRule[] =>
 /** Returns the rule of a variable of a class. */
 export type RuleOf = (className: string, declaration: Declaration) => ValueRule;
 
+/** The rules of gauges whose names say, by the conventions of Prometheus, that their sum means nothing. */
+const BY_NAME: readonly (readonly [ValueRule, RegExp])[] = [
+  ['max', /_(info|timestamp_seconds)$/],
+  ['min', /_start_time_seconds$/],
+];
+
 /**
  * Compiles the rules. What the publisher states as a counter or a distribution is always added. Then the settings of
- * the target count, then the first row that states a rule for the variable, then the setting `gauges`.
+ * the target count, then the first row that states a rule for the variable, then the name of a metric that the
+ * variable states, then the setting `gauges`.
  */
 export function compileRules({ gauges, rows = [], ...settings }: FoldSettings): RuleOf {
   const byClass = new Map<string, ((name: string) => ValueRule | undefined)[]>();
@@ -72,8 +79,11 @@ export function compileRules({ gauges, rows = [], ...settings }: FoldSettings): 
   ];
   const ofSettings = (name: string): ValueRule | undefined =>
     bySetting.find(([, patterns]) => patterns.length > 0 && fitsAny(name, patterns))?.[0];
-  return (className, { name, kind, type }) => {
+  return (className, { name, kind, type, metric }) => {
     if (kind === 'counter' || type === 'histogram' || type === 'summary') return 'counter';
-    return ofSettings(name) ?? ofRow(className, name) ?? gauges;
+    const stated = metric?.name ?? name;
+    const rule = ofSettings(name) ?? ofSettings(stated) ?? ofRow(className, name);
+    if (rule !== undefined || metric === undefined) return rule ?? gauges;
+    return BY_NAME.find(([, pattern]) => pattern.test(stated))?.[0] ?? gauges;
   };
 }

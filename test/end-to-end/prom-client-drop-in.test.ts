@@ -104,7 +104,8 @@ describe('A program that changes one import, from prom-client to that of the pub
     const file = folder.write(
       'cluster.cjs',
       `const cluster = require('node:cluster');
-      const { Counter } = require('shm-publisher/prom-client');
+      const { Counter, collectDefaultMetrics } = require('shm-publisher/prom-client');
+      collectDefaultMetrics();
       if (cluster.isPrimary) for (let i = 0; i < 3; i++) cluster.fork();
       else {
         new Counter({ name: 'jobs_total', help: 'Jobs.' }).inc(5);
@@ -119,10 +120,17 @@ describe('A program that changes one import, from prom-client to that of the pub
       format: 'workers',
       'format_settings.segments': [`${key}c-*`],
     });
-    await pageWith(
+    const page = await pageWith(
       url,
       (series) => series.get(seriesKey('jobs_total', {})) === '15',
       'the sum of three workers',
+    );
+    const { version } = process;
+    const [major = '', minor = '', patch = ''] = version.slice(1).split('.');
+    const labels = { version, major, minor, patch };
+    expect(page.get(seriesKey('nodejs_version_info', labels))).to.equal('1');
+    expect(Number(page.get(seriesKey('process_start_time_seconds', {})))).to.be.below(
+      Date.now() / 1000,
     );
   });
 

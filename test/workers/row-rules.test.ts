@@ -2,6 +2,9 @@
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';
+import { defaultsOf } from '#app/rules/table.js';
+import { compileRules } from '#app/workers/row-rules.js';
+import { WORKERS_SETTINGS } from '#app/workers/settings.js';
 import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -71,4 +74,41 @@ describe('the rules of catalogue rows for workers', () => {
   for (const [row, message] of refused)
     it(`cannot be those of { ${row} }`, () =>
       expect(faultMessage('CONFIG_INVALID', () => rulesOf(rows(row)))).to.match(message));
+});
+
+describe('the rule of a gauge that states a metric', () => {
+  const ruleOf = (metric: string, own: object = {}): string =>
+    compileRules({ ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'], ...own })('Metrics', {
+      ...{
+        name: `${metric}{room="1"}`,
+        type: 'f64',
+        kind: 'gauge',
+        unit: '',
+        help: '',
+        schema: [],
+      },
+      metric: { name: metric, help: '', labels: { room: '1' } },
+    });
+
+  const table: readonly (readonly [metric: string, settings: object, rule: string])[] = [
+    ['shop_open_sessions', {}, 'sum'],
+    ['shop_build_info', {}, 'max'],
+    ['shop_last_success_timestamp_seconds', {}, 'max'],
+    ['process_start_time_seconds', {}, 'min'],
+    ['shop_build_info', { gauges: 'min' }, 'max'],
+    ['shop_build_info', { each: ['*_info'] }, 'each'],
+    ['shop_length', { max: ['shop_length'] }, 'max'],
+    ['shop_length', { max: ['shop_length{*'] }, 'max'],
+    ['shop_lengths', { max: ['shop_length'] }, 'sum'],
+  ];
+  for (const [metric, settings, rule] of table)
+    it(`is ${rule} for ${metric} with ${JSON.stringify(settings)}`, () =>
+      expect(ruleOf(metric, settings)).to.equal(rule));
+
+  it('is sum for a variable of a managed tree, whatever its name is', () =>
+    expect(
+      compileRules({ ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'] })('Till', {
+        ...{ name: 'open_info', type: 'f64', kind: 'gauge', unit: '', help: '', schema: [] },
+      }),
+    ).to.equal('sum'));
 });
