@@ -1,4 +1,4 @@
-// A child of a metric: one series, with its value in memory of its own or in a segment.
+// A child of a metric: one series, with its value in private memory or in a segment.
 import { shownValue } from '../../../rules/options.js';
 import type { GivenLabels, GivenValues } from './children.js';
 import type { PublishedValue, PublishedValues } from '../published-values.js';
@@ -27,12 +27,12 @@ export function withLabels<C extends Child>(child: C, family: Family<C>, labels:
 
 /**
  * A child holds the memory of its value, so that an update is one load and one store. The metric moves the value
- * between memory of the child's own and a segment. After its removal, a child keeps memory of its own, so that updates
- * reach no other series.
+ * between private memory and a segment. A child that was removed has private memory, so that its updates reach no other
+ * series.
  */
 export abstract class Child {
   readonly labels: GivenLabels;
-  /** Finds the child that has the updates while this one is no series of the metric; undefined if it is one. */
+  /** Returns the child that takes the updates of this one; undefined while this child is a series of the metric. */
   protected successor: (() => this | undefined) | undefined;
   /** The variable in the segment; undefined for a child that is not published. */
   #variable: PublishedValue | undefined;

@@ -1,4 +1,4 @@
-// A frame that a histogram or summary updates in place, in memory of its own or in a segment.
+// A frame that a histogram or summary updates in place, in private memory or in a segment.
 import { arch } from 'node:os';
 import { PublishedValue } from '../published-values.js';
 import type { PublishedValues, SlotMemory } from '../published-values.js';
@@ -66,7 +66,7 @@ export class Frame {
     this.#updates = Number(memory.frames[offset] ?? 0n);
   }
 
-  /** A frame in memory of its own, with a payload of zeros. */
+  /** A frame in private memory, with a payload of zeros. */
   static own(payload: number): Frame {
     const frames = new BigUint64Array(payload + 2);
     const floats = new Float64Array(frames.buffer);
@@ -126,7 +126,7 @@ export class Frame {
     this.#memory.frames.fill(0n, this.#first + 1, this.#last);
   }
 
-  /** Copies the payload into memory of its own. */
+  /** Copies the payload into private memory. */
   copy(): Frame {
     const { frames } = this.#memory;
     const own = Frame.own(this.#last - this.#first - 1);

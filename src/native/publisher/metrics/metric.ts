@@ -146,7 +146,7 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   }
 
   /** Publishes all children to `home`, also later ones; false if they are published elsewhere. */
-  settle(home: Home): boolean {
+  attach(home: Home): boolean {
     if (this.#home === home) return true;
     if (this.#home !== undefined) return false;
     this.#home = home;
@@ -155,8 +155,8 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return true;
   }
 
-  /** Ends what `settle` began. Returns the children that are published to `home`; undefined if it is another home. */
-  unsettle(home: Home): readonly Child[] | undefined {
+  /** Ends `attach`. Returns the children that were published to `home`; undefined if `home` did not publish them. */
+  detach(home: Home): readonly Child[] | undefined {
     if (this.#home !== home) return undefined;
     this.#home = undefined;
     return [...this.#children];
@@ -237,8 +237,8 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   }
 
   /**
-   * Finds the child that has the updates of one that was dropped, or had no room: itself, if the metric has room now
-   * and no other child with its labels.
+   * Returns the child that takes the updates of one that was removed, or had no room: itself, if the metric has room
+   * now and no other child with its labels.
    */
   #back(child: C): C | undefined {
     let known = this.#children.find(child.labels);

@@ -122,15 +122,15 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
     this.#copied.delete(metric);
     if (!isOwn(metric)) return;
     this.#own.delete(metric);
-    for (const child of metric.unsettle(this) ?? []) this.remove(child);
+    for (const child of metric.detach(this) ?? []) this.remove(child);
   }
 
   relabelled(): void {
     for (const metric of this.#own) {
-      const children = metric.unsettle(this);
+      const children = metric.detach(this);
       if (children === undefined) continue;
       for (const child of children) this.remove(child);
-      metric.settle(this);
+      metric.attach(this);
     }
   }
 
@@ -177,15 +177,15 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
         // Without this condition, metrics would be published only after the segment.
         if (collected !== undefined) await this.#session.within('collect', collected);
       } finally {
-        this.#settle(metric);
+        this.#attach(metric);
       }
     });
   }
 
-  #settle(metric: AnyMetric): void {
+  #attach(metric: AnyMetric): void {
     if (!this.#own.has(metric)) return;
     metric.refresh();
-    if (metric.settle(this)) return;
+    if (metric.attach(this)) return;
     this.#own.delete(metric);
     this.#copied.set(metric, undefined);
   }
@@ -226,8 +226,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   /** Moves all values out of the segment, before it is unmapped. */
   #leave(): void {
     this.#unfollow();
-    for (const metric of this.#own)
-      for (const child of metric.unsettle(this) ?? []) child.withdraw();
+    for (const metric of this.#own) for (const child of metric.detach(this) ?? []) child.withdraw();
     this.#own.clear();
     this.#copied.clear();
     this.#unplaced.clear();
