@@ -1,6 +1,7 @@
 // An open segment for the metrics of a program: the publisher, its root and its timers.
 import { hostname } from 'node:os';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
+import { Fault } from '../../../errors.js';
 import { application } from '../../../rules/formats.js';
 import { checkOptions } from '../../../rules/options.js';
 import type { OptionRules } from '../../../rules/options.js';
@@ -57,7 +58,7 @@ export class Session {
    * @param of the function that opens the session, for messages
    * @param beforeClose is called while the segment is still mapped
    * @throws RangeError for an option that is unknown, invalid or missing
-   * @throws Fault as the constructor of `Publisher` does
+   * @throws Fault as the constructor of `Publisher` does, and SEGMENT_FULL if the root has no room
    */
   constructor(of: string, options: SessionOptions, beforeClose: () => void = () => undefined) {
     checkSession(of, options);
@@ -68,6 +69,11 @@ export class Session {
     this.#beforeClose = beforeClose;
     const host = hostname().replaceAll('.', '_');
     this.root = this.publisher.addRoot(`${host}.${own.pid ?? process.pid}.${app}`, 'Metrics');
+    if (this.root.ref === undefined) {
+      this.publisher.close();
+      const cause = '/dev/shm is full, or capacity is too small';
+      throw new Fault('SEGMENT_FULL', `${of}: the segment has no room for its root: ${cause}`);
+    }
     if (OPEN.size === 0) process.on('exit', closeAll);
     OPEN.add(this);
   }

@@ -1,6 +1,8 @@
 // Tests that published metrics are shown as prom-client shows the same metrics, and what becomes of their children.
 import { expect } from 'chai';
+import { readdirSync } from 'node:fs';
 import * as theirs from 'prom-client';
+import { Fault } from '#app/errors.js';
 import * as ours from '#app/native/publisher/library.js';
 import { contentOf, shown } from '../../../support/page-content.js';
 import { waitFor } from '../../../support/processes.js';
@@ -38,7 +40,7 @@ const both = (): [Metrics, Metrics] => [everyMetric(ours), everyMetric(theirs)];
 const ownRegistry = ({ registry }: Metrics): ours.Registry => registry as unknown as ours.Registry;
 
 describe('Published metrics', () => {
-  const { publishing, serve, settled } = freshPublications();
+  const { publishing, serve, settled, publishers } = freshPublications();
 
   it('are shown as prom-client shows the same metrics, if they were updated before', async () => {
     const [own, other] = both();
@@ -119,6 +121,16 @@ describe('Published metrics', () => {
     expect(await register.metrics()).to.equal(await other.metrics());
     publishing({ register });
     expect(shown(serve())).to.deep.equal(contentOf(await other.metrics()));
+  });
+
+  it('are not published in a segment without room for their root, and leave no file', () => {
+    const capacity = { records: 64, stringBytes: 16, slots: 64, frameBytes: 4096 };
+    expect(() => publishing({ register: new ours.Registry(), capacity }))
+      .to.throw(Fault, 'publish: the segment has no room for its root: /dev/shm is full, or')
+      .with.property('code', 'SEGMENT_FULL');
+    expect(
+      readdirSync('/dev/shm').filter((name) => name.includes(publishers.contextId)),
+    ).to.deep.equal([]);
   });
 
   it('keep their values after close(), and can be published again', async () => {
@@ -309,7 +321,7 @@ describe('A kept child', () => {
     return { register, counter, gauge, histogram, summary };
   };
   const series = async (metric: { get(): Promise<ours.MetricObjectWithValues> }) =>
-    ((await metric.get()).values ?? []).map(({ labels, value }) => [labels, value]);
+    (await metric.get()).values.map(({ labels, value }) => [labels, value]);
 
   it('does not bring its series back if it was removed after a reset', async () => {
     const { counter } = library();
