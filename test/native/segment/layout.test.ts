@@ -130,7 +130,7 @@ describe('docs/segment-format.md (segment format, section 11)', () => {
     expect(stated(/Help: at most ([\d,]+)/)).to.equal(LIMITS.helpBytes);
     expect(stated(/never more than ([\d,]+)/)).to.equal(LIMITS.textBytes);
     expect(stated(/At most (\d+) entries/)).to.equal(LIMITS.schemaEntries);
-    expect(stated(/At most (\d+) objects lie on a path/)).to.equal(LIMITS.depth);
+    expect(stated(/path from a root downwards has at most (\d+) objects/)).to.equal(LIMITS.depth);
   });
 
   it('gives the correct numbers of types, kinds and states', () => {
