@@ -71,7 +71,7 @@ static void test_kinds(void) {
   shm_histogram size = shm_histogram_new(m, OPTIONS(.name = "size", .help = "S.", .buckets = buckets, .bucket_count = 2));
   shm_histogram delay = shm_histogram_new(m, OPTIONS(.name = "delay", .help = "D."));
   shm_summary wait = shm_summary_new(m, OPTIONS(.name = "wait", .help = "W."));
-  shm_info_metric build = shm_info_new(m, OPTIONS(.name = "build", .help = "B.", .label_names = {"version"}));
+  shm_info build = shm_info_new(m, OPTIONS(.name = "build", .help = "B.", .label_names = {"version"}));
   CHECK(read_directory(&r) && header_u64(&r, 24) == 1 && count_live(&r) == 6);
   CHECK(value(&r, "bytes_total") == 0 && double_of(value(&r, "open")) == 0);
   CHECK(frame_of(&r, find(&r, "size"), f) && f[1] == 0 && f[2] == 0 && f[3] == 0 && f[4] == 0);
@@ -277,7 +277,7 @@ static void test_refused_updates(void) {
   shm_gauge g = shm_gauge_new(m, OPTIONS(.name = "g", .help = "", .label_names = {"a"})), no_gauge = {0};
   shm_histogram h = shm_histogram_new(m, OPTIONS(.name = "h", .help = "", .label_names = {"a"})), no_histogram = {0};
   shm_summary s = shm_summary_new(m, OPTIONS(.name = "s", .help = "", .label_names = {"a"})), no_summary = {0};
-  shm_info_metric i = shm_info_new(m, OPTIONS(.name = "i", .help = "", .label_names = {"a"})), no_info = {0};
+  shm_info i = shm_info_new(m, OPTIONS(.name = "i", .help = "", .label_names = {"a"})), no_info = {0};
   shm_counter plain = shm_counter_new(m, OPTIONS(.name = "plain", .help = ""));
   FAILS(shm_counter_inc(no_counter), -EINVAL, "shm_counter_inc: handle: found one of zeros, allowed: one that a function");
   FAILS(shm_counter_add(no_counter, 1), -EINVAL, "shm_counter_add: handle: found one of zeros");
@@ -386,7 +386,7 @@ static void test_limit_of_children(void) {
 static void test_limit_of_infos(void) {
   reader r;
   shm_metrics *m = start(options_of("infos"), &r);
-  shm_info_metric i = shm_info_new(m, OPTIONS(.name = "i", .help = "", .label_names = {"a"}, .max_children = 1));
+  shm_info i = shm_info_new(m, OPTIONS(.name = "i", .help = "", .label_names = {"a"}, .max_children = 1));
   CHECK(shm_info_set(i, "1") == 0 && shm_info_set(i, "2") == 0 && read_directory(&r));
   CHECK(count_live(&r) == 2 && double_of(value(&r, "i_info{a=\"2\"}")) == 1 && word_at(&r, 1472) == 0);
   stop(m, &r);

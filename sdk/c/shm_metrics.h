@@ -13,7 +13,7 @@
  *
  * INCLUDE THIS HEADER FIRST, as shm_publisher.h says. From C++, include shm_publisher.hpp.
  *
- * Handles (shm_counter, shm_float_counter, shm_gauge, shm_histogram, shm_summary, shm_info_metric) are plain values. A
+ * Handles (shm_counter, shm_float_counter, shm_gauge, shm_histogram, shm_summary, shm_info) are plain values. A
  * function that returns a handle returns one with `metric` NULL after an error, and shm_last_error() says why. All other
  * functions return 0 or a negative errno value:
  *   -EINVAL  an argument that is not allowed
@@ -93,10 +93,14 @@ typedef struct shm_summary {
   shm_variable variable;
 } shm_summary;
 
-/* A gauge with the value 1, whose labels are the information. <sys/shm.h> has another `struct shm_info`. */
+/* A gauge with the value 1, whose labels are the information: shm_info. <sys/shm.h> has another `struct shm_info`, so
+ * the structure has a longer name. In C++, where the names of structures and types are one set, use shm::info. */
 typedef struct shm_info_metric {
   shm_metric *metric;
 } shm_info_metric;
+#ifndef __cplusplus
+typedef shm_info_metric shm_info;
+#endif
 
 /* ---------------------------------------------------------------- internals: metrics */
 

@@ -53,7 +53,7 @@ static void use(shm_metrics *metrics) {
   shm_summary_observe(shm_summary_labels(wait, "main"), 0.5);
   shm_summary_observe(shm_summary_labels(wait, "main"), 1.5);
 
-  shm_info_metric build = shm_info_new(metrics, OPTIONS(.name = "shop_build", .help = "Version of the program.",
+  shm_info build = shm_info_new(metrics, OPTIONS(.name = "shop_build", .help = "Version of the program.",
                                                  .label_names = {"version", "revision"}));
   shm_info_set(build, "1.2.3", "abc");
 }
