@@ -129,6 +129,7 @@ void test_ownership() {
   shm::metrics second(std::move(first));
   first.close();
   CHECK(counter.inc() && first.handle() == nullptr);
+  throws(-EINVAL, "metric \"a\": found closed or moved shm::metrics, allowed: open ones", [&] { first.gauge("a", ""); });
   second.heartbeat();
   second = shm::metrics(options_of("other"), "shop");
   char path[256];
@@ -137,7 +138,10 @@ void test_ownership() {
   path_of(path, sizeof path, "other");
   CHECK(access(path, F_OK) == 0);
   second.close();
+  second.close();
+  second.heartbeat();
   CHECK(access(path, F_OK) != 0);
+  throws(-EINVAL, "metric \"i\": found closed or moved shm::metrics", [&] { second.info("i", "", {"a"}); });
 }
 
 void test_threads() {

@@ -686,12 +686,12 @@ static void test_other_module(void) {
   shm_counter c = shm_counter_new(m, OPTIONS(.name = "c", .help = "")), d = shm_counter_new(m, OPTIONS(.name = "d", .help = "", .label_names = {"a"}));
   shm_counter kept = shm_counter_labels(d, "1");
   m->updates = c.metric->updates = d.metric->updates = &other;
-  FAILS(shm_counter_inc(c), -EINVAL, "shm_counter_inc: handle: found one of metrics that another module opened (dlopen), allowed: ");
-  FAILS(shm_counter_add(kept, 2), -EINVAL, "shm_counter_add: handle: found one of metrics that another module");
-  FAILS(CODE(shm_counter_labels(d, "1")), -EINVAL, "shm_counter_labels: handle: found one of metrics that another module");
-  FAILS(shm_metric_remove(d, "1"), -EINVAL, "shm_metric_remove: handle: found one of metrics that another module");
-  FAILS(shm_metric_clear(d), -EINVAL, "shm_metric_clear: handle: found one of metrics that another module");
-  FAILS(CODE(shm_gauge_new(m, OPTIONS(.name = "g", .help = ""))), -EINVAL, "shm_gauge_new: handle: found one of metrics that another");
+  FAILS(shm_counter_inc(c), -EINVAL, "shm_counter_inc: handle: found one of closed metrics, or of metrics that another module opened (dlopen), allowed: ");
+  FAILS(shm_counter_add(kept, 2), -EINVAL, "shm_counter_add: handle: found one of closed metrics, or of metrics that another module");
+  FAILS(CODE(shm_counter_labels(d, "1")), -EINVAL, "shm_counter_labels: handle: found one of closed metrics, or of metrics that another module");
+  FAILS(shm_metric_remove(d, "1"), -EINVAL, "shm_metric_remove: handle: found one of closed metrics, or of metrics that another module");
+  FAILS(shm_metric_clear(d), -EINVAL, "shm_metric_clear: handle: found one of closed metrics, or of metrics that another module");
+  FAILS(CODE(shm_gauge_new(m, OPTIONS(.name = "g", .help = ""))), -EINVAL, "shm_gauge_new: handle: found one of closed metrics, or of metrics that another");
   shm_metrics_heartbeat(m);
   CHECK(read_directory(&r) && value(&r, "c") == 0 && value(&r, "d{a=\"1\"}") == 0);
   stop(m, &r);

@@ -79,11 +79,12 @@ static inline const char *shm_child_values(const shm_child *child) {
 }
 
 /* Refuses the metrics of another module. Each module has its own epochs, so an update from this one could store into the
- * slot of a removed variable after the other module has reused it. */
+ * slot of a removed variable after the other module has reused it. The freed memory of closed metrics mostly names no
+ * module either. */
 static inline int shm_check_module(const shm_updates *updates, const char *function) {
   if (updates == &shm_all_updates) return 0;
-  return shm_fail(-EINVAL, "%s: handle: found one of metrics that another module opened (dlopen), allowed: those of the same "
-                           "module, or link the program with -rdynamic",
+  return shm_fail(-EINVAL, "%s: handle: found one of closed metrics, or of metrics that another module opened (dlopen), "
+                           "allowed: those of open metrics of the same module, or link the program with -rdynamic",
                   function);
 }
 

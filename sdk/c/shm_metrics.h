@@ -522,8 +522,8 @@ static inline int shm_open_listed(shm_metrics *metrics, const shm_options *optio
 
 /* ---------------------------------------------------------------- the metrics of a program */
 
-/* Closes the segment: readers see a clean end. No thread may use a handle afterwards. In a forked child, it only
- * unmaps the segment. */
+/* Closes the segment: readers see a clean end. It frees the metrics: afterwards, no thread may use `metrics` or a handle,
+ * or close the metrics again. In a forked child, it only unmaps the segment. */
 static inline void shm_metrics_close(shm_metrics *metrics) {
   if (metrics == NULL) return;
   shm_publisher *p = metrics->publisher;

@@ -282,7 +282,8 @@ class metrics {
   }
   ~metrics() { close(); }
 
-  // Closes the segment before the destructor does. Use no metric afterwards.
+  // Closes the segment before the destructor does. Use no counter, gauge and so on of it afterwards: their memory is
+  // freed.
   void close() noexcept { shm_metrics_close(std::exchange(metrics_, nullptr)); }
 
   // Stores a heartbeat, if the options have `no_heartbeat_thread`.
@@ -333,6 +334,8 @@ class metrics {
   Handle declare(Handle (*make)(shm_metrics *, const shm_metric_options *), text name, text help, label_names labels, const std::vector<double> &buckets,
                  const metric_options &more) const {
     const std::string own_name(name), own_help(help);
+    if (metrics_ == nullptr)
+      throw error(shm_fail(-EINVAL, "metric %q: found closed or moved shm::metrics, allowed: open ones", own_name.c_str()));
     const std::vector<std::string> names(labels.begin(), labels.end());
     shm_metric_options options = {};
     options.name = own_name.c_str();
