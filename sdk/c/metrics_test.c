@@ -242,7 +242,10 @@ static void test_refused_metrics(void) {
   FAILS(CODE(shm_gauge_new(m, NULL)), -EINVAL, "shm_gauge_new: options: found NULL");
   FAILS(CODE(shm_info_new(m, NULL)), -EINVAL, "shm_info_new: options: found NULL");
   REFUSES(counter, "name: found NULL", .help = "");
-  REFUSES(gauge, "help: found NULL", .name = "a");
+  REFUSES(gauge, "help of metric \"a\": found NULL, allowed: a text", .name = "a");
+  REFUSES(gauge, "name of series \"a-b\"", .name = "a-b");
+  REFUSES(info, "name of series \"a-b\"", .name = "a-b");
+  REFUSES(info, "help of metric \"a\": found NULL", .name = "a");
   REFUSES(summary, "name: found \"taken\", which another metric has", .name = "taken", .help = "");
   REFUSES(counter, "name of series \"a-b\": allowed: letters", .name = "a-b", .help = "");
   REFUSES(histogram, "name of series \"shm_exporter_a\": allowed: ", .name = "shm_exporter_a", .help = "");

@@ -57,7 +57,7 @@
 enum { SHM_DEFAULT_CHILDREN = 1000, SHM_MOST_CHILDREN = 1000000, SHM_FRAME_TRIES = 4000000, SHM_NESTED_TRIES = 1000, SHM_STACK_BYTES = 262144 };
 
 typedef struct shm_metric_options {
-  const char *name, *help;
+  const char *name, *help;             /* required */
   const char *unit;                    /* default: none */
   const char *label_names[SHM_LABELS]; /* up to the first NULL; default: none */
   /* Of a histogram: upper bounds without +Inf, ascending. Default: .005 .01 .025 .05 .1 .25 .5 1 2.5 5 10 */
@@ -119,13 +119,15 @@ static inline int shm_check_metric_options(const char *function, const shm_metri
                                            const shm_metric_options *options) {
   static const struct { const char *what, *allowed; } pointers[] = {
       {"metrics", "metrics from shm_metrics_open()"}, {"options", "the options of a metric"},
-      {"name", "the name of a metric"}, {"help", "a text"}};
-  const void *const found[] = {metrics, options, options == NULL ? NULL : options->name,
-                               options == NULL ? NULL : options->help};
+      {"name", "the name of a metric"}};
+  const void *const found[] = {metrics, options, options == NULL ? NULL : options->name};
   int code = 0;
-  for (int i = 0; i < 4 && code == 0; i++) code = shm_check_pointer(found[i], function, pointers[i].what, pointers[i].allowed);
+  for (int i = 0; i < 3 && code == 0; i++) code = shm_check_pointer(found[i], function, pointers[i].what, pointers[i].allowed);
   if (code == 0) code = shm_check_module(metrics->updates, function);
+  if (code == 0) code = shm_check_series_name(function, options->name);
   if (code != 0) return code;
+  if (options->help == NULL)
+    return shm_fail(-EINVAL, "%s: help of metric %q: found NULL, allowed: a text", function, options->name);
   for (uint32_t i = 1; i < SHM_LABELS; i++)
     if (options->label_names[i - 1] == NULL && options->label_names[i] != NULL)
       return shm_fail(-EINVAL, "%s: label_names of metric %q: found NULL before %q, allowed: NULL at the end alone", function,
@@ -255,6 +257,8 @@ static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *funct
                                          shm_variable *variable) {
   memset(variable, 0, sizeof *variable);
   int code = shm_check_metric_options(function, metrics, options);
+  if (code == 0 && is_info && options->label_names[0] == NULL)
+    code = shm_fail(-EINVAL, "%s: label_names of metric %q: found none, allowed: at least one", function, options->name);
   if (code == 0) code = shm_check_buckets(function, type, options);
   shm_metric *metric = code != 0 ? NULL : (shm_metric *)calloc(1, sizeof *metric);
   if (metric != NULL) metric->type = type;
@@ -629,11 +633,6 @@ static inline shm_info_metric shm_info_new(shm_metrics *metrics, const shm_metri
   size_t length = options == NULL || options->name == NULL ? 0 : strlen(options->name);
   bool is_named = length >= 5 && strcmp(options->name + length - 5, "_info") == 0;
   shm_info_metric made;
-  if (length > 0 && options->label_names[0] == NULL) {
-    shm_fail(-EINVAL, "shm_info_new: label_names of metric %q: found none, allowed: at least one", options->name);
-    made.metric = NULL;
-    return made;
-  }
   made.metric = shm_new_metric(metrics, __func__, options, SHM_F64, SHM_GAUGE, is_named ? "" : "_info", true, &unused);
   return made;
 }

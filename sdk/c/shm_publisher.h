@@ -2109,16 +2109,21 @@ static inline bool shm_is_metric_name(const char *name, bool allows_colons) {
   return strspn(name, allowed) == length && (allows_colons || strchr(name, ':') == NULL);
 }
 
+/* Checks the name of a variable that states its metric. */
+static inline int shm_check_series_name(const char *function, const char *name) {
+  if (shm_is_metric_name(name, true) && strncmp(name, "shm_exporter_", 13) != 0) return 0;
+  return shm_fail(-EINVAL,
+                  "%s: name of series %q: allowed: letters, digits, _ and :, without a digit or "
+                  "shm_exporter_ at the start",
+                  function, name);
+}
+
 /* Writes the series of a variable. */
 static inline int shm_make_series(const char *function, const char *name, int type, const shm_variable_options *options,
                                   shm_series *series) {
   const char *own = type == SHM_HISTOGRAM ? "le" : type == SHM_SUMMARY ? "quantile" : "";
   series->length = 0;
-  if (!shm_is_metric_name(name, true) || strncmp(name, "shm_exporter_", 13) == 0)
-    return shm_fail(-EINVAL,
-                    "%s: name of series %q: allowed: letters, digits, _ and :, without a digit or "
-                    "shm_exporter_ at the start",
-                    function, name);
+  if (shm_check_series_name(function, name) != 0) return -EINVAL;
   if (type == SHM_STRING)
     return shm_fail(-EINVAL, "%s: type of series %q: found SHM_STRING, allowed: the other types", function, name);
   if (options->label_count > SHM_LABELS || (options->label_count > 0 && options->labels == NULL))
