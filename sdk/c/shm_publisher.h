@@ -1167,13 +1167,14 @@ static inline int shm_check_key(const char *argument, const char *key) {
   size_t length = key == NULL ? 0 : strlen(key);
   if (length >= 1 && length <= SHM_KEY_BYTES && key[0] != '.' && strspn(key, allowed) == length) return 0;
   shm_line found = {"", 0};
+  bool is_default_lost = key == NULL && strcmp(argument, "server_key") != 0; /* only this one has no default */
   if (key == NULL) shm_write(&found, "NULL");
   else if (length <= SHM_KEY_BYTES) shm_write_name(&found, key);
   else shm_print(&found, "%u bytes", (uint64_t)length);
   return shm_fail(-EINVAL,
                   "shm_publisher_open: %s: found %s, allowed: a string of 1 to 64 letters, digits, \"_\", "
-                  "\"-\" and \".\", not starting with \".\"",
-                  argument, found.text);
+                  "\"-\" and \".\", not starting with \".\"%s",
+                  argument, found.text, is_default_lost ? " (start from shm_options_default())" : "");
 }
 
 static inline int shm_set_names(shm_publisher *p, const shm_options *options) {

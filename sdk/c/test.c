@@ -125,6 +125,12 @@ static void test_refused_options(void) {
   REFUSED(code_of(options_of(long_key)), "shm_publisher_open: server_key: found 65 bytes, " KEY_RULE);
   long_key[64] = '\0';
   CHECK(code_of(options_of(long_key)) == 0);
+  static const shm_options zeros;
+  options = zeros;
+  REFUSED(code_of(options), "shm_publisher_open: context_id: found NULL, " KEY_RULE " (start from shm_options_default())");
+  options = options_of("ok");
+  options.pool_name = NULL;
+  REFUSED(code_of(options), "shm_publisher_open: pool_name: found NULL, " KEY_RULE " (start from shm_options_default())");
   options = options_of("ok");
   options.context_id = "";
   REFUSED(code_of(options), "shm_publisher_open: context_id: found \"\", " KEY_RULE);
