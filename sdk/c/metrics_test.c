@@ -193,9 +193,9 @@ static void test_removed_children(void) {
   shm_histogram observed = shm_histogram_labels(h, "1");
   CHECK(shm_counter_add(kept, 7) == 0 && shm_metric_remove(c, "1") == 0 && shm_metric_remove(h, "1") == 0);
   CHECK(read_directory(&r) && count_live(&r) == 1);
-  FAILS(shm_counter_inc(kept), -ESTALE, "shm_counter_inc: metric: ");
-  FAILS(shm_counter_add(kept, 2), -ESTALE, "shm_counter_add: metric: ");
-  FAILS(shm_histogram_observe(observed, 2), -ESTALE, "shm_histogram_observe: metric: ");
+  FAILS(shm_counter_inc(kept), -ESTALE, "shm_counter_inc: metric \"c_total\": found a removed child, allowed: one that exists");
+  FAILS(shm_counter_add(kept, 2), -ESTALE, "shm_counter_add: metric \"c_total\": found a removed child");
+  FAILS(shm_histogram_observe(observed, 2), -ESTALE, "shm_histogram_observe: metric \"h\": found a removed child");
   FAILS(shm_metric_remove(c, "1"), -ENOENT, "shm_metric_remove: label values: ");
   shm_counter again = shm_counter_labels(c, "1");
   CHECK(shm_counter_inc(again) == 0 && shm_counter_inc(kept) == -ESTALE);

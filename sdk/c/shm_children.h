@@ -44,6 +44,7 @@ struct shm_metric {
   bool is_info;                       /* the value of a child is 1, and max_children does not apply */
   bool reported;                      /* stderr has the line about children that are not published */
   shm_line dropped[SHM_DROP_REASONS]; /* texts for shm_last_error(); `length` is 0 before the first such child */
+  shm_line removed;                   /* the text for updates of removed children */
   shm_children *children;
 };
 

@@ -17,7 +17,7 @@
  * function that returns a handle returns one with `metric` NULL after an error, and shm_last_error() says why. All other
  * functions return 0 or a negative errno value:
  *   -EINVAL  an argument that is not allowed
- *   -ESTALE  the child was removed, or was not published for lack of room: nothing was stored
+ *   -ESTALE  the child was removed, is above max_children, or found no room in the segment: nothing was stored
  *   -ENOENT  no child has these label values
  *   -ECHILD  the process was forked from the one that opened the metrics: nothing was stored
  *   -EDEADLK a signal handler interrupted an update of the same histogram or summary, or an addition or removal, or
@@ -202,6 +202,8 @@ static inline bool shm_copy_options(shm_metric *metric, const shm_metric_options
   metric->options.schema = entries == 0 ? NULL : (const double *)(const void *)(memory + pointers);
   metric->options.schema_entries = entries;
   metric->options.series = true;
+  shm_print(&metric->removed, "metric %q: found a removed child, allowed: one that exists, from a new call of shm_..._labels()",
+            metric->name);
   metric->max_children = options->max_children == 0 ? (uint32_t)SHM_DEFAULT_CHILDREN : options->max_children;
   return true;
 }
@@ -311,7 +313,7 @@ __attribute__((noinline, unused)) static int shm_no_update(const shm_update *upd
     return shm_fail_as(-ESTALE, function,
                        &metric->dropped[variable->kind == -EDQUOT ? SHM_DROPPED_BY_LIMIT : SHM_DROPPED_FOR_ROOM]);
   }
-  if (variable->publisher != NULL) return shm_fail_with(-ESTALE, function, "metric");
+  if (variable->publisher != NULL) return shm_fail_as(-ESTALE, function, &metric->removed);
   return shm_fail(-EINVAL, "%s: metric %q: found no label values, allowed: a child, from a function shm_..._labels()",
                   function, metric->name);
 }
