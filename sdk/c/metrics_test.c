@@ -243,12 +243,12 @@ static void test_refused_metrics(void) {
   FAILS(CODE(shm_info_new(m, NULL)), -EINVAL, "shm_info_new: options: found NULL");
   REFUSES(counter, "name: found NULL", .help = "");
   REFUSES(gauge, "help of metric \"a\": found NULL, allowed: a text", .name = "a");
-  REFUSES(gauge, "name of series \"a-b\"", .name = "a-b");
-  REFUSES(info, "name of series \"a-b\"", .name = "a-b");
+  REFUSES(gauge, "name of series: found \"a-b\"", .name = "a-b");
+  REFUSES(info, "name of series: found \"a-b\"", .name = "a-b");
   REFUSES(info, "help of metric \"a\": found NULL", .name = "a");
   REFUSES(summary, "name: found \"taken\", which another metric has", .name = "taken", .help = "");
-  REFUSES(counter, "name of series \"a-b\": allowed: letters", .name = "a-b", .help = "");
-  REFUSES(histogram, "name of series \"shm_exporter_a\": allowed: ", .name = "shm_exporter_a", .help = "");
+  REFUSES(counter, "name of series: found \"a-b\", allowed: letters", .name = "a-b", .help = "");
+  REFUSES(histogram, "name of series: found \"shm_exporter_a\", allowed: ", .name = "shm_exporter_a", .help = "");
   REFUSES(gauge, "help of variable \"a\": found 4097 bytes", .name = "a", .help = large);
   REFUSES(gauge, "unit of variable \"a\": found 4097 bytes", .name = "a", .help = "", .unit = large);
   REFUSES(summary, "labels of series \"a\": found the name \"quantile\"", .name = "a", .help = "", .label_names = {"quantile"});
@@ -312,7 +312,7 @@ static void test_refused_updates(void) {
   FAILS(CODE(shm_counter_labels_of(c, NULL, 2)), -EINVAL, "shm_counter_labels: label values of metric \"c\": found NULL, allowed: an array");
   FAILS(CODE(shm_counter_labels(c, "1", large)), -EINVAL, "shm_counter_labels: label values of metric \"c\": found 4099 bytes");
   FAILS(shm_counter_inc(shm_counter_labels(c, "1", NULL)), -EINVAL, "shm_counter_labels: label \"b\" of metric \"c\": found NULL");
-  FAILS(shm_counter_inc(shm_counter_labels(shm_counter_new(m, OPTIONS(.name = "a-b", .help = "")), "1")), -EINVAL, "shm_counter_new: name of series \"a-b\"");
+  FAILS(shm_counter_inc(shm_counter_labels(shm_counter_new(m, OPTIONS(.name = "a-b", .help = "")), "1")), -EINVAL, "shm_counter_new: name of series: found \"a-b\"");
   FAILS(shm_metric_clear(plain), -EINVAL, "shm_metric_clear: metric \"plain\": found no label names, allowed: a metric with");
   FAILS(shm_metric_remove_of(plain.metric, NULL, 0), -EINVAL, "shm_metric_remove: metric \"plain\": found no label names");
   FAILS(shm_remove_variable(&plain.variable), -EINVAL, "shm_remove_variable: variable: found a series of a metric");

@@ -2114,8 +2114,8 @@ static inline bool shm_is_metric_name(const char *name, bool allows_colons) {
 static inline int shm_check_series_name(const char *function, const char *name) {
   if (shm_is_metric_name(name, true) && strncmp(name, "shm_exporter_", 13) != 0) return 0;
   return shm_fail(-EINVAL,
-                  "%s: name of series %q: allowed: letters, digits, _ and :, without a digit or "
-                  "shm_exporter_ at the start",
+                  "%s: name of series: found %q, allowed: letters, digits, _ and :, not starting with a digit or "
+                  "shm_exporter_",
                   function, name);
 }
 
@@ -2137,7 +2137,7 @@ static inline int shm_make_series(const char *function, const char *name, int ty
     if (!shm_is_metric_name(label, false) || strncmp(label, "__", 2) == 0 || strcmp(label, own) == 0)
       return shm_fail(-EINVAL,
                       "%s: labels of series %q: found the name %q, allowed: letters, digits and _, "
-                      "without a digit or __ at the start, and not le of a histogram or quantile of a summary",
+                      "not starting with a digit or __, and not le of a histogram or quantile of a summary",
                       function, name, label);
     for (uint32_t other = 0; other < i; other++)
       if (strcmp(options->labels[2 * other], label) == 0)

@@ -309,8 +309,8 @@ static void test_series(void) {
   uint32_t live = count_live(&r);
   o.label_count = 0;
   REFUSED(shm_add_variable(&root, &v, "1a", SHM_U64, &o),
-          "shm_add_variable: name of series \"1a\": allowed: letters, digits, _ and :, without a digit or shm_exporter_ "
-          "at the start");
+          "shm_add_variable: name of series: found \"1a\", allowed: letters, digits, _ and :, not starting with a digit or "
+          "shm_exporter_");
   CHECK(shm_add_variable(&root, &v, "", SHM_U64, &o) == -EINVAL);
   CHECK(shm_add_variable(&root, &v, "a b", SHM_U64, &o) == -EINVAL);
   CHECK(shm_add_variable(&root, &v, "shm_exporter_a", SHM_U64, &o) == -EINVAL);

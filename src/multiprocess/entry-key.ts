@@ -82,7 +82,7 @@ function withLabels(
   const labels = new Map<string, string>();
   for (const [name, value] of entries) {
     if (typeof name !== 'string' || !LABEL_NAME.test(name))
-      return `has the label name ${shown(name)}, allowed: letters, digits and _, without __ at the start`;
+      return `has the label name ${shown(name)}, allowed: letters, digits and _, not starting with __`;
     if (typeof value !== 'string' || HALF.test(value))
       return `has the label value ${shown(value)}, allowed: a text in Unicode`;
     if (labels.has(name)) return `repeats the label ${name}`;

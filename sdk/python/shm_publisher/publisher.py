@@ -312,7 +312,7 @@ def _series(type_, name, labels, what):
     """Returns the name of a variable that states its metric and labels, as the text formats write it."""
     if not re.fullmatch(r"(?!shm_exporter_)[a-zA-Z_:][a-zA-Z0-9_:]*", name, re.ASCII):
         raise ValueError(f"name of {what}: found {_shown(name)}, allowed with labels: letters, digits, _ and :, "
-                         "without a digit or shm_exporter_ at the start")
+                         "not starting with a digit or shm_exporter_")
     if type_ == STRING:
         raise ValueError(f"labels of {what}: allowed only for numbers, histograms and summaries")
     if not isinstance(labels, dict) or len(labels) > MAX_LABELS:
@@ -320,8 +320,8 @@ def _series(type_, name, labels, what):
     own = {HISTOGRAM: "le", SUMMARY: "quantile"}.get(type_)
     for label in labels:
         if not isinstance(label, str) or not re.fullmatch(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*", label) or label == own:
-            raise ValueError(f"labels of {what}: found {_shown(label)}, allowed: letters, digits and _, without a "
-                             f"digit or __ at the start{f', and not {own}' if own else ''}")
+            raise ValueError(f"labels of {what}: found {_shown(label)}, allowed: letters, digits and _, not "
+                             f"starting with a digit or __{f', and not {own}' if own else ''}")
     pairs = []
     for label, value in labels.items():
         _utf8(value, f"label {label} of {what}")

@@ -67,7 +67,7 @@ const escaped = (value: string): string =>
 
 function nameRefusal(name: string): string | undefined {
   if (!METRIC_NAME.test(name))
-    return `has the metric name ${shown(name)}, allowed: letters, digits, _ and :, without a digit at the start`;
+    return `has the metric name ${shown(name)}, allowed: letters, digits, _ and :, not starting with a digit`;
   if (name.startsWith('shm_exporter_'))
     return `has the metric name ${shown(name)}, allowed: names that do not begin with shm_exporter_`;
   return undefined;
@@ -75,7 +75,7 @@ function nameRefusal(name: string): string | undefined {
 
 function labelRefusal(label: string, type: ValueType): string | undefined {
   if (!LABEL_NAME.test(label) || label.startsWith('__'))
-    return `has the label name ${shown(label)}, allowed: letters, digits and _, without a digit or __ at the start`;
+    return `has the label name ${shown(label)}, allowed: letters, digits and _, not starting with a digit or __`;
   if (label === OWN_LABEL[type]) return `has the label ${label}, which a ${type} adds itself`;
   return undefined;
 }

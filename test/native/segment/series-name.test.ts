@@ -5,8 +5,8 @@ import { MAX_LABELS, parseSeriesName, seriesName } from '#app/native/segment/ser
 import type { ValueType } from '#app/published.js';
 
 const many = Array.from({ length: MAX_LABELS + 1 }, (_, index) => `l${index}="1"`).join(',');
-const NAME_RULE = 'letters, digits, _ and :, without a digit at the start';
-const LABEL_RULE = 'letters, digits and _, without a digit or __ at the start';
+const NAME_RULE = 'letters, digits, _ and :, not starting with a digit';
+const LABEL_RULE = 'letters, digits and _, not starting with a digit or __';
 const SYNTAX =
   'a metric name, and labels such as {code="200"} with a backslash before ", backslash and n';
 
