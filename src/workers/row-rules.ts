@@ -42,11 +42,11 @@ export const rowRulesOf = ({ classes }: Catalogue): readonly RowRule[] =>
 /** Returns the rule of a variable of a class. */
 export type RuleOf = (className: string, declaration: Declaration) => ValueRule;
 
-/** The rules of gauges whose names say, by the conventions of Prometheus, that their sum means nothing. */
-const BY_NAME: readonly (readonly [ValueRule, RegExp])[] = [
-  ['max', /_(info|timestamp_seconds)$/],
-  ['min', /_start_time_seconds$/],
-];
+/** The rule of a gauge whose metric, by the naming conventions of Prometheus, has no meaningful sum. */
+function ofConvention(metric: string): ValueRule | undefined {
+  if (/_(info|timestamp_seconds)$/.test(metric)) return 'max';
+  return metric.endsWith('_start_time_seconds') ? 'min' : undefined;
+}
 
 /**
  * Compiles the rules. What the publisher states as a counter or a distribution is always added. Then the settings of
@@ -81,9 +81,12 @@ export function compileRules({ gauges, rows = [], ...settings }: FoldSettings): 
     bySetting.find(([, patterns]) => patterns.length > 0 && fitsAny(name, patterns))?.[0];
   return (className, { name, kind, type, metric }) => {
     if (kind === 'counter' || type === 'histogram' || type === 'summary') return 'counter';
-    const stated = metric?.name ?? name;
-    const rule = ofSettings(name) ?? ofSettings(stated) ?? ofRow(className, name);
-    if (rule !== undefined || metric === undefined) return rule ?? gauges;
-    return BY_NAME.find(([, pattern]) => pattern.test(stated))?.[0] ?? gauges;
+    return (
+      ofSettings(name) ??
+      (metric && ofSettings(metric.name)) ??
+      ofRow(className, name) ??
+      (metric && ofConvention(metric.name)) ??
+      gauges
+    );
   };
 }
