@@ -107,7 +107,7 @@ def _template(server_key: str, is_child: bool) -> str:
 
 def remove_dead(publisher: Publisher, server_key: str, is_child: bool) -> None:
     """Removes the segments that killed processes of the application left behind: those whose names differ only in the
-    pid, which is the pid of their publisher, and whose locks are free.  Whoever reads such a segment has it open."""
+    pid, which is the pid of their publisher, and whose locks are free.  Readers keep such a segment open."""
     name = os.path.basename(publisher.path)
     first, *rest = map(re.escape, _template(server_key, is_child).split("{pid}"))
     if not rest:
