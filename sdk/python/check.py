@@ -309,9 +309,9 @@ def labels():
         ok(u(g.d, 24) == 1, "the segment requires the feature")
         ok([v["flags"] for v in g.vars.values()] == [1, 1, 1, 1, 0], "flags")
         for args, words in (
-                (("a b", shm.U64, {}), "allowed with labels: letters, digits, _ and :"),
-                (("1a", shm.U64, {}), "allowed with labels"), (("shm_exporter_a", shm.U64, {}), "allowed with labels"),
-                (("a\n", shm.U64, {}), "allowed with labels"), (("ä", shm.U64, {}), "allowed with labels"),
+                (("a b", shm.U64, {}), "allowed as a metric's name: letters, digits, _ and :"),
+                (("1a", shm.U64, {}), "allowed as a metric's name"), (("shm_exporter_a", shm.U64, {}), "allowed as a metric's name"),
+                (("a\n", shm.U64, {}), "allowed as a metric's name"), (("ä", shm.U64, {}), "allowed as a metric's name"),
                 (("a", shm.STRING, {}), "allowed only for numbers"), (("a", shm.U64, ["b"]), "allowed: a dict"),
                 (("a", shm.U64, {f"b{i}": "" for i in range(65)}), "allowed: a dict with at most 64 labels"),
                 (("a", shm.U64, {"b-c": ""}), "found 'b-c'"), (("a", shm.U64, {"__b": ""}), "found '__b'"),

@@ -88,6 +88,31 @@ def declared():
     raises(TypeError, lambda: shm.publish("a", "b", recrds=5))
 
 
+def messages():
+    """Messages name the function or class that was called, the argument, what was found and what is allowed."""
+    counter = shm.Counter(name("message"), "")
+    for kind, call, *words in (
+            (ValueError, lambda: shm.publish(12, "a"), "server_key: found 12"),
+            (ValueError, lambda: published("a", mode="600"), "mode: found '600'", "0o600"),
+            (ValueError, lambda: published("a", mode=600), "mode: found 600", "0o600"),
+            (TypeError, lambda: published("a", slot=3), "publish: found the argument slot", "slots"),
+            (TypeError, lambda: shm.Counter("a", "", labelname=["b"]), "labelname"),
+            (ValueError, lambda: shm.Counter("my-counter", ""), "found 'my-counter_total', allowed as a metric's name"),
+            (ValueError, lambda: shm.Gauge("a", "", unit="s s"), "unit of Gauge 'a': found 's s'"),
+            (ValueError, lambda: shm.Gauge("a", "", namespace="b-c"), "namespace of Gauge 'a': found 'b-c'"),
+            (ValueError, lambda: shm.Gauge("a", "", 3), "labelnames of Gauge 'a': found 3"),
+            (ValueError, lambda: shm.Histogram("a", "", buckets=["b"]), "buckets of Histogram 'a': found ['b']"),
+            (ValueError, lambda: shm.Histogram("a", "", buckets=3), "buckets of Histogram 'a': found 3"),
+            (ValueError, lambda: counter.inc("2"), "found '2', allowed: numbers"),
+            (ValueError, lambda: counter.inc(-2), "found -2", "does not fall"),
+            (ValueError, lambda: counter.inc(10**400), "does not fall"),
+            (ValueError, lambda: shm.Info(name("message"), "").info("a"), "found 'a', allowed: a dict"),
+            (ValueError, lambda: shm.Counter("", ""), "name of Counter: found ''"),
+            (ValueError, lambda: shm.Counter("_total", ""), "name of Counter: found '_total'"),
+            (ValueError, lambda: shm.Gauge("", ""), "name of Gauge: found ''")):
+        ok(check.raises(kind, call, *words), words)
+
+
 class Model:
     """What the segment must have: the sums that a plain program keeps."""
 
@@ -783,7 +808,7 @@ def forks_in_changes():
 if __name__ == "__main__":
     try:
         for test in refused, mirrored, daemons, endings, ends, again, blocks_of_parents, first_updates, \
-                forks_in_changes, declared, model, threads, too_many, blocks, coroutines, \
+                forks_in_changes, declared, messages, model, threads, too_many, blocks, coroutines, \
                 blocks_without_labels, clashes, labels_of_other_types, dead_workers, functions, infos, forks, handlers, names_taken_away:
             test(); print("ok", test.__name__, flush=True)
         ok(not (left := glob.glob(f"/dev/shm/*{CTX}*") + glob.glob(f"/dev/shm/.*{CTX}*")), f"nothing left in /dev/shm: {left}")

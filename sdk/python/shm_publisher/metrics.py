@@ -12,9 +12,9 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from math import inf
-from typing import Any, Optional, TypeVar, Union
+from typing import Any, TypeVar, Union
 
-from .publisher import COUNTER, F64, GAUGE, HISTOGRAM, SUMMARY, UNKNOWN, _numbers, _schema, _series, _shown, _string
+from .publisher import COUNTER, F64, GAUGE, HISTOGRAM, SUMMARY, UNKNOWN, _schema, _series, _shown, _string
 from .publisher import _within
 from .series import Family, new_series
 from .store import STORE, PublishedMetrics
@@ -65,10 +65,14 @@ class Metric:
         for what, part in ("name", name), ("namespace", namespace), ("subsystem", subsystem), ("unit", unit):
             if not isinstance(part, str):
                 raise ValueError(f"{what} of {kind}: found {_shown(part)}, allowed: a string")
-        if isinstance(labelnames, str):
+            if what != "name" and not re.fullmatch("[a-zA-Z0-9_:]*", part):
+                raise ValueError(f"{what} of {kind} {_shown(name)}: found {_shown(part)}, allowed: letters, digits, _ and :")
+        if isinstance(labelnames, str) or not isinstance(labelnames, Iterable):
             raise ValueError(f"labelnames of {kind} {_shown(name)}: found {_shown(labelnames)}, allowed: a list of names")
         full = "_".join(part for part in (namespace, subsystem, name) if part)
         full = full[:-len(self._suffix)] if self._suffix and full.endswith(self._suffix) else full
+        if not full:
+            raise ValueError(f"name of {kind}: found {_shown(name)}, allowed: names such as shop{self._suffix}")
         if unit and not full.endswith(f"_{unit}"):
             full = f"{full}_{unit}"
         full += self._suffix
@@ -194,7 +198,9 @@ class Counter(Metric):
                 with STORE.lock:
                     self._series.cell[0] += amount
                 return
-        except (TypeError, OverflowError):
+        except TypeError:
+            raise self._refusal("inc", amount) from None
+        except OverflowError:
             pass
         raise ValueError(f"inc of {self}: found {_shown(amount)}, allowed: finite amounts from 0, since a counter does "
                          "not fall")
@@ -291,7 +297,10 @@ class Histogram(_Observer):
                  subsystem: str = "", unit: str = "", *, buckets: Iterable[Union[float, str]] = DEFAULT_BUCKETS,
                  max_children: int = MAX_CHILDREN) -> None:
         what = f"buckets of Histogram {_shown(name)}"
-        bounds = _numbers([float(bound) if isinstance(bound, str) else bound for bound in buckets], what)
+        try:
+            bounds = [float(bound) for bound in buckets]
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{what}: found {_shown(buckets)}, allowed: a list of numbers") from None
         bounds = bounds[:-1] if bounds and bounds[-1] == inf else bounds
         self._declare(name, documentation, labelnames, namespace, subsystem, unit, max_children,
                       tuple(_schema(HISTOGRAM, bounds, what)))
@@ -317,6 +326,8 @@ class Info(Metric):
     def info(self, val: dict[str, str]) -> None:
         """Sets the texts by label name."""
         self._check_child("info")
+        if not isinstance(val, dict):
+            raise ValueError(f"info of {self}: found {_shown(val)}, allowed: a dict of texts by label name")
         labels = {**self._labels, **val}
         if len(labels) < len(self._labels) + len(val):
             raise ValueError(f"info of {self}: found {_shown(val)}, allowed: names other than {', '.join(self._labels)}")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import re
 import signal
@@ -91,9 +92,20 @@ def checked_interval(interval: float) -> float:
     return interval
 
 
+def checked_options(options: dict[str, Any]) -> None:
+    """Checks the options of Publisher that are arguments of a function `publish`."""
+    _, *allowed = inspect.signature(Publisher).parameters
+    allowed.remove("series")
+    for name in options:
+        if name not in allowed:
+            raise TypeError(f"publish: found the argument {name}, allowed: server_key, app, interval, {', '.join(allowed)}")
+
+
 def key_of_process(server_key: str, is_child: bool) -> str:
     """Returns the server key of this process: the pid stands for `{pid}`, and a forked child without `{pid}` has it at
     the end."""
+    if not isinstance(server_key, str):
+        return server_key                       # Publisher refuses it
     return _template(server_key, is_child).replace("{pid}", str(os.getpid()))
 
 

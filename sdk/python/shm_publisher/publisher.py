@@ -311,8 +311,8 @@ def _schema(type_, values, what):
 def _series(type_, name, labels, what):
     """Returns the name of a variable that states its metric and labels, as the text formats write it."""
     if not re.fullmatch(r"(?!shm_exporter_)[a-zA-Z_:][a-zA-Z0-9_:]*", name, re.ASCII):
-        raise ValueError(f"name of {what}: found {_shown(name)}, allowed with labels: letters, digits, _ and :, "
-                         "not starting with a digit or shm_exporter_")
+        raise ValueError(f"name of {what}: found {_shown(name)}, allowed as a metric's name: letters, digits, _ "
+                         "and :, not starting with a digit or shm_exporter_")
     if type_ == STRING:
         raise ValueError(f"labels of {what}: allowed only for numbers, histograms and summaries")
     if not isinstance(labels, dict) or len(labels) > MAX_LABELS:
@@ -608,6 +608,8 @@ class Publisher:
         for what, value, least, most in (("records", records, 1, 8388608), ("strings", strings, 2, 134217728),
                                          ("slots", slots, 1, 16777216), ("frames", frames, 0, 2147483648)):
             _within(value, least, most, what)
+        if not isinstance(mode, int) or not 0 <= mode <= 0o777:
+            raise ValueError(f"mode: found {_shown(mode)}, allowed: integers from 0 to 0o777, such as 0o600")
         if frames % 8:
             raise ValueError(f"frames: found {frames}, allowed: multiples of 8")
         if not 0 <= _number(F64, heartbeat_period, "heartbeat_period") <= 1e9:

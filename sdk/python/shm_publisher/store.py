@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NamedTuple, Optional
 
-from .publication import Publication, Warnings, checked_app, checked_interval, key_of_process, remove_dead
+from .publication import Publication, Warnings, checked_app, checked_interval, checked_options, key_of_process, remove_dead
 from .publisher import VARIABLES_DROPPED, Variable, _say
 from .series import Number, Series
 
@@ -47,6 +47,7 @@ class Store:
     def publish(self, server_key: str, app: str, interval: float, options: dict[str, Any],
                 on_open: Optional[Callable[[Publication], None]] = None) -> PublishedMetrics:
         """Publishes all series, and those that follow."""
+        checked_options(options)
         settings = Settings(server_key, checked_app(app), checked_interval(interval), {**CAPACITIES, **options}, on_open)
         if isinstance(self.lock, FirstUse):     # a forked child with arguments of its own
             self.lock.begin(opens=False)
