@@ -40,6 +40,7 @@ export interface MetricConfiguration<T extends string, M = unknown> {
 
 /** Where the children of a metric are published. */
 export interface Home {
+  readonly serverKey: string;
   add(metric: AnyMetric, child: Child): void;
   remove(child: Child): void;
   /** Called after each update with label values beyond `maxChildren`. */
@@ -160,6 +161,11 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     if (this.#home !== home) return undefined;
     this.#home = undefined;
     return [...this.#children];
+  }
+
+  /** The server key under which the metric is published, rather than copied. */
+  get serverKey(): string | undefined {
+    return this.#home?.serverKey;
   }
 
   get publishedName(): string {

@@ -51,6 +51,7 @@ interface OpenCall {
 }
 
 class RegistryPublication implements Publication, Home, RegistryFollower {
+  readonly serverKey: string;
   readonly #register: Registry<RegistryContentType>;
   readonly #session: Session;
   readonly #mirror: Mirror;
@@ -65,6 +66,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   readonly #unplaced = new Map<Child, AnyMetric>();
 
   constructor(register: Registry<RegistryContentType>, options: SessionOptions) {
+    this.serverKey = options.serverKey;
     this.#register = register;
     this.#session = new Session('publish', options, () => {
       this.#leave();
@@ -188,6 +190,9 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
     if (metric.attach(this)) return;
     this.#own.delete(metric);
     this.#copied.set(metric, undefined);
+    const first = `the metric ${metric.publishedName} is under the server key ${metric.serverKey ?? ''} already`;
+    const copies = `${this.serverKey} has copies of such metrics, from its next interval on`;
+    this.#session.warnOnce('elsewhere', `${first}: ${copies}`);
   }
 
   #copy(metric: RegisteredMetric): Promise<void> {
