@@ -163,7 +163,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     ({ state }) => state.view?.drops.objects,
   ],
   shm_exporter_target_dropped_variables: [
-    'Variables without room in the segment.',
+    'Variables without room in the segment, and uses of label sets beyond the limit of their metric.',
     ({ state }) => state.view?.drops.variables,
   ],
   shm_exporter_target_left_out: [
