@@ -78,7 +78,7 @@ export class MultiprocessPoller implements Poller {
   /** Whether a page waits for a round that reads all files, and that has not begun. */
   #isDemanded = false;
   #refusals: readonly string[] = [];
-  #absence = '';
+  #absence = 'its directories have not been read yet';
   /** The paths of directories that have gone. */
   readonly #gone = new Set<string>();
   /** How many times a directory took the path of another one that has gone. */
@@ -103,9 +103,12 @@ export class MultiprocessPoller implements Poller {
     const budget = new Budget(POLL_BUDGET);
     do this.#continue(budget);
     while (this.#isDemanded && !budget.isSpent);
+    const isReading = this.#round !== undefined || this.#isDemanded;
     const tree = this.#tree;
-    if (tree === undefined)
-      return resultWithoutSource(this.#serverKey, { state: 'absent', reason: this.#absence });
+    if (tree === undefined) {
+      const publisher: Verdict = { state: 'absent', reason: this.#absence };
+      return { ...resultWithoutSource(this.#serverKey, publisher), hasMore: isReading };
+    }
     const { source } = tree.context;
     const { changes, hasMore } = source.readChanges();
     return {
@@ -118,7 +121,7 @@ export class MultiprocessPoller implements Poller {
       ],
       source,
       changes,
-      hasMore: hasMore || this.#round !== undefined || this.#isDemanded,
+      hasMore: hasMore || isReading,
       notifications: 0,
       drops: NO_DROPS,
     };
