@@ -1,6 +1,7 @@
 // Scrapes an exporter of a large directory of metric files, beside the collector of prometheus_client where that is
 // fetched (scripts/metric-libraries.js). Prints the time until the target is ready, the time and processor time of a
-// scrape, the longest turn of the event loop and the memory. Usage: multiprocess.js [files] [entries of a file] [rounds]
+// scrape, the memory, and the longest turn of the event loop before the target is ready and afterwards.
+// Usage: multiprocess.js [files] [entries of a file] [rounds]
 import { spawn } from 'node:child_process';
 import {
   closeSync,
@@ -141,6 +142,8 @@ const lines = [
 const startedMs = performance.now();
 const exporter = await startExporter(folder, lines, 1, undefined, ['--import', TURN_WATCH]);
 const readyMs = performance.now() - startedMs;
+// Prints the turns of the first reading.
+exporter.child.kill('SIGUSR2');
 const library = existsSync(LIBRARY)
   ? spawn('/usr/bin/python3', ['-c', COLLECT, directory], {
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,5 +1,5 @@
-// Preloaded into an exporter. When the exporter exits, prints to stderr for how long the event loop was blocked after
-// the start, and how much processor time the exporter used.
+// Preloaded into an exporter. At SIGUSR2 and at the exit, prints to stderr for how long the event loop was blocked
+// since the last line, or since the start, and how much processor time the exporter has used.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers';
 
@@ -13,7 +13,7 @@ setTimeout(() => delays.enable(), START_MS).unref();
 process.once('SIGTERM', () => delays.disable());
 
 const heldMs = (ns) => Math.max(0, ns / 1e6 - RESOLUTION);
-process.on('exit', () => {
+const print = () => {
   const { user, system } = process.cpuUsage();
   const turns = {
     longestMs: heldMs(delays.max),
@@ -21,4 +21,6 @@ process.on('exit', () => {
     cpuMs: (user + system) / 1000,
   };
   process.stderr.write(`turns ${JSON.stringify(turns)}\n`);
-});
+  delays.reset();
+};
+process.on('SIGUSR2', print).on('exit', print);

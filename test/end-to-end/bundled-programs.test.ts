@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PROJECT, testPrograms } from '../support/processes.js';
 
 const BIN = join(PROJECT, 'dist/bin');
-const LAUNCHED_WITH = ['--v8-pool-size=1', '--max-semi-space-size=8', '--heap-growing-percent=50'];
+const LAUNCHED_WITH = ['--v8-pool-size=1', '--max-semi-space-size=2', '--heap-growing-percent=50'];
 
 describe('bundled programs', () => {
   const programs = testPrograms();
