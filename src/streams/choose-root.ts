@@ -98,7 +98,9 @@ function isThere(choice: ChosenRoot, results: readonly PollResult[]): boolean {
  */
 export function choose(results: readonly PollResult[], desired: DesiredRoot): RootChoice {
   // A directory that changes all the time must not block the roots behind the other keys.
-  const reading = results.find(({ hasMore, isUnstable }) => hasMore && isUnstable !== true);
+  const reading = results.find(
+    ({ source, hasMore, isUnstable }) => source !== undefined && hasMore && isUnstable !== true,
+  );
   if (reading !== undefined) {
     const reason = `the directory of server key ${reading.serverKey}, which is being read`;
     return { kind: 'none', reason, publisher: reading.publisher };

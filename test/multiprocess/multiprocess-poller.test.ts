@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { PollResult, Poller } from '#app/streams/poller.js';
+import { withFastClock } from '../support/fast-clock.js';
 import { needsRoot } from '../support/needs.js';
 import { pollAll, valuesOf } from '../support/polled-values.js';
 import { fileBytes, pythonKey, rubyKey } from './metric-bytes.js';
@@ -467,6 +468,23 @@ describe('A poller of directories of metric files', () => {
       expect(new Set(states)).to.deep.equal(new Set(['absent']));
     });
 
+    it('says which directories are missing once it has looked for all, even if that takes several polls', () => {
+      rmSync(folder.path('shop'), { recursive: true });
+      const names = Array.from({ length: 64 }, (_, at) => folder.path(`none${at}`));
+      const poller = polling({ directories: names, label: 'dir' });
+      withFastClock(() => {
+        const { hasMore, publisher } = poller.poll();
+        const reason = 'its directories have not been read yet';
+        expect({ hasMore, publisher }).to.deep.equal({
+          hasMore: true,
+          publisher: { state: 'absent', reason },
+        });
+        expect(pollAll(poller).publisher.reason).to.match(/^there is no directory .*none0 or /);
+        mkdirSync(names.at(-1) ?? '', { mode: 0o755 });
+        expect(pollAll(poller).publisher.state).to.equal('live');
+      });
+    });
+
     it('keeps its values if a round fails, and says why', () => {
       write('counter_1.db', [count(3)]);
       let isBroken = false;
@@ -606,15 +624,10 @@ describe('A poller of directories of metric files', () => {
       Array.from({ length: 400 }, (_, at) => count(1, { a: `${at}` })),
     );
     const poller = polling();
-    const bigint = process.hrtime.bigint.bind(process.hrtime);
-    let nowNs = 0n;
     let polls = 1;
-    process.hrtime.bigint = () => (nowNs += 10_000_000n);
-    try {
+    withFastClock(() => {
       while (poller.poll().hasMore) polls++;
-    } finally {
-      process.hrtime.bigint = bigint;
-    }
+    });
     expect(polls).to.be.at.least(400 / 16);
   });
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { ManagedObject } from '#app/model.js';
 import { RootChooser, choose } from '#app/streams/choose-root.js';
 import type { DesiredRoot, RootChoice } from '#app/streams/choose-root.js';
+import { resultWithoutSource } from '#app/streams/poller.js';
 import type { PollResult } from '#app/streams/poller.js';
 import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 
@@ -139,6 +140,15 @@ describe('choose', () => {
     const reason = 'the directory of server key 82, which is being read';
     expect(choose([reading], ADS)).to.deep.include({ kind: 'none', reason });
     expect(nameOf(choose([reading, polled('456', 'H.1.ads')], ADS))).to.equal('none');
+  });
+
+  it('states the reason of a poller that finds no source, while it looks for one', () => {
+    const looking = {
+      ...resultWithoutSource('82', { state: 'absent', reason: 'there is no folder' }),
+      hasMore: true,
+    };
+    const reason = 'a root of application ads; server key 82: there is no folder';
+    expect(choose([looking], ADS)).to.deep.include({ kind: 'none', reason });
   });
 
   it('does not wait for a directory that changes faster than polls can read it', () => {
