@@ -77,6 +77,7 @@ export class HsperfdataPoller implements Poller {
     // The budget does not include `find()`, which lists directories and may take longer.
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const inContainers = this.#containers?.find(budget) ?? [];
+    const isSearching = this.#containers?.hasWalked === false;
     // Files of containers first. If a file was found both in a container and on the host, only the entry from the
     // container has the PID on the host.
     const isOpening = this.#jvms.track([...inContainers, ...found.files], budget);
@@ -92,7 +93,7 @@ export class HsperfdataPoller implements Poller {
       warnings: [...this.#jvms.warnings, ...truncations],
       source: this.#source,
       changes,
-      hasMore: hasMore || isOpening,
+      hasMore: hasMore || isOpening || isSearching,
       notifications: this.#notifications,
       drops: NO_DROPS,
     };

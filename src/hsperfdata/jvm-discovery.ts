@@ -154,7 +154,8 @@ export class ContainerFileFinder {
   readonly #users: readonly string[];
   readonly #nowMs: () => number;
   readonly #proc: string;
-  #files: readonly FoundFile[] = [];
+  /** The files of the last complete walk; undefined before the first one. */
+  #files: readonly FoundFile[] | undefined;
   #truncations = new Set<string>();
   #walk: Generator<number, readonly FoundFile[]> | undefined;
   #walkedAtMs = -Infinity;
@@ -168,6 +169,11 @@ export class ContainerFileFinder {
   /** Warnings about truncated directories, one sentence each. */
   get truncations(): readonly string[] {
     return [...this.#truncations];
+  }
+
+  /** Whether the first walk is complete. */
+  get hasWalked(): boolean {
+    return this.#files !== undefined;
   }
 
   /** Continues the walk through the processes within the budget. Returns the files of the last complete walk. */
@@ -184,7 +190,7 @@ export class ContainerFileFinder {
       this.#walk = undefined;
       this.#walkedAtMs = this.#nowMs();
     }
-    return this.#files;
+    return this.#files ?? [];
   }
 
   *#walking(): Generator<number, readonly FoundFile[]> {

@@ -16,6 +16,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { HsperfdataPoller } from '#app/hsperfdata/hsperfdata-poller.js';
 import type { PollResult } from '#app/streams/poller.js';
+import { withFastClock } from '../support/fast-clock.js';
 import { processWithPid } from '../support/process-with-pid.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
@@ -436,6 +437,31 @@ describe('A JVM poller', () => {
       expect(pollAll(openPoller()).publisher.reason).to.contain(
         'version 3 of the format, allowed: 2',
       );
+    });
+
+    it('has more to show until it has looked at each process for containers once', () => {
+      /** Gives a process of the fake /proc its namespaces. */
+      const put = (pid: number | 'self', space: string): void => {
+        const own = folder.proc(String(pid), 'ns');
+        mkdirSync(own, { recursive: true });
+        for (const kind of ['mnt', 'pid']) symlinkSync(`${kind}:[${space}]`, join(own, kind));
+      };
+      const BEYOND_ALL = 5_000_000;
+      for (let i = 0; i < 200; i++) put(BEYOND_ALL + i, 'host');
+      put('self', 'host');
+      const pid = folder.process();
+      put(pid, 'container');
+      const box = folder.proc('..', 'box');
+      symlinkSync(box, folder.proc(String(pid), 'root'));
+      mkdirSync(join(box, 'tmp/hsperfdata_shop'), { recursive: true, mode: 0o755 });
+      const path = join(box, 'tmp/hsperfdata_shop', String(pid));
+      writeFileSync(path, file.bytes, { mode: 0o600 });
+      folder.map(pid, path);
+      const poller = openPoller({ containers: true });
+      withFastClock(() => {
+        expect(poller.poll().hasMore).to.equal(true);
+        expect(pidsOf(poller)).to.deep.equal([String(pid)]);
+      });
     });
 
     it('shows a JVM among thousands of files of ended processes', () => {
