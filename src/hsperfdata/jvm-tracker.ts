@@ -168,7 +168,8 @@ export class JvmTracker {
   #hasEnded(tracked: TrackedJvm, budget: Budget): boolean {
     const { pid, startTicks, file, jvm } = tracked;
     jvm?.addNewCounters();
-    if (jvm?.isLost === true) return true;
+    // A JVM that names its main class late is shown anew, with the name in its labels.
+    if (jvm?.isLost === true || jvm?.data.isNamedLate === true) return true;
     const nowMs = this.#options.nowMs();
     if (nowMs - tracked.checkedAtMs < CHECK_EVERY_MS) return false;
     tracked.checkedAtMs = nowMs;
@@ -261,11 +262,13 @@ export class JvmTracker {
       if (this.#isOpen(identity.key)) return undefined;
       if (startTicks === undefined) return this.#unowned(key, file);
       const data = PerfData.of(file, this.#scratch);
-      if (data === undefined || (data.mainClass === undefined && !mayBeNameless)) return undefined;
+      if (data === undefined) return undefined;
+      const isShown = isWanted(data.mainClass ?? '');
+      // A slow JVM may still write a name that the configuration includes.
+      if (data.mainClass === undefined && !(mayBeNameless && isShown)) return undefined;
       const { jvmStartUnixMs } = data;
       const its: JvmIdentity = { startTicks, inode: identity.inode, jvmStartUnixMs };
       if (isLeftBy(this.#endedJvms.get(key), its)) return undefined;
-      const isShown = isWanted(data.mainClass ?? '');
       const isIts = isJvmOf({ pid, name, startTicks, jvmStartUnixMs, device, ...identity }, proc);
       if (isIts !== 'yes') {
         const unowned = this.#unowned(key, file);

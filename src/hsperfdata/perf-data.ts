@@ -102,6 +102,11 @@ export class PerfData {
     this.mainClass = command === undefined ? undefined : mainClassOf(command, classPath);
   }
 
+  /** Whether the JVM wrote its main class after the first read. */
+  get isNamedLate(): boolean {
+    return this.mainClass === undefined && this.#entries.has(COMMAND);
+  }
+
   get jvmStartUnixMs(): number | undefined {
     return this.#startTime === undefined ? undefined : Number(this.#startTime);
   }

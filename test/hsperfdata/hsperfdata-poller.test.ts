@@ -365,6 +365,37 @@ describe('A JVM poller', () => {
       expect(shownOf({ mainClasses: ['Till'] })).to.deep.equal([]);
     });
 
+    const late = [
+      ['shows a JVM without a main class until it writes one', [], ['']],
+      [
+        'shows a JVM that writes its main class late if the configuration includes it',
+        ['Till'],
+        [],
+      ],
+    ] as const;
+    for (const [title, mainClasses, before] of late)
+      it(title, () => {
+        const counters = someCounters('shop/Till');
+        const isCommand = ({ name }: { readonly name: string }): boolean =>
+          name === 'sun.rt.javaCommand';
+        const unnamed = counters.filter((each) => !isCommand(each));
+        const pid = folder.process();
+        folder.write(pid, perfFile(unnamed).bytes);
+        const poller = openPoller({ mainClasses });
+        const names = () => {
+          const seen = pollAll(poller);
+          valuesOf(seen);
+          const [root] = pollAll(poller).source?.roots ?? [];
+          return [...(root?.children ?? [])].map(({ labels }) => labels?.['main_class']);
+        };
+        expect(names(), 'at first').to.deep.equal([]);
+        pass(1000);
+        expect(names(), 'after a second').to.deep.equal(before);
+        folder.write(pid, perfFile([...unnamed, ...counters.filter(isCommand)]).bytes);
+        pass(1000);
+        expect(names(), 'after the name').to.deep.equal(['Till']);
+      });
+
     const damages: readonly (readonly [what: string, make: (path: string) => void, why: RegExp])[] =
       [
         [
