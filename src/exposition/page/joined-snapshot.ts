@@ -5,7 +5,7 @@ import { DEFAULT_FORM } from '../../model.js';
 import type { FamilyMetadata, LabelledAnswer, LineForm, Piece, Snapshot } from '../../model.js';
 import { runToEnd } from '../../run-to-end.js';
 import { labelsText } from '../text/text-syntax.js';
-import { isText, textLines } from './text-page.js';
+import { familiesOf, isText, textLines } from './text-page.js';
 
 export interface JoinedSnapshot {
   readonly snapshot: Snapshot;
@@ -15,11 +15,11 @@ export interface JoinedSnapshot {
 
 type Joinable = readonly Pick<LabelledAnswer, 'snapshot' | 'labels'>[];
 
-/** A target's family under the name that the joined snapshot has it. */
+/** A family of a target. */
 interface Member {
-  /** The numbers of the target, and of the family in the target's metadata. */
+  /** The number of the target. */
   readonly target: number;
-  readonly index: number;
+  readonly family: FamilyMetadata;
 }
 
 /** A family of the joined snapshot, with the targets that have it. */
@@ -116,12 +116,12 @@ function* planning(
       continue;
     }
     known.add(labels);
-    for (const [index, family] of (metadata[target] ?? []).entries()) {
+    for (const family of metadata[target] ?? []) {
       if (++compared % ITEMS_A_STEP === 0) yield;
       const joined = families.get(family.name);
       // Targets with the same catalogue share the metadata.
       if (joined?.metadata === family) {
-        joined.members.push({ target, index });
+        joined.members.push({ target, family });
         continue;
       }
       const refusal = ofDocument.has(family.name)
@@ -133,8 +133,8 @@ function* planning(
       }
       if (joined === undefined) {
         owners.add(family);
-        families.set(family.name, { metadata: family, members: [{ target, index }] });
-      } else joined.members.push({ target, index });
+        families.set(family.name, { metadata: family, members: [{ target, family }] });
+      } else joined.members.push({ target, family });
     }
   }
   const all = [...families.values()];
@@ -176,17 +176,18 @@ class Joined implements Snapshot {
     const lists = this.snapshots.map((each) => each.lines(form));
     const missing = lists.filter((each) => each === undefined).length;
     if (missing > 0 && (!isText(form) || missing === lists.length)) return undefined;
-    const sources: Source[] = [];
+    const sources: ReadonlyMap<FamilyMetadata, readonly Piece[]>[] = [];
     for (const [target, snapshot] of this.snapshots.entries()) {
-      sources.push(new Source(snapshot.metadata, lists[target] ?? textLines(snapshot)));
+      const families = familiesOf(lists[target] ?? textLines(snapshot));
+      sources.push(new Map(families.map(({ family, pieces }) => [family, pieces])));
       yield;
     }
     const all: Piece[] = [];
     let collected = 0;
     for (const { members } of this.#families) {
       const small: Piece[] = [];
-      for (const { target, index } of members) {
-        for (const piece of sources[target]?.piecesOf(index) ?? [])
+      for (const { target, family } of members) {
+        for (const piece of sources[target]?.get(family) ?? [])
           if (isSmall(piece)) small.push(piece);
           else all.push(...joinedPieces(small.splice(0)), piece);
         if (++collected % ITEMS_A_STEP === 0) yield;
@@ -195,28 +196,6 @@ class Joined implements Snapshot {
     }
     this.#lines.set(form, all);
     return all;
-  }
-}
-
-/** The pieces of a target, which have the order of its families. */
-class Source {
-  readonly #pieces: readonly Piece[];
-  /** The index of the first piece of each family; then the number of pieces. */
-  readonly #starts: number[] = [];
-
-  constructor(metadata: readonly FamilyMetadata[], pieces: readonly Piece[]) {
-    this.#pieces = pieces;
-    let at = 0;
-    for (const family of metadata) {
-      this.#starts.push(at);
-      while (pieces[at]?.family === family) at++;
-    }
-    this.#starts.push(at);
-  }
-
-  /** The pieces of the family with this number. */
-  piecesOf(index: number): readonly Piece[] {
-    return this.#pieces.slice(this.#starts[index], this.#starts[index + 1]);
   }
 }
 

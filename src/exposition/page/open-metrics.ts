@@ -2,7 +2,7 @@
 import { namesTaken, unsharedNames } from '../../catalogue/names.js';
 import type { FamilyMetadata, Piece, Snapshot } from '../../model.js';
 import { memoize } from '../memoize.js';
-import { textFormat, textLines } from './text-page.js';
+import { familiesOf, textFormat, textLines } from './text-page.js';
 import type { Syntax } from './text-page.js';
 
 /** For each type, the suffix that is part of sample names but not of family names. */
@@ -123,13 +123,5 @@ function withCreatedLines(snapshot: Snapshot, adapted: readonly FamilyMetadata[]
   };
 }
 
-/** The pieces of each family. Those of several targets have the same name. */
-function byName(pieces: readonly Piece[]): ReadonlyMap<string, readonly Piece[]> {
-  const families = new Map<string, Piece[]>();
-  for (const piece of pieces) {
-    const known = families.get(piece.family.name);
-    if (known === undefined) families.set(piece.family.name, [piece]);
-    else known.push(piece);
-  }
-  return families;
-}
+const byName = (all: readonly Piece[]): ReadonlyMap<string, readonly Piece[]> =>
+  new Map(familiesOf(all).map(({ family, pieces }) => [family.name, pieces]));

@@ -1,7 +1,7 @@
 // Protobuf pages: for each family a message `MetricFamily` of io.prometheus.client, after its length.
 import { setImmediate } from 'node:timers/promises';
 import { bytesOf, joinSmall } from '../../bytes.js';
-import type { FamilyLines, FamilyMetadata, Format, Page, Piece, Snapshot } from '../../model.js';
+import type { FamilyLines, FamilyMetadata, Format, Piece, Snapshot } from '../../model.js';
 import { GzipText, isDeflated, joined, storedBlockOf } from '../compress/gzip.js';
 import type { DeflateStream } from '../compress/gzip.js';
 import { memoize } from '../memoize.js';
@@ -12,7 +12,7 @@ import {
   metricWriter,
 } from '../protobuf/metric-writers.js';
 import type { MetricWriter } from '../protobuf/metric-writers.js';
-import { textLines } from './text-page.js';
+import { familiesOf, pageOf, textLines } from './text-page.js';
 
 /** The application metrics of a page. One object serves all pages of a snapshot. */
 class ApplicationMessages {
@@ -50,29 +50,15 @@ export const PROTOBUF: Format = {
   form: (usesGzip) => (usesGzip ? 'deflated-protobuf' : 'protobuf'),
   page: ({ snapshot, internal }) => {
     const release = snapshot.hold();
-    const own = internal.flatMap(internalFamily);
+    const own = joinSmall(internal.flatMap(internalFamily));
     const rendered = renderedMessages(snapshot);
     return rendered === undefined
       ? convertedMessages(snapshot)
-          .then((application) => pageOf(application, own, () => undefined))
+          .then((application) => pageOf(PROTOBUF.contentType, application, own, () => undefined))
           .finally(release)
-      : pageOf(rendered, own, release);
+      : pageOf(PROTOBUF.contentType, rendered, own, release);
   },
 };
-
-function pageOf(
-  application: ApplicationMessages,
-  internal: readonly Uint8Array[],
-  release: () => void,
-): Page {
-  return {
-    contentType: PROTOBUF.contentType,
-    buffers: application.buffers.concat(joinSmall(internal)),
-    bytes: application.bytes + bytesOf(internal),
-    release,
-    gzip: () => application.gzip.body(internal, release),
-  };
-}
 
 /** The messages that the render wrote; undefined if it did not. */
 const renderedMessages = memoize((snapshot: Snapshot) => {
@@ -123,22 +109,6 @@ const withFields = (pieces: readonly Piece[]): readonly Uint8Array[] =>
       own.map(({ data }) => data),
     ),
   );
-
-interface FamilyPieces<P> {
-  readonly family: FamilyMetadata;
-  readonly pieces: P[];
-}
-
-/** Groups the consecutive pieces of each family. */
-function familiesOf<P extends Pick<Piece, 'family'>>(pieces: readonly P[]): FamilyPieces<P>[] {
-  const families: FamilyPieces<P>[] = [];
-  for (const piece of pieces) {
-    const last = families.at(-1);
-    if (last?.family.name === piece.family.name) last.pieces.push(piece);
-    else families.push({ family: piece.family, pieces: [piece] });
-  }
-  return families;
-}
 
 function internalFamily({ metadata, text }: FamilyLines): readonly Uint8Array[] {
   const writer = metricWriter(metadata, text.length);

@@ -1,7 +1,6 @@
 // Pages of the text formats, which all use the same rendered sample lines. Defines the format text 0.0.4.
 import { bytesOf, joinSmall } from '../../bytes.js';
 import type {
-  Body,
   FamilyMetadata,
   Format,
   FamilyLines,
@@ -128,14 +127,14 @@ export function textFormat(syntax: Syntax): TextFormat {
     form: (usesGzip) => lines?.form ?? (usesGzip ? 'deflated' : 'text'),
     ...(accepts !== undefined && { accepts }),
     page: ({ snapshot, internal }) =>
-      new TextPage(contentType, applicationText(snapshot), internalText(internal), snapshot.hold()),
+      pageOf(contentType, applicationText(snapshot), internalText(internal), snapshot.hold()),
   };
 }
 
 const deflatedHeader = memoize(deflateBlockOf);
 
 /** The families of a page, each below its header. One object serves all pages of a snapshot. */
-class ApplicationText implements GzipInput {
+class ApplicationText implements ApplicationPart {
   /** Each page that uses the text holds the snapshot, so the text stays valid. */
   readonly #snapshot: Snapshot;
   readonly #headers: readonly Uint8Array[];
@@ -162,7 +161,7 @@ class ApplicationText implements GzipInput {
   get deflated(): DeflateStream | undefined {
     const lines = this.#snapshot.lines('deflated');
     if (!lines?.every(isDeflated)) return undefined;
-    return (this.#deflated ??= joined(belowHeaders(lines, this.#headers.map(deflatedHeader))));
+    return (this.#deflated ??= joined(this.#belowHeaders(lines, deflatedHeader)));
   }
 
   /** Compresses the lines that the kernel did not compress, in other threads. */
@@ -175,77 +174,75 @@ class ApplicationText implements GzipInput {
       if (text.length > 0) blocks.push(blockOf(await deflate(text)));
       text = [];
     };
-    let families = 0;
-    let last: string | undefined;
-    for (const piece of lines) {
-      const header = piece.family.name === last ? undefined : this.#headers[families++];
-      last = piece.family.name;
-      if (!isDeflated(piece)) text.push(...(header === undefined ? [] : [header]), piece.data);
+    const header = (data: Uint8Array, first: Piece) =>
+      isDeflated(first) ? deflatedHeader(data) : { data, crc: undefined };
+    for (const piece of this.#belowHeaders(lines, header))
+      if (!isDeflated(piece)) text.push(piece.data);
       else {
         await deflateText();
-        if (header !== undefined) blocks.push(deflatedHeader(header));
         // The page is sent after the snapshot was released, so it needs a copy of the block.
         blocks.push({ ...piece, data: Buffer.from(piece.data) });
       }
-    }
     await deflateText();
     return joined(blocks);
   }
 
   #joinedText(): readonly Uint8Array[] {
-    const headers = this.#headers.map((data) => ({ data }));
-    const text = belowHeaders<Pick<Piece, 'data'>>(textLines(this.#snapshot), headers);
+    const text = this.#belowHeaders(textLines(this.#snapshot), (data) => ({ data }));
     return joinSmall(text.map(({ data }) => data));
   }
+
+  /** Puts the header of each family before its first piece. */
+  #belowHeaders<P extends Pick<Piece, 'family'>, H>(
+    all: readonly P[],
+    headerOf: (header: Uint8Array, first: P) => H,
+  ): readonly (P | H)[] {
+    return familiesOf(all).flatMap(({ pieces }, index) => {
+      const [header, first] = [this.#headers[index], pieces[0]];
+      return header && first ? [headerOf(header, first), ...pieces] : pieces;
+    });
+  }
 }
 
-/** Puts the header of each family before its first piece. */
-function belowHeaders<T>(
-  pieces: readonly (T & Pick<Piece, 'family'>)[],
-  headers: readonly T[],
-): readonly T[] {
-  const all: T[] = [];
-  let last: string | undefined;
-  let families = 0;
+interface FamilyPieces<P> {
+  readonly family: FamilyMetadata;
+  readonly pieces: P[];
+}
+
+/** Groups the consecutive pieces of each family. The pieces of several targets have families of the same name. */
+export function familiesOf<P extends Pick<Piece, 'family'>>(
+  pieces: readonly P[],
+): readonly FamilyPieces<P>[] {
+  const families: FamilyPieces<P>[] = [];
   for (const piece of pieces) {
-    if (piece.family.name !== last) {
-      const header = headers[families++];
-      if (header !== undefined) all.push(header);
-    }
-    last = piece.family.name;
-    all.push(piece);
+    const last = families.at(-1);
+    if (last?.family.name === piece.family.name) last.pieces.push(piece);
+    else families.push({ family: piece.family, pieces: [piece] });
   }
-  return all;
+  return families;
 }
 
-class TextPage implements Page {
-  readonly contentType: string;
+/** The application's metrics on a page. One object serves all pages of a snapshot. */
+interface ApplicationPart extends GzipInput {
   readonly bytes: number;
-  readonly release: () => void;
-  readonly #application: ApplicationText;
-  readonly #internal: readonly Uint8Array[];
-
-  constructor(
-    contentType: string,
-    application: ApplicationText,
-    internal: readonly Uint8Array[],
-    release: () => void,
-  ) {
-    this.contentType = contentType;
-    this.bytes = application.bytes + bytesOf(internal);
-    this.release = release;
-    this.#application = application;
-    this.#internal = internal;
-  }
-
-  get buffers(): readonly Uint8Array[] {
-    return this.#application.buffers.concat(this.#internal);
-  }
-
-  gzip(): Body | Promise<Body> {
-    return this.#application.gzip.body(this.#internal, this.release);
-  }
+  readonly gzip: GzipText;
 }
+
+/** A page with the application's metrics, then the internal metrics. */
+export const pageOf = (
+  contentType: string,
+  application: ApplicationPart,
+  internal: readonly Uint8Array[],
+  release: () => void,
+): Page => ({
+  contentType,
+  get buffers() {
+    return application.buffers.concat(internal);
+  },
+  bytes: application.bytes + bytesOf(internal),
+  release,
+  gzip: () => application.gzip.body(internal, release),
+});
 
 /** Pages of text 0.0.4. */
 export const TEXT = textFormat({
