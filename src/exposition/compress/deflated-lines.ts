@@ -40,9 +40,6 @@ const MIN_LINES_PER_BLOCK = 256;
 export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: number }): boolean =>
   lines >= MIN_LINES_PER_BLOCK * blocks;
 
-/** Counts the symbols of each block that contains an `every`-th line, one block per step, and adds them to `counts`. */
-export type CountSymbols = (counts: number[], every: number) => Generator<void, void>;
-
 /** The Huffman code of the deflate blocks of one target, and the scratch memory that its blocks share. */
 export class DeflateContext {
   readonly #kernel: Kernel;
@@ -71,14 +68,25 @@ export class DeflateContext {
   }
 
   /**
-   * Call it before a render of `lines` lines. At the first render, and after growth, it chooses the Huffman code, in
-   * small steps. All blocks must then be written again.
+   * Call it before a render of these blocks, which have `lines` lines. At the first render, and after growth, it chooses
+   * the Huffman code, one block per step. All blocks must then be written again.
    */
-  *updatingCode(lines: number, countSymbols: CountSymbols): Generator<void, void> {
+  *updatingCode(
+    lines: number,
+    blocks: Iterable<{ readonly count: number; readonly deflated: DeflatedLines }>,
+  ): Generator<void, void> {
     const last = this.#bytesAtChoice;
     if (last !== undefined && this.#bytes <= last * (1 + MAX_GROWTH)) return;
     const counts = Array.from({ length: SYMBOLS }, () => 0);
-    yield* countSymbols(counts, Math.ceil(lines / LINES_A_CHOICE));
+    const every = Math.ceil(lines / LINES_A_CHOICE);
+    let skipped = every - 1;
+    for (const { count, deflated } of blocks) {
+      skipped += count;
+      if (skipped < every) continue;
+      skipped %= every;
+      deflated.countSymbols(this, counts);
+      yield;
+    }
     this.#chooseCode(counts);
     // The next choice happens only when the blocks exceed their size before this choice, even if the new code makes
     // them smaller. This bounds the number of choices.
@@ -124,6 +132,8 @@ interface BlockLines {
   readonly capacity: number;
   /** The maximum number of bytes that the lines may take as text. */
   readonly maxBytes: number;
+  /** Sorts the entries into the order of the lines, as the kernel reads them. */
+  sort(): void;
 }
 
 export class DeflatedLines {
@@ -142,17 +152,18 @@ export class DeflatedLines {
     this.#block = block;
   }
 
-  get last(): DeflateBuffer | undefined {
-    return this.#last;
-  }
-
   /** Whether the last deflate block has the current code and the current values. */
   isCurrent({ codeNumber }: DeflateContext): boolean {
     return this.#codeNumber === codeNumber && this.#dirtyFlags === 0;
   }
 
-  /** Writes a deflate block of the lines, with their current values. */
-  write(context: DeflateContext): void {
+  /** The deflate block of the current values. Writes it if it has changed; if that fails, the next call writes all. */
+  current(context: DeflateContext): DeflateBuffer {
+    return this.#last !== undefined && this.isCurrent(context) ? this.#last : this.#write(context);
+  }
+
+  #write(context: DeflateContext): DeflateBuffer {
+    this.#block.sort();
     const { codeNumber, table } = context;
     const haveLinesChanged = (this.#dirtyFlags & LINES_CHANGED) !== 0;
     const last =
@@ -176,6 +187,7 @@ export class DeflatedLines {
     this.#last = { buffer, data: this.#kernel.view(buffer.address, length), crc, bytes };
     this.#codeNumber = codeNumber;
     this.#setHeader(BLOCK_DEFLATE_DIRTY, 0);
+    return this.#last;
   }
 
   /**
@@ -183,6 +195,7 @@ export class DeflatedLines {
    * lines.
    */
   countSymbols(context: DeflateContext, counts: number[]): void {
+    this.#block.sort();
     this.#prepareRecords(context);
     const to = context.scratchFor(SYMBOLS * 4);
     const at = to >>> 2;

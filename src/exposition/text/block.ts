@@ -2,7 +2,6 @@
 // kernel's memory, as layout.ts draws them.
 import type { FamilyMetadata } from '../../model.js';
 import { DeflatedLines } from '../compress/deflated-lines.js';
-import type { DeflateBuffer, DeflateContext } from '../compress/deflated-lines.js';
 import type { Kernel } from '../wasm/kernel.js';
 import {
   BLOCK_BYTES,
@@ -50,10 +49,11 @@ const SPARSE_RATIO = 8;
 const capacityFor = (lines: number): number =>
   Math.max(FIRST_CAPACITY, 2 ** Math.ceil(Math.log2(lines)));
 
-/** The lines are in the order of their keys. The block compresses them; its chunk writes their text. */
+/** The lines are in the order of their keys. Its chunk writes their text. */
 export class Block {
   readonly #kernel: Kernel;
-  readonly #deflated: DeflatedLines;
+  /** The lines as a deflate block. */
+  readonly deflated: DeflatedLines;
   readonly family: FamilyMetadata;
   /** The address of the header. */
   readonly address: number;
@@ -82,7 +82,7 @@ export class Block {
     this.#blockNumber = number;
     this.address = address;
     kernel.bytes.fill(0, address, address + BLOCK_BYTES);
-    this.#deflated = new DeflatedLines(kernel, this);
+    this.deflated = new DeflatedLines(kernel, this);
     this.#writeAddresses();
     this.#setCount(0);
   }
@@ -124,33 +124,6 @@ export class Block {
     // The kernel has noted where the values are in this text.
     this.#setHeader(BLOCK_TEXT_DIRTY, LINES_CHANGED);
     return bytes;
-  }
-
-  /** The last deflate block, if any. */
-  get deflateBlock(): DeflateBuffer | undefined {
-    return this.#deflated.last;
-  }
-
-  /** Whether the last deflate block has the current values. */
-  isDeflated(context: DeflateContext): boolean {
-    return this.#deflated.isCurrent(context);
-  }
-
-  /** Writes the deflate block. If that fails, the next call writes everything again. */
-  deflate(context: DeflateContext): void {
-    this.sort();
-    this.#deflated.write(context);
-  }
-
-  /** Frees the deflate block and all that only `deflate` needs. */
-  dropDeflated(): void {
-    this.#deflated.drop();
-  }
-
-  /** Counts the symbols of the deflate block, and adds them to `counts`. */
-  countSymbols(context: DeflateContext, counts: number[]): void {
-    this.sort();
-    this.#deflated.countSymbols(context, counts);
   }
 
   /** Returns a negative number if all lines are before `key`, a positive number if all are after it, else 0. */
@@ -284,7 +257,7 @@ export class Block {
 
   /** Frees everything. After that, no cell of its lines may be marked as changed. */
   close(): void {
-    this.#deflated.close();
+    this.deflated.close();
     for (let index = 0; index < this.#count; index++) this.#releaseTexts(this.#entry(index));
     this.#count = 0;
     this.#kernel.blocks.release(this.#blockNumber);

@@ -11,6 +11,7 @@ import { labelsOf, seriesHash } from './line.js';
 import type { Line, LineKey } from './line.js';
 import { hashOf } from '../wasm/memory.js';
 import { BYTES_A_BLOCK } from './block.js';
+import type { Block } from './block.js';
 import { BYTES_A_STEP, Chunks } from './chunks.js';
 import { CreatedLines } from './created-lines.js';
 import { Family } from './family.js';
@@ -206,11 +207,9 @@ export class ExpositionText {
     let written = 0;
     for (const family of this.#order)
       for (const block of family.blocks) {
-        const isCurrent = block.isDeflated(context);
-        if (!isCurrent) block.deflate(context);
-        const { deflateBlock, count } = block;
-        if (deflateBlock === undefined) continue;
-        const { buffer, data, bytes, crc } = deflateBlock;
+        const { deflated, count } = block;
+        const isCurrent = deflated.isCurrent(context);
+        const { buffer, data, bytes, crc } = deflated.current(context);
         pieces.push({ family: family.metadata, lines: count, data, bytes, crc });
         buffers.push(buffer);
         written += isCurrent ? BYTES_A_BLOCK : block.bytes;
@@ -225,11 +224,10 @@ export class ExpositionText {
   /** Frees all deflate blocks and what only they need, one block per step. */
   *#droppingDeflated(): Generator<void, void> {
     if (this.#context === undefined) return;
-    for (const family of this.#order)
-      for (const block of family.blocks) {
-        block.dropDeflated();
-        yield;
-      }
+    for (const { deflated } of this.#blocks()) {
+      deflated.drop();
+      yield;
+    }
     this.#context.close();
     this.#context = undefined;
   }
@@ -284,13 +282,13 @@ export class ExpositionText {
   /** The deflate context, after an update of its code. */
   *#updatedContext(): Generator<void, DeflateContext> {
     const context = (this.#context ??= new DeflateContext(this.#kernel));
-    const families = this.#order;
-    yield* context.updatingCode(this.#size.lines, function* (counts, every) {
-      let skipped = every - 1;
-      for (const family of families)
-        skipped = yield* family.countingSymbols(context, counts, every, skipped);
-    });
+    yield* context.updatingCode(this.#size.lines, this.#blocks());
     return context;
+  }
+
+  /** All blocks, in the order of a page. */
+  *#blocks(): Generator<Block, void> {
+    for (const { blocks } of this.#order) yield* blocks;
   }
 }
 

@@ -1,6 +1,5 @@
 // One metric family: its metadata, and its lines in blocks, sorted by key.
 import type { FamilyMetadata } from '../../model.js';
-import type { DeflateContext } from '../compress/deflated-lines.js';
 import type { Budget } from '../../budget.js';
 import { OPCODE } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -121,28 +120,6 @@ export class Family {
   /** The blocks, in the order of their lines. */
   get blocks(): readonly Block[] {
     return this.#blocks;
-  }
-
-  /**
-   * Counts the symbols of each block that contains an `every`-th line, one block per step, and adds them to `counts`.
-   * Returns the number of lines after the last `every`-th line.
-   * @param skipped the number of lines after the last `every`-th line of the families before
-   */
-  *countingSymbols(
-    context: DeflateContext,
-    counts: number[],
-    every: number,
-    skipped: number,
-  ): Generator<void, number> {
-    let pending = skipped;
-    for (const block of this.#blocks) {
-      pending += block.count;
-      if (pending < every) continue;
-      block.countSymbols(context, counts);
-      pending %= every;
-      yield;
-    }
-    return pending;
   }
 
   /** Whether the family violates OpenMetrics whatever the values are. */
