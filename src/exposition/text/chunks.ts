@@ -118,8 +118,6 @@ export class Chunks {
   readonly #kernel: Kernel;
   #all: readonly Chunk[] = [];
   #isCurrent = true;
-  /** Replaced chunks whose memory is not freed yet. */
-  #replaced: Chunk[] = [];
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -184,24 +182,15 @@ export class Chunks {
     }
     close();
     const kept = new Set(all);
-    this.#replaced.push(...this.#all.filter((chunk) => !kept.has(chunk)));
+    for (const chunk of this.#all) if (!kept.has(chunk)) chunk.close();
     this.#all = all;
     this.#isCurrent = true;
-    yield* this.#freeingReplaced();
   }
 
-  /** Frees the text of all chunks, one chunk per step. The blocks may be closed already. */
-  *closing(): Generator<void, void> {
-    this.#replaced.push(...this.#all);
+  /** Frees the text of all chunks. The blocks may be closed already. */
+  close(): void {
+    for (const chunk of this.#all) chunk.close();
     this.#all = [];
     this.#isCurrent = false;
-    yield* this.#freeingReplaced();
-  }
-
-  *#freeingReplaced(): Generator<void, void> {
-    for (let last = this.#replaced.pop(); last !== undefined; last = this.#replaced.pop()) {
-      last.close();
-      yield;
-    }
   }
 }

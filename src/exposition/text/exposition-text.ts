@@ -166,12 +166,11 @@ export class ExpositionText {
       lines.set('protobuf', messages);
       if (deflated !== undefined) lines.set('deflated-protobuf', deflated);
     } else this.#messages.close();
-    const needsText = written.has('text') || written.has('created');
-    const text =
-      needsText || (written.has('deflated') && !usesKernel)
-        ? yield* this.#chunks.rendering(this.#order, buffers)
-        : yield* this.#chunks.closing();
-    if (text !== undefined) lines.set('text', text);
+    const needsText =
+      written.has('text') || written.has('created') || (written.has('deflated') && !usesKernel);
+    const text = needsText ? yield* this.#chunks.rendering(this.#order, buffers) : undefined;
+    if (text === undefined) this.#chunks.close();
+    else lines.set('text', text);
     if (written.has('created') && text !== undefined)
       lines.set('created', yield* this.#created.rendering(this.#order, text, startOf, buffers));
     else this.#created.close();
@@ -251,7 +250,7 @@ export class ExpositionText {
 
   /** Frees everything, one block per step. */
   *closing(): Generator<void, void> {
-    yield* this.#chunks.closing();
+    this.#chunks.close();
     for (const family of this.#order) {
       this.#families.delete(family.metadata.name);
       yield* family.closing();
