@@ -16,7 +16,7 @@ import type { HighlightedValue } from './read/highlight.js';
 import { SlotCopies } from './read/node-values.js';
 import { SlotReader } from './read/slot-reader.js';
 import { StartTimes } from './read/start-times.js';
-import { PendingNodes, isVariable } from './read/tree-walk.js';
+import { PendingNodes, nodeText } from './read/tree-walk.js';
 import type { CatalogueCoverage } from './rows/catalogue-coverage.js';
 import { TargetLabels } from './rows/labels.js';
 import { MetricBuilder } from './rows/metric-builder.js';
@@ -134,10 +134,7 @@ export class TargetView {
     const { root, nodes } = this.context;
     const isRootMissing = this.builder.objects.has(root) && !nodes.isSynced(root);
     const node = isRootMissing ? root : nodes.awaited;
-    if (node === undefined) return '';
-    return isVariable(node)
-      ? `variable ${node.name} of ${node.object.name}`
-      : `object ${node.name}`;
+    return node === undefined ? '' : nodeText(node);
   }
 
   /** Whether all nodes of the current tree are bound. */

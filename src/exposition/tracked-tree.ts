@@ -3,7 +3,7 @@ import { FilterCoverage } from '../catalogue/match/filters.js';
 import { objectPath } from '../catalogue/match/row-index.js';
 import type { ManagedObject, Variable } from '../model.js';
 import { Highlight } from './read/highlight.js';
-import { isVariable } from './read/tree-walk.js';
+import { isVariable, nodeText } from './read/tree-walk.js';
 import type { TreeNode } from './read/tree-walk.js';
 import type { MetricBuilder } from './rows/metric-builder.js';
 import { OmittedItems } from './target-limits.js';
@@ -100,17 +100,18 @@ export class TrackedTree {
     const path = objectPath(root, object);
     if (!filters.tracks(path)) return;
     this.filterCoverage.addObject(path);
-    if (this.#untrackFormer(object) && this.#admitsObject(object)) this.#track(object);
+    this.#track(object);
   }
 
   #addVariable(variable: Variable): void {
     this.highlight?.named.addVariable(variable);
     if (!this.#builder.objects.has(variable.object)) return;
-    if (this.#context.nodes.isTracked(variable)) return;
-    if (this.#untrackFormer(variable) && this.#admitsVariable(variable)) this.#track(variable);
+    if (!this.#context.nodes.isTracked(variable)) this.#track(variable);
   }
 
+  /** Tracks a node, unless its slot belongs to a newer node or a limit is reached. */
   #track(node: TreeNode): void {
+    if (!this.#untrackFormer(node) || !this.#admits(node)) return;
     const { slotReader, starts } = this.#context;
     const hasValue = slotReader.track(node);
     starts.track(node);
@@ -164,24 +165,17 @@ export class TrackedTree {
     pending.remove(object);
   }
 
-  #admitsObject(object: ManagedObject): boolean {
+  /** Whether the limits allow one more node. Counts the node as omitted if they do not. */
+  #admits(node: TreeNode): boolean {
     const { usage, onOmitted } = this.#context;
-    const limit = usage.reached('objects');
-    if (limit === undefined) this.omittedObjects.deleteAll(object.id);
+    const [kind, omitted, { id }] = isVariable(node)
+      ? (['variables', this.omittedVariables, node.object] as const)
+      : (['objects', this.omittedObjects, node] as const);
+    const limit = usage.reached(kind);
+    if (limit === undefined) omitted.delete(id, node.id);
     else {
-      this.omittedObjects.add(object.id, '');
-      onOmitted(limit, `object ${object.name}`);
-    }
-    return limit === undefined;
-  }
-
-  #admitsVariable({ id, name, object }: Variable): boolean {
-    const { usage, onOmitted } = this.#context;
-    const limit = usage.reached('variables');
-    if (limit === undefined) this.omittedVariables.delete(object.id, id);
-    else {
-      this.omittedVariables.add(object.id, id);
-      onOmitted(limit, `variable ${name} of ${object.name}`);
+      omitted.add(id, node.id);
+      onOmitted(limit, nodeText(node));
     }
     return limit === undefined;
   }

@@ -7,6 +7,7 @@ import type { Frame, Variable } from '../../model.js';
 import { OPCODE } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CELL_BYTES } from '../wasm/layout.js';
+import { nodeText } from '../read/tree-walk.js';
 import { OmittedItems } from '../target-limits.js';
 import type { ViewContext } from '../view-context.js';
 
@@ -185,8 +186,7 @@ export class FrameCopies {
     const growth = sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
     const bytes = usage.frameBytes + growth;
     const limit = growth > 0 ? usage.reachedByText(growth) : undefined;
-    if (limit !== undefined)
-      onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
+    if (limit !== undefined) onOmitted(limit, nodeText(variable));
     // The factor is 4 because a string counts twice its length, and because a publisher may reuse the memory of a
     // removed frame before the removal is seen here.
     if (limit !== undefined || bytes > 4 * source.frameBytes) return this.#omit(variable);
