@@ -54,10 +54,6 @@ export class MessageWriter {
     this.#bytes[this.length++] = Number(rest);
   }
 
-  copy(bytes: Buffer): void {
-    this.length += bytes.copy(this.#bytes, this.length);
-  }
-
   double(field: number, value: number): void {
     this.tag(field, FIXED64);
     this.#view.setFloat64(this.length, value, true);

@@ -69,66 +69,47 @@ export const hasStarts = ({ type }: FamilyMetadata): boolean => CREATED[type] !=
 export const isValidStart = (unixMs: number | undefined): unixMs is number =>
   unixMs !== undefined && unixMs >= 0 && unixMs <= Number.MAX_SAFE_INTEGER;
 
-/** Writes start times. Most metrics of a family have the same one, so the last one is kept. */
-class CreatedWriter {
-  readonly #field: number | undefined;
-  #last: number | undefined;
-  #bytes: Buffer = Buffer.alloc(0);
-
-  constructor({ type }: FamilyMetadata) {
-    this.#field = CREATED[type];
-  }
-
-  write(unixMs: number | undefined, out: MessageWriter): void {
-    if (this.#field === undefined || !isValidStart(unixMs)) return;
-    if (unixMs !== this.#last) this.#bytes = this.#encoded(this.#field, unixMs);
-    this.#last = unixMs;
-    out.copy(this.#bytes);
-  }
-
-  #encoded(field: number, unixMs: number): Buffer {
-    const out = new MessageWriter(LINE_BYTES);
-    const timestamp = out.open(field);
-    const seconds = Math.floor(unixMs / 1000);
-    out.tag(TIMESTAMP.seconds, VARINT);
-    out.varint(seconds);
-    out.tag(TIMESTAMP.nanos, VARINT);
-    out.varint(Math.round((unixMs - seconds * 1000) * 1e6));
-    out.close(timestamp);
-    return out.written;
-  }
+/** Writes the start of a metric, if it can be stated. */
+function writeStart(type: MetricType, unixMs: number | undefined, out: MessageWriter): void {
+  const field = CREATED[type];
+  if (field === undefined || !isValidStart(unixMs)) return;
+  const timestamp = out.open(field);
+  const seconds = Math.floor(unixMs / 1000);
+  out.tag(TIMESTAMP.seconds, VARINT);
+  out.varint(seconds);
+  out.tag(TIMESTAMP.nanos, VARINT);
+  out.varint(Math.round((unixMs - seconds * 1000) * 1e6));
+  out.close(timestamp);
 }
 
 const UNKNOWN: StartOfLine = () => undefined;
 
 /** Writes a family with one line per metric: a counter, gauge or untyped family. */
 class NumberWriter implements MetricWriter {
-  readonly #nameBytes: number;
-  readonly #field: number;
-  readonly #created: CreatedWriter;
+  readonly #family: FamilyMetadata;
   readonly #out: MessageWriter;
   readonly places: Uint32Array;
   #lines = 0;
 
   constructor(family: FamilyMetadata, bytes: number, lines: number) {
     this.places = new Uint32Array(lines);
-    this.#nameBytes = family.name.length;
-    this.#field = MESSAGE_TYPES[family.type].field;
-    this.#created = new CreatedWriter(family);
+    this.#family = family;
     this.#out = new MessageWriter(bytes + LINE_BYTES);
   }
 
   add(lines: Uint8Array, startOf: StartOfLine = UNKNOWN): void {
+    const { name, type } = this.#family;
+    const { field } = MESSAGE_TYPES[type];
     const out = this.#out;
     const line = new LineParts(lines);
-    for (let start = 0, index = 0; line.next(this.#nameBytes); start = line.end, index++) {
+    for (let start = 0, index = 0; line.next(name.length); start = line.end, index++) {
       out.reserve(GROWTH * (line.end - start) + LINE_BYTES);
       const metric = out.open(FAMILY.metric);
       line.writeLabels(line.labels, out);
-      const number = out.open(this.#field);
+      const number = out.open(field);
       out.double(NUMBER.value, line.value);
       const double = out.length - DOUBLE_BYTES;
-      this.#created.write(startOf(index), out);
+      writeStart(type, startOf(index), out);
       const fromEnd = out.length - double;
       out.close(number);
       out.close(metric);
@@ -159,7 +140,6 @@ interface OpenMetric {
  */
 class DistributionWriter implements MetricWriter {
   readonly #family: FamilyMetadata;
-  readonly #created: CreatedWriter;
   readonly #out: MessageWriter;
   readonly #places: Uint32Array;
   #lines = 0;
@@ -170,7 +150,6 @@ class DistributionWriter implements MetricWriter {
   constructor(family: FamilyMetadata, bytes: number, lines: number) {
     this.#places = new Uint32Array(lines);
     this.#family = family;
-    this.#created = new CreatedWriter(family);
     this.#out = new MessageWriter(bytes + LINE_BYTES);
   }
 
@@ -270,7 +249,7 @@ class DistributionWriter implements MetricWriter {
       return;
     }
     this.#out.reserve(LINE_BYTES);
-    this.#created.write(open.start, this.#out);
+    writeStart(this.#family.type, open.start, this.#out);
     const { length } = this.#out;
     this.#out.close(open.distribution);
     this.#out.close(open.metric);
