@@ -2,7 +2,7 @@
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
-import { Search } from '../../exposition/query/tree-query.js';
+import { matches } from '../../exposition/query/tree-query.js';
 import type { SearchFields } from '../../exposition/query/tree-query.js';
 import { TreeValues } from '../../exposition/query/tree-values.js';
 import { NodeValues, SlotCopies } from '../../exposition/read/node-values.js';
@@ -88,13 +88,13 @@ export type TreeItem =
  * @throws Fault USAGE if the selected object does not exist
  */
 export function* treeItems(reading: TreeReading, choice: Choice): Generator<TreeItem> {
-  const search = new Search({ words: choice.words, field: 'any' });
+  const search = { words: choice.words, field: 'any' } as const;
   for (const top of chosenObjects(reading.source.roots, choice.object)) {
     const above = ancestors(top);
     const root = above.at(-1) ?? top;
     let shown: ManagedObject | undefined;
     for (const node of nodesBelow(top)) {
-      if (!search.matches(fieldsOf(node, reading.texts))) continue;
+      if (!matches(search, fieldsOf(node, reading.texts))) continue;
       const object = isVariable(node) ? node.object : node;
       const depth = ancestors(object).length;
       if (shown?.id !== object.id) yield { kind: 'object', object, root, depth };

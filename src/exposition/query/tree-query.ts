@@ -72,34 +72,22 @@ export interface SearchFields {
   readonly value: () => string;
 }
 
-/** Finds words in fields, ignoring case. */
-export class Search {
-  readonly #words: readonly string[];
-  readonly #field: TreeQuery['field'];
-
-  constructor({ words, field }: Pick<TreeQuery, 'words' | 'field'>) {
-    this.#words = words;
-    this.#field = field;
-  }
-
-  /** Whether each word occurs in one of the chosen fields. */
-  matches(fields: SearchFields): boolean {
-    return this.#words.every((word) => this.#has(word, fields));
-  }
-
-  #has(word: string, { object, className, variable, metrics, value }: SearchFields): boolean {
+/** Whether each word occurs in one of the chosen fields, ignoring case. */
+export function matches(
+  { words, field }: Pick<TreeQuery, 'words' | 'field'>,
+  { object, className, variable = '', metrics, value }: SearchFields,
+): boolean {
+  const isChosen = (name: TreeQuery['field']): boolean => field === 'any' || field === name;
+  return words.every((word) => {
+    const has = (text: string): boolean => text.toLowerCase().includes(word);
     return (
-      (this.#searches('object') && object.toLowerCase().includes(word)) ||
-      (this.#searches('class') && className.toLowerCase().includes(word)) ||
-      (this.#searches('variable') && variable?.toLowerCase().includes(word) === true) ||
-      (this.#searches('metric') && metrics().some((each) => each.toLowerCase().includes(word))) ||
-      (this.#searches('value') && value().toLowerCase().includes(word))
+      (isChosen('object') && has(object)) ||
+      (isChosen('class') && has(className)) ||
+      (isChosen('variable') && has(variable)) ||
+      (isChosen('metric') && metrics().some(has)) ||
+      (isChosen('value') && has(value()))
     );
-  }
-
-  #searches(name: TreeQuery['field']): boolean {
-    return this.#field === 'any' || this.#field === name;
-  }
+  });
 }
 
 class TreeQueryEvaluator {
@@ -108,7 +96,6 @@ class TreeQueryEvaluator {
   readonly #query: TreeQuery;
   readonly #slots: SlotCopies;
   readonly #values: TreeValues;
-  readonly #search: Search;
   readonly #rows: TreeRow[] = [];
   #characters = 0;
   #steps = 0;
@@ -122,7 +109,6 @@ class TreeQueryEvaluator {
     this.#query = query;
     this.#slots = new SlotCopies(source);
     this.#values = new TreeValues(source, this.#slots);
-    this.#search = new Search(query);
   }
 
   /** Runs the query and returns its answer. A step reads at most one node with its value. */
@@ -195,7 +181,7 @@ class TreeQueryEvaluator {
     const whyNot = explainer.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
     if (!this.#isChosen(object, read, whyNot === '' && explainer.whyUnread(object) === '')) return;
-    const isMatch = this.#search.matches({
+    const isMatch = matches(this.#query, {
       object: object.name,
       className: object.className,
       variable: undefined,
@@ -215,7 +201,7 @@ class TreeQueryEvaluator {
     if (choice === 'metrics' && !explainer.isShown(variable)) return;
     if (choice === 'left-out' && explainer.isShown(variable)) return;
     const { object } = variable;
-    const isMatch = this.#search.matches({
+    const isMatch = matches(this.#query, {
       object: object.name,
       className: object.className,
       variable: variable.name,
