@@ -1,10 +1,10 @@
 // The metrics about a target itself. Spec 2.5.
 import { COUNTERS, COUNTER_NAMES } from '../exposition/counters.js';
 import type { Counters } from '../exposition/counters.js';
-import { DurationHistogram } from '../exposition/duration-histogram.js';
+import type { DurationHistogram } from '../exposition/duration-histogram.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
-import { labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
+import { sampleText } from '../exposition/text/text-syntax.js';
 import type {
   FamilyMetadata,
   FamilyLines,
@@ -14,7 +14,6 @@ import type {
   TargetStatus,
 } from '../model.js';
 import type { TargetState } from '../streams/report.js';
-import type { TaskTimes } from '../streams/scheduler.js';
 
 const HIGHLIGHTED = {
   name: 'shm_exporter_target_highlighted_value',
@@ -295,25 +294,15 @@ export function internalMetrics(moment: Moment): InternalMetric[] {
   return metrics;
 }
 
-/** The durations of a target's refreshes, and the times that they waited. */
-export class RefreshHistograms {
-  readonly #durations = new DurationHistogram();
-  readonly #waits = new DurationHistogram();
-
-  add({ waitedMs, tookMs }: TaskTimes): void {
-    this.#durations.add(tookMs);
-    this.#waits.add(waitedMs);
-  }
-
-  series(): InternalMetric[] {
-    return [...this.#durations.series(REFRESHES), ...this.#waits.series(WAITS)];
-  }
-}
-
-/** The internal metrics of a target that only `/-/metrics` has. */
+/**
+ * The internal metrics of a target that only `/-/metrics` has.
+ * @param durations of its refreshes
+ * @param waits the times that the refreshes waited
+ */
 export function detailMetrics(
   { view }: Pick<TargetState, 'view'>,
-  histograms: RefreshHistograms,
+  durations: DurationHistogram,
+  waits: DurationHistogram,
 ): InternalMetric[] {
   const largest = view?.largestFamilies ?? [];
   return [
@@ -322,7 +311,8 @@ export function detailMetrics(
       labels: { family },
       value: series,
     })),
-    ...histograms.series(),
+    ...durations.series(REFRESHES),
+    ...waits.series(WAITS),
   ];
 }
 
@@ -359,10 +349,7 @@ export function internalFamilies(
   for (const metric of [...metrics, info]) {
     const metadata = METADATA.get(metric.name) ?? { ...metric, unit: '' };
     if (!isShown(metadata.name, level) || scope?.selects(metadata) === false) continue;
-    texts.set(metadata, (texts.get(metadata) ?? '') + lineOf(metric));
+    texts.set(metadata, (texts.get(metadata) ?? '') + sampleText(metric));
   }
   return [...texts].map(([metadata, text]) => ({ metadata, text }));
 }
-
-const lineOf = ({ name, labels = {}, value }: InternalMetric): string =>
-  `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;

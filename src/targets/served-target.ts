@@ -2,6 +2,7 @@
 import { Observable, Subject, defer, finalize } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
+import { DurationHistogram } from '../exposition/duration-histogram.js';
 import { once } from '../exposition/memoize.js';
 import { selected } from '../exposition/page/scope.js';
 import { hasText, isText, sizeOf } from '../exposition/page/text-page.js';
@@ -29,12 +30,7 @@ import type { RefreshReport, Report } from '../streams/report.js';
 import { FORMATS, targetLabelsOf } from './formats.js';
 import { Handover } from './handover.js';
 import type { Assignment } from './handover.js';
-import {
-  RefreshHistograms,
-  detailMetrics,
-  internalFamilies,
-  internalMetrics,
-} from './internal-metrics.js';
+import { detailMetrics, internalFamilies, internalMetrics } from './internal-metrics.js';
 import type { PageLevel, Rebalances, TargetCounters } from './internal-metrics.js';
 import { TargetHistory } from './target-history.js';
 
@@ -72,7 +68,8 @@ export class ServedTarget implements Target {
     ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
   };
   readonly #refreshes = new SampleWindow();
-  readonly #histograms = new RefreshHistograms();
+  readonly #durations = new DurationHistogram();
+  readonly #waits = new DurationHistogram();
   /** The last snapshot, which the target serves until the next render, and the function that releases it. */
   #snapshot: Snapshot | undefined;
   #release = (): void => undefined;
@@ -195,7 +192,7 @@ export class ServedTarget implements Target {
   }
 
   internalDetails(): InternalMetric[] {
-    return detailMetrics(this.#handover.serving.state, this.#histograms);
+    return detailMetrics(this.#handover.serving.state, this.#durations, this.#waits);
   }
 
   /** Starts a refresh for all demands that wait. Rejects them and returns false if it cannot start. */
@@ -216,9 +213,10 @@ export class ServedTarget implements Target {
   #receive(report: Report): readonly TargetEvent[] {
     if ('counts' in report) {
       addCounts(this.#counts, report.counts);
-      for (const times of report.tasks) {
-        this.#refreshes.add(times.tookMs);
-        this.#histograms.add(times);
+      for (const { waitedMs, tookMs } of report.tasks) {
+        this.#refreshes.add(tookMs);
+        this.#durations.add(tookMs);
+        this.#waits.add(waitedMs);
       }
     }
     if ('state' in report) {

@@ -8,7 +8,7 @@ import type {
   Snapshot,
   TargetStatus,
 } from '../../model.js';
-import { labelsText, numberText, samplesIn, seriesText, textOf } from '../text/text-syntax.js';
+import { sampleText, samplesIn, textOf } from '../text/text-syntax.js';
 import { TEXT, notReadyText, textBuffers, textLines } from './text-page.js';
 
 /** Makes the document of one target. The metrics about the sink itself come last. */
@@ -61,9 +61,9 @@ const withMetrics = (answer: ReadyAnswer, metrics: readonly InternalMetric[]): R
   internal: [...answer.internal, ...metrics.map(internalFamily)],
 });
 
-function internalFamily({ name, type, help, value, labels = {} }: InternalMetric): FamilyLines {
-  const text = `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
-  return { metadata: { name, type, help, unit: '' }, text };
+function internalFamily(metric: InternalMetric): FamilyLines {
+  const { name, type, help } = metric;
+  return { metadata: { name, type, help, unit: '' }, text: sampleText(metric) };
 }
 
 /** The text of each piece of a snapshot, then the internal metrics. */

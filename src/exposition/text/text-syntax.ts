@@ -1,5 +1,5 @@
 // Header lines, names, labels and values of series, as the text formats write them.
-import type { FamilyMetadata, MetricType, Piece, Sample } from '../../model.js';
+import type { FamilyMetadata, InternalMetric, MetricType, Piece, Sample } from '../../model.js';
 
 /** A number in the exposition formats; bigints are exact. */
 export const numberText = (x: number | bigint): string =>
@@ -34,6 +34,10 @@ export function labelsText(labels: Labels, keepsEmpty = false): string {
 /** Name and labels of a series, from the result of `labelsText`. */
 export const seriesText = (name: string, labels: string): string =>
   labels === '' ? name : `${name}{${labels}}`;
+
+/** A line with one series. */
+export const sampleText = (sample: Pick<InternalMetric, 'name' | 'labels' | 'value'>): string =>
+  `${seriesText(sample.name, labelsText(sample.labels ?? {}))} ${numberText(sample.value)}\n`;
 
 /** The text between the name of a series and its value, from the result of `labelsText`. */
 export const labelsPart = (labels: string): string => (labels === '' ? ' ' : `{${labels}} `);

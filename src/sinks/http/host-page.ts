@@ -4,8 +4,7 @@ import type { SchedulerLike } from 'rxjs';
 import { SLICE_MS } from '../../budget.js';
 import { monotonicMs } from '../../clock.js';
 import { joining } from '../../exposition/page/joined-snapshot.js';
-import { labelsText, seriesText } from '../../exposition/text/text-syntax.js';
-import type { Labels } from '../../exposition/text/text-syntax.js';
+import { sampleText } from '../../exposition/text/text-syntax.js';
 import type {
   FamilyLines,
   FamilyMetadata,
@@ -96,11 +95,12 @@ export function hostPage(
       if (isWhole) onLeftOut(leftOut);
       const up = identities.map(([, identity], index) => {
         const answer = answers[index];
-        return lineOf(UP, identity, Number(answer !== undefined && isLabelled(answer)));
+        const value = Number(answer !== undefined && isLabelled(answer));
+        return sampleText({ ...UP, labels: identity, value });
       });
       const info = identities.map(([{ lastRoot, format, keyLabels }, identity]) => {
         const labels = { ...identity, root: lastRoot?.id ?? '', format: format.name, ...keyLabels };
-        return lineOf(INFO, labels, 1);
+        return sampleText({ ...INFO, labels, value: 1 });
       });
       const internal = [familyOf(UP, up), familyOf(INFO, info)];
       return { content: { snapshot, internal }, release };
@@ -130,9 +130,6 @@ const inSlices = <T>(steps: Iterator<void, T>): Observable<T> =>
       clearImmediate(next);
     };
   });
-
-const lineOf = ({ name }: FamilyMetadata, labels: Labels, value: number): string =>
-  `${seriesText(name, labelsText(labels))} ${value}\n`;
 
 const familyOf = (metadata: FamilyMetadata, lines: readonly string[]): FamilyLines => ({
   metadata,
