@@ -203,9 +203,8 @@ export class SlotReader {
 
   /** Copies a sector before any of its slots is tracked, so there are no flags to update. */
   #addSector(sector: number): number {
-    const cells = this.#kernel.arena.allocateZeroed(SECTOR_BYTES, (from, to) => {
-      this.#kernel.bytes.fill(0, from, to);
-    });
+    const cells = this.#kernel.arena.allocate(SECTOR_BYTES);
+    this.#kernel.bytes.fill(0, cells, cells + SECTOR_BYTES);
     this.#cells.set(sector, cells);
     const changed: number[] = [];
     this.#copy({ first: sector, sectors: 1 }, changed);

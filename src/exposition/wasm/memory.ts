@@ -69,19 +69,6 @@ export class Arena {
     }
   }
 
-  /**
-   * Allocates `bytes` zero bytes. Fresh memory is zero already and is not written, so the operating system maps
-   * no pages for it yet.
-   * @param clear writes zeros from the first address up to the second
-   */
-  allocateZeroed(bytes: number, clear: (from: number, to: number) => void): number {
-    const size = sizeClass(bytes);
-    const isUsed = (this.#freeLists.get(size)?.length ?? 0) > 0;
-    const at = this.allocate(bytes);
-    if (isUsed) clear(at, at + bytes);
-    return at;
-  }
-
   /** Frees the result of `allocate(bytes)`. */
   free(at: number, bytes: number): void {
     const size = sizeClass(bytes);

@@ -47,24 +47,6 @@ describe('the kernel arena', () => {
       }),
     ));
 
-  it('clears the memory of a zeroed buffer only if this memory was used before', () =>
-    fc.assert(
-      fc.property(fc.array(fc.tuple(bytes, fc.boolean()), { maxLength: 40 }), (buffers) => {
-        const arena = arenaOf(1);
-        const used = buffers.map(([size, isGiven]) => {
-          const at = arena.allocate(size);
-          if (isGiven) arena.free(at, size);
-          return { at, size };
-        });
-        for (const [size] of buffers) {
-          const cleared: number[] = [];
-          const at = arena.allocateZeroed(size, (from, to) => cleared.push(from, to));
-          const wasUsed = used.some((buffer) => buffer.at === at);
-          expect(cleared).to.deep.equal(wasUsed ? [at, at + size] : []);
-        }
-      }),
-    ));
-
   it('reuses freed memory before it takes new memory', () =>
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 1, maxLength: 40 }), (sizes) => {
