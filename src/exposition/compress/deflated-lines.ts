@@ -16,7 +16,7 @@ import {
   RECORD_BYTES,
 } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
-import { RenderBuffer } from '../text/text-snapshot.js';
+import { RenderBuffer } from '../text/render-buffer.js';
 
 /**
  * To choose a code, this many evenly spaced lines are picked, and the symbols of the blocks that contain them are

@@ -4,7 +4,7 @@ import { crcTables, finalCrc } from '../compress/crc.js';
 import { SYMBOLS, evenDeflateTable } from '../compress/deflate-code.js';
 import type { Piece } from '../../model.js';
 import type { Block } from '../text/block.js';
-import { RenderBuffer } from '../text/text-snapshot.js';
+import { RenderBuffer } from '../text/render-buffer.js';
 import { PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CODE_BYTES, CODE_COUNTS, PLACE_BYTES } from '../wasm/layout.js';

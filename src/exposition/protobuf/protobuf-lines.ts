@@ -4,7 +4,7 @@ import { BYTES_A_BLOCK } from '../text/block.js';
 import type { Block } from '../text/block.js';
 import { nodeIdsOf } from '../text/family.js';
 import type { Family } from '../text/family.js';
-import { RenderBuffer } from '../text/text-snapshot.js';
+import { RenderBuffer } from '../text/render-buffer.js';
 import { OPCODE, PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { IS_COUNT, LINES_CHANGED, PLACE_BYTES } from '../wasm/layout.js';

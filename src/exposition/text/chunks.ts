@@ -5,7 +5,7 @@ import type { Kernel } from '../wasm/kernel.js';
 import { BYTES_A_BLOCK } from './block.js';
 import type { Block } from './block.js';
 import type { Family } from './family.js';
-import { RenderBuffer } from './text-snapshot.js';
+import { RenderBuffer } from './render-buffer.js';
 
 /** The maximum size of a chunk with several blocks. A changed value makes the kernel copy the text of the chunk. */
 const MAX_BYTES = 131_072;

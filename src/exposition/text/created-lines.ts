@@ -6,7 +6,7 @@ import type { StartOf } from '../protobuf/protobuf-lines.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { nodeIdsOf } from './family.js';
 import type { Family } from './family.js';
-import { RenderBuffer } from './text-snapshot.js';
+import { RenderBuffer } from './render-buffer.js';
 
 interface Converted {
   readonly piece: Piece;

@@ -16,8 +16,8 @@ import { BYTES_A_STEP, Chunks } from './chunks.js';
 import { CreatedLines } from './created-lines.js';
 import { Family } from './family.js';
 import type { LinePosition, TextSize } from './family.js';
-import { TextSnapshot } from './text-snapshot.js';
-import type { RenderBuffer } from './text-snapshot.js';
+import { holdOf } from './render-buffer.js';
+import type { RenderBuffer } from './render-buffer.js';
 
 /** This many characters of a line cost as much as a short line. */
 const CHARACTERS_A_STEP = 128;
@@ -177,12 +177,8 @@ export class ExpositionText {
     if (usesKernel) lines.set('deflated', yield* this.#deflating(buffers));
     else yield* this.#droppingDeflated();
     const metadata = (this.#metadata ??= this.#order.map((family) => family.metadata));
-    return new TextSnapshot({
-      metadata,
-      violatesOpenMetrics,
-      lines: (form) => lines.get(form),
-      buffers,
-    });
+    const hold = holdOf(buffers);
+    return { metadata, violatesOpenMetrics, lines: (form) => lines.get(form), hold };
   }
 
   /** Makes renders write these forms, until `KEPT_DEMANDS` later calls demand only other forms. */

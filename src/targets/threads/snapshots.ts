@@ -1,7 +1,7 @@
 // Snapshots that cross threads: the thread of a partition sends the addresses of their text in its memory.
 import { Fault } from '../../errors.js';
 import { memoize } from '../../exposition/memoize.js';
-import { releaseOnce } from '../../exposition/text/text-snapshot.js';
+import { releaseOnce } from '../../exposition/text/render-buffer.js';
 import { LINE_FORMS } from '../../model.js';
 import type { FamilyMetadata, LineForm, Piece, Snapshot } from '../../model.js';
 

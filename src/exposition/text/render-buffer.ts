@@ -1,6 +1,6 @@
-// A snapshot of the text of a target, which holds the buffers of its lines.
+// The buffers of rendered lines, which the snapshots of a target hold.
 import { Fault } from '../../errors.js';
-import type { FamilyMetadata, Snapshot } from '../../model.js';
+import type { Snapshot } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 
 /** A reference-counted buffer in the kernel's memory, with text, a deflate block or protobuf messages. */
@@ -39,45 +39,26 @@ export class RenderBuffer {
   }
 }
 
-type SnapshotParts = Omit<Snapshot, 'hold'> & {
-  readonly buffers: readonly RenderBuffer[];
-};
-
-export class TextSnapshot implements Snapshot {
-  readonly metadata: readonly FamilyMetadata[];
-  readonly violatesOpenMetrics: boolean;
-  readonly lines: Snapshot['lines'];
-  readonly #buffers: readonly RenderBuffer[];
-  #holders = 0;
-
-  constructor({ metadata, violatesOpenMetrics, lines, buffers }: SnapshotParts) {
-    this.metadata = metadata;
-    this.violatesOpenMetrics = violatesOpenMetrics;
-    this.lines = lines;
-    this.#buffers = buffers;
-  }
-
-  /**
-   * All holders of the snapshot share one hold of its buffers.
-   * @throws Fault NATIVE_FAILED if a later render, or the end of the hosting, has freed the text already
-   */
-  hold(): () => void {
-    if (this.#holders === 0) this.#holdBuffers();
-    this.#holders++;
+/**
+ * Makes the function `hold` of a snapshot. All holders of the snapshot share one hold of its buffers.
+ * @throws Fault NATIVE_FAILED if a later render, or the end of the hosting, has freed the text already
+ */
+export function holdOf(buffers: readonly RenderBuffer[]): Snapshot['hold'] {
+  let holders = 0;
+  return () => {
+    if (holders === 0) holdBuffers(buffers);
+    holders++;
     return releaseOnce(() => {
-      if (--this.#holders > 0) return;
-      for (const buffer of this.#buffers) buffer.release();
+      if (--holders > 0) return;
+      for (const buffer of buffers) buffer.release();
     });
-  }
+  };
+}
 
-  #holdBuffers(): void {
-    if (this.#buffers.some(({ isFreed }) => isFreed))
-      throw new Fault(
-        'NATIVE_FAILED',
-        'The text was freed: hold a snapshot before the next render',
-      );
-    for (const buffer of this.#buffers) buffer.hold();
-  }
+function holdBuffers(buffers: readonly RenderBuffer[]): void {
+  if (buffers.some(({ isFreed }) => isFreed))
+    throw new Fault('NATIVE_FAILED', 'The text was freed: hold a snapshot before the next render');
+  for (const buffer of buffers) buffer.hold();
 }
 
 /** Makes a function that calls `release` at its first call, and does nothing at later calls. */
