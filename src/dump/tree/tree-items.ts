@@ -3,7 +3,6 @@ import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
 import { matches } from '../../exposition/query/tree-query.js';
-import type { SearchFields } from '../../exposition/query/tree-query.js';
 import { TreeValues } from '../../exposition/query/tree-values.js';
 import { NodeValues, SlotCopies } from '../../exposition/read/node-values.js';
 import { isVariable, nodesBelow } from '../../exposition/read/tree-walk.js';
@@ -94,7 +93,8 @@ export function* treeItems(reading: TreeReading, choice: Choice): Generator<Tree
     const root = above.at(-1) ?? top;
     let shown: ManagedObject | undefined;
     for (const node of nodesBelow(top)) {
-      if (!matches(search, fieldsOf(node, reading.texts))) continue;
+      const value = () => textOf(node, reading.texts);
+      if (!matches(search, node, () => [], value)) continue;
       const object = isVariable(node) ? node.object : node;
       const depth = ancestors(object).length;
       if (shown?.id !== object.id) yield { kind: 'object', object, root, depth };
@@ -104,16 +104,8 @@ export function* treeItems(reading: TreeReading, choice: Choice): Generator<Tree
   }
 }
 
-function fieldsOf(item: ManagedObject | Variable, texts: TreeValues): SearchFields {
-  const [object, variable] = isVariable(item) ? [item.object, item] : [item, undefined];
-  return {
-    object: object.name,
-    className: object.className,
-    variable: variable?.name,
-    metrics: () => [],
-    value: () => (variable ? texts.ofVariable(variable) : texts.ofObject(object)).text,
-  };
-}
+const textOf = (node: ManagedObject | Variable, texts: TreeValues): string =>
+  (isVariable(node) ? texts.ofVariable(node) : texts.ofObject(node)).text;
 
 /** The objects above an object, from its parent to its root. */
 function ancestors(object: ManagedObject): readonly ManagedObject[] {

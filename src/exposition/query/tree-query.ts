@@ -34,7 +34,7 @@ export interface QueriedTree {
   readonly root: ManagedObject;
   readonly source: Source;
   readonly explainer: Explainer;
-  /** Whether the tree is gone. */
+  /** Whether the target has lost the root since the query began. */
   readonly isClosed: () => boolean;
   /** Returns the numbers of objects and variables that the target tracks; undefined for a tree that no target has. */
   readonly tracked: (() => TreePart['tracked']) | undefined;
@@ -62,28 +62,25 @@ export const queryTree = (view: TargetView, query: TreeQuery): Generator<void, T
 export const queryTreeOf = (tree: QueriedTree, query: TreeQuery): Generator<void, TreeAnswer> =>
   new TreeQueryEvaluator(tree, query).steps();
 
-/** The searchable fields of a node. The functions compute costly fields on demand. */
-export interface SearchFields {
-  readonly object: string;
-  readonly className: string;
-  /** Undefined for objects. */
-  readonly variable: string | undefined;
-  readonly metrics: () => readonly string[];
-  readonly value: () => string;
-}
-
-/** Whether each word occurs in one of the chosen fields, ignoring case. */
+/**
+ * Whether each word occurs in one of the chosen fields of a node, ignoring case.
+ * @param metrics returns the names of its metrics; called on demand
+ * @param value returns its value as text; called on demand
+ */
 export function matches(
   { words, field }: Pick<TreeQuery, 'words' | 'field'>,
-  { object, className, variable = '', metrics, value }: SearchFields,
+  node: TreeNode,
+  metrics: () => readonly string[],
+  value: () => string,
 ): boolean {
+  const object = isVariable(node) ? node.object : node;
   const isChosen = (name: TreeQuery['field']): boolean => field === 'any' || field === name;
   return words.every((word) => {
     const has = (text: string): boolean => text.toLowerCase().includes(word);
     return (
-      (isChosen('object') && has(object)) ||
-      (isChosen('class') && has(className)) ||
-      (isChosen('variable') && has(variable)) ||
+      (isChosen('object') && has(object.name)) ||
+      (isChosen('class') && has(object.className)) ||
+      (isChosen('variable') && isVariable(node) && has(node.name)) ||
       (isChosen('metric') && metrics().some(has)) ||
       (isChosen('value') && has(value()))
     );
@@ -116,7 +113,7 @@ class TreeQueryEvaluator {
     const { root, source } = this.#tree;
     yield* source.computingValues?.() ?? [];
     const top = yield* this.#find();
-    if (this.#isLost()) return LOST;
+    if (this.#tree.isClosed()) return LOST;
     if (top === undefined) return { kind: 'no-object' };
     const above = ancestorsOf(top, root);
     // The time limit starts when the position of the query is reached, so that each query makes progress.
@@ -134,14 +131,9 @@ class TreeQueryEvaluator {
       if (!this.#isPause()) continue;
       if (time?.isSpent === true) return this.#part(above, position, true);
       yield;
-      if (this.#isLost()) return LOST;
+      if (this.#tree.isClosed()) return LOST;
     }
     return this.#part(above, undefined, false);
-  }
-
-  /** Whether the target has lost its root since the query began. */
-  #isLost(): boolean {
-    return this.#tree.isClosed();
   }
 
   get #isFull(): boolean {
@@ -165,7 +157,7 @@ class TreeQueryEvaluator {
       if (!isVariable(node) && (node.name === wanted || node.name === below)) return node;
       if (!this.#isPause()) continue;
       yield;
-      if (this.#isLost()) return undefined;
+      if (this.#tree.isClosed()) return undefined;
     }
     return undefined;
   }
@@ -181,14 +173,8 @@ class TreeQueryEvaluator {
     const whyNot = explainer.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
     if (!this.#isChosen(object, read, whyNot === '' && explainer.whyUnread(object) === '')) return;
-    const isMatch = matches(this.#query, {
-      object: object.name,
-      className: object.className,
-      variable: undefined,
-      metrics: () => explainer.namesOf(object),
-      value: () => read.text,
-    });
-    if (isMatch) this.#addObject(object, true);
+    const names = () => explainer.namesOf(object);
+    if (matches(this.#query, object, names, () => read.text)) this.#addObject(object, true);
   }
 
   #visitVariable(variable: Variable): void {
@@ -200,15 +186,9 @@ class TreeQueryEvaluator {
     if (choice === 'unsynced' && (whyNot !== '' || read().isSynced)) return;
     if (choice === 'metrics' && !explainer.isShown(variable)) return;
     if (choice === 'left-out' && explainer.isShown(variable)) return;
+    const names = () => explainer.namesOf(variable);
+    if (!matches(this.#query, variable, names, () => read().text)) return;
     const { object } = variable;
-    const isMatch = matches(this.#query, {
-      object: object.name,
-      className: object.className,
-      variable: variable.name,
-      metrics: () => explainer.namesOf(variable),
-      value: () => read().text,
-    });
-    if (!isMatch) return;
     if (this.#shown?.id !== object.id) this.#addObject(object, false);
     this.#add(this.#variableRow(variable, read(), whyNot));
   }
