@@ -9,13 +9,6 @@ import { StoredText } from '../wasm/memory.js';
 import { decodeSeries, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 import type { Labels } from '../text/text-syntax.js';
 
-export interface LabelText {
-  /** The result of `labelsText`. */
-  readonly text: string;
-  /** The text as part of a line. */
-  readonly interned: StoredText;
-}
-
 /** The labels of a target, which begin the labels of all its series. */
 export class TargetLabels {
   readonly #text: string;
@@ -62,8 +55,8 @@ export class ObjectLabels {
   readonly #ofTarget: TargetLabels;
   /** The labels of the object alone. */
   readonly #labels: string;
-  readonly #first: LabelText;
-  #others: Map<string, LabelText> | undefined;
+  readonly #first: StoredText;
+  #others: Map<string, StoredText> | undefined;
   #cleanupSize = CLEANUP_SIZE;
 
   /** @param labels the result of `labelsText`, without the labels of the target */
@@ -71,28 +64,30 @@ export class ObjectLabels {
     { kernel, targetLabels }: { readonly kernel: Kernel; readonly targetLabels: TargetLabels },
     labels: string,
   ) {
-    const text = targetLabels.before(labels);
     this.#kernel = kernel;
     this.#ofTarget = targetLabels;
     this.#labels = labels;
-    this.#first = { text, interned: new StoredText(kernel.texts, labelsPart(text)) };
+    this.#first = this.#stored('');
   }
 
-  /** The labels of the object, followed by the labels `own`. */
-  with(own: string): LabelText {
+  /** The labels of the object, followed by the labels `own`, as part of a line. */
+  with(own: string): StoredText {
     if (own === '') return this.#first;
-    const others = (this.#others ??= new Map<string, LabelText>());
+    const others = (this.#others ??= new Map<string, StoredText>());
     let joined = others.get(own);
     if (joined === undefined) {
       if (others.size >= this.#cleanupSize) this.#removeUnused(others);
-      const text = this.textWith(own);
-      joined = { text, interned: new StoredText(this.#kernel.texts, labelsPart(text)) };
+      joined = this.#stored(own);
       others.set(own, joined);
     }
     return joined;
   }
 
-  /** The text of the labels that `with` returns. The method caches nothing. */
+  #stored(own: string): StoredText {
+    return new StoredText(this.#kernel.texts, labelsPart(this.textWith(own)));
+  }
+
+  /** The result of `labelsText` for the labels that `with` returns. The method caches nothing. */
   textWith(own: string): string {
     // Rename all labels together: `app` of a row must not get the name `exported_app` of the object.
     return this.#ofTarget.before(joinLabels(this.#labels, own));
@@ -102,18 +97,18 @@ export class ObjectLabels {
    * Removes labels that no line uses. Patterns make labels from names of variables, so labels become unused when
    * publishers remove variables.
    */
-  #removeUnused(others: Map<string, LabelText>): void {
-    for (const [own, { interned }] of others) {
-      if (interned.isUsed) continue;
-      interned.close();
+  #removeUnused(others: Map<string, StoredText>): void {
+    for (const [own, labels] of others) {
+      if (labels.isUsed) continue;
+      labels.close();
       others.delete(own);
     }
     this.#cleanupSize = Math.max(CLEANUP_SIZE, 2 * others.size);
   }
 
   close(): void {
-    this.#first.interned.close();
-    for (const { interned } of this.#others?.values() ?? []) interned.close();
+    this.#first.close();
+    for (const labels of this.#others?.values() ?? []) labels.close();
   }
 }
 

@@ -10,9 +10,10 @@ import { OmittedItems, limitText } from '../target-limits.js';
 import type { ViewContext } from '../view-context.js';
 import { costOf } from '../text/exposition-text.js';
 import type { Family, LinePosition } from '../text/family.js';
-import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
+import { floatText, joinLabels, labelsIn, labelsPart, labelsText } from '../text/text-syntax.js';
+import type { StoredText } from '../wasm/memory.js';
 import type { BoundRow } from './bound-objects.js';
-import type { LabelText, TargetLabels } from './labels.js';
+import type { TargetLabels } from './labels.js';
 
 /** A series of a row, shown or clashing. */
 interface RowSeries {
@@ -190,7 +191,7 @@ export class SeriesRegistry {
    * Replaces the series of a row for a node.
    * @param maxSeries an upper bound of the number of series that the row has shown for this node before
    */
-  set(row: Row, labels: LabelText, nodeId: number, shown: RowOutput, maxSeries: number): void {
+  set(row: Row, labels: StoredText, nodeId: number, shown: RowOutput, maxSeries: number): void {
     if (shown === 'unchanged') return;
     const { family } = row;
     const { familyIndex, firstSeries } = this.#positionOf(row);
@@ -377,23 +378,25 @@ const seriesOf = (name: string, line: Line): string =>
 const isOne = (shown: readonly Series[] | ValueReference): shown is ValueReference =>
   'address' in shown;
 
-const referenceLine = ({ interned }: LabelText, { address, opcode }: ValueReference): Line => ({
+const referenceLine = (labels: StoredText, { address, opcode }: ValueReference): Line => ({
   suffix: '',
-  labels: interned,
+  labels,
   constant: '',
   cell: address,
   opcode,
 });
 
 function lineOf(
-  labels: LabelText,
+  labels: StoredText,
   { suffix = '', labels: own, value }: Series,
   targetLabels: TargetLabels,
 ): Line {
   const all =
     own === undefined
-      ? labels.interned
-      : labelsPart(joinLabels(labels.text, targetLabels.beside(labelsText(written(own)))));
+      ? labels
+      : labelsPart(
+          joinLabels(labelsIn(labels.text), targetLabels.beside(labelsText(written(own)))),
+        );
   return typeof value === 'number'
     ? { suffix, labels: all, constant: `${floatText(value)}\n`, cell: 0, opcode: 0 }
     : { suffix, labels: all, constant: '', cell: value.address, opcode: value.opcode };

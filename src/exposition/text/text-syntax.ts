@@ -42,6 +42,9 @@ export const sampleText = (sample: Pick<InternalMetric, 'name' | 'labels' | 'val
 /** The text between the name of a series and its value, from the result of `labelsText`. */
 export const labelsPart = (labels: string): string => (labels === '' ? ' ' : `{${labels}} `);
 
+/** The labels of a result of `labelsPart`. */
+export const labelsIn = (part: string): string => part.slice(1, -2);
+
 /** Parses the result of `seriesText`. Names have no brace, so the first brace begins the labels. */
 export function decodeSeries(series: string): { readonly name: string; readonly labels: Labels } {
   const brace = series.indexOf('{');

@@ -15,10 +15,11 @@ import { DEFAULT_LIMITS, TargetUsage } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';
+import { labelsPart } from '#app/exposition/text/text-syntax.js';
 import { runToEnd } from '#app/run-to-end.js';
 import { linesOf } from '../../support/snapshot-of.js';
 
-const NO_TEXT = new StoredText(new Kernel().texts, '');
+const { texts } = new Kernel();
 
 const rowOf = (name: string, type: MetricType = 'gauge'): Row =>
   scalarRow(
@@ -53,7 +54,7 @@ function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     name = series.replace(/\{.*/, ''),
   ) => {
     const suffix = series.replace(/\{.*/, '').slice(name.length);
-    const labels = { text: series.replace(/^[^{]*\{?|\}$/g, ''), interned: NO_TEXT };
+    const labels = new StoredText(texts, labelsPart(series.replace(/^[^{]*\{?|\}$/g, '')));
     registry.set(rowOf(name, type), labels, nodeId, [{ suffix, labels: {}, value }], 1);
   };
   return {
@@ -63,7 +64,7 @@ function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     reasons,
     put,
     remove: (nodeId: number, name = 'x') => {
-      registry.set(rowOf(name), { text: '', interned: NO_TEXT }, nodeId, [], 1);
+      registry.set(rowOf(name), new StoredText(texts, labelsPart('')), nodeId, [], 1);
     },
     /** The shown lines, without line feeds. */
     shown: (): string[] => linesOf(runToEnd(text.rendering())).split('\n').slice(0, -1),
