@@ -7,6 +7,7 @@ export interface Durations {
   /** The number and sum of all samples ever added. */
   readonly count: number;
   readonly sum: number;
+  /** 0 without samples. */
   readonly mean: number;
   readonly p50: number;
   readonly p95: number;
@@ -21,23 +22,15 @@ export class SampleWindow {
   #count = 0;
   #sum = 0;
 
-  /** The number of all samples ever added, not only of those in the window. */
-  get count(): number {
-    return this.#count;
-  }
-
+  /** The sum of all samples ever added. */
   get sum(): number {
     return this.#sum;
   }
 
-  /** The mean of all samples ever added; 0 before the first. */
-  get mean(): number {
-    return this.#count === 0 ? 0 : this.#sum / this.#count;
-  }
-
   get durations(): Durations {
+    const [count, sum] = [this.#count, this.#sum];
     const [p50 = 0, p95 = 0, p99 = 0] = this.percentiles(0.5, 0.95, 0.99);
-    return { count: this.#count, sum: this.#sum, mean: this.mean, p50, p95, p99 };
+    return { count, sum, mean: count === 0 ? 0 : sum / count, p50, p95, p99 };
   }
 
   add(sample: number): void {

@@ -25,7 +25,10 @@ describe('a sample window', () => {
           for (const sample of samples) window.add(sample);
           expect(window.percentiles(...QS)).to.deep.equal(ranks(samples));
           const sum = samples.reduce((all, each) => all + each, 0);
-          expect(window.mean).to.be.closeTo(sum / Math.max(1, samples.length), 1e-6 * (1 + sum));
+          expect(window.durations.mean).to.be.closeTo(
+            sum / Math.max(1, samples.length),
+            1e-6 * (1 + sum),
+          );
         },
       ),
       { numRuns: 60 },
