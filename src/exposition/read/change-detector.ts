@@ -19,18 +19,21 @@ interface ComparedCell {
 
 export class ChangeDetector {
   readonly #kernel: Pick<Kernel, 'u32'>;
+  readonly #addressOf: (slot: number) => number;
   /** By the node's id. */
   readonly #cells = new LargeMap<ComparedCell>();
 
-  constructor(kernel: Pick<Kernel, 'u32'>) {
+  /** @param addressOf returns the address of the cell of a slot */
+  constructor(kernel: Pick<Kernel, 'u32'>, addressOf: (slot: number) => number) {
     this.#kernel = kernel;
+    this.#addressOf = addressOf;
   }
 
-  /** Compares the 8 bytes at `address` at each check. Does nothing if the node has a cell already. */
-  add(node: TreeNode, address: number): void {
+  /** Compares the bits of the node at each check from now on. */
+  add(node: TreeNode): void {
     if (this.#cells.has(node.id)) return;
+    const at = this.#addressOf(node.slot) >>> 2;
     const { u32 } = this.#kernel;
-    const at = address >>> 2;
     const [low, high] = [u32[at] ?? 0, u32[at + 1] ?? 0];
     this.#cells.set(node.id, { node, at, low, high, isReportedAgain: false });
   }

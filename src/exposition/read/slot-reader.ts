@@ -26,16 +26,17 @@ export interface SlotListener {
   synced(node: TreeNode): void;
   /** The node lost its value; called by `reportUnsynced`. */
   unsynced(node: TreeNode): void;
-  /** The slot of a node changed after `reportChangesOf`; called by `reading`. */
+  /** The slot of a node in `changes` changed; called by `reading`. */
   changed(node: TreeNode): void;
 }
 
 export class SlotReader {
   readonly nodes = new TrackedNodes();
+  /** The nodes whose changes are reported. */
+  readonly changes: ChangeDetector;
   readonly #kernel: Kernel;
   readonly #source: Source;
   readonly #root: Pick<ManagedObject, 'id'>;
-  readonly #detector: ChangeDetector;
   /** The address of the cells of each sector to copy. */
   readonly #cells = new Map<number, number>();
   /** Slots to check after the next copy: those tracked since the last copy, and the unstable ones. */
@@ -50,7 +51,7 @@ export class SlotReader {
     this.#kernel = kernel;
     this.#source = source;
     this.#root = root;
-    this.#detector = new ChangeDetector(kernel);
+    this.changes = new ChangeDetector(kernel, (slot) => this.address(slot));
   }
 
   /**
@@ -90,20 +91,6 @@ export class SlotReader {
     return hasValue ? this.#kernel.u64[this.address(slot) >>> 3] : undefined;
   }
 
-  /** Reports every change of the node's slot from now on. */
-  reportChangesOf(node: TreeNode): void {
-    this.#detector.add(node, this.address(node.slot));
-  }
-
-  ignoreChangesOf(node: TreeNode): void {
-    this.#detector.remove(node);
-  }
-
-  /** Makes the next read report a node as changed, even if its slot does not change. */
-  reportAgain(node: TreeNode): void {
-    this.#detector.reportAgain(node);
-  }
-
   /** Whether any gain or loss of a value is not yet reported. */
   get hasUnreported(): boolean {
     return this.#gained.size > 0 || this.#lost.size > 0;
@@ -137,7 +124,7 @@ export class SlotReader {
   close(): void {
     for (const cells of this.#cells.values()) this.#kernel.arena.free(cells, SECTOR_BYTES);
     this.#cells.clear();
-    this.#detector.close();
+    this.changes.close();
     this.nodes.clear();
     this.#gained.clear();
     this.#lost.clear();
@@ -267,14 +254,14 @@ export class SlotReader {
   }
 
   *#reportingChanges(listener: SlotListener): Generator<void, boolean> {
-    // Find all changed nodes first, since the listener may call reportChangesOf and ignoreChangesOf.
-    const changed = yield* this.#detector.changed();
+    // Find all changed nodes first, since the listener may add and remove nodes.
+    const changed = yield* this.changes.changed();
     for (const node of changed) {
       if (!this.nodes.isTracked(node)) continue;
       if (this.#hasValue(node.slot, node.incarnation)) listener.changed(node);
       // The loss of the value is not reported yet. If the value comes back before the report, its change must still
       // be reported.
-      else if (this.nodes.isSynced(node)) this.#detector.reportAgain(node);
+      else if (this.nodes.isSynced(node)) this.changes.reportAgain(node);
       yield;
     }
     return changed.length > 0;

@@ -180,7 +180,7 @@ export class FrameCopies {
     const frame = source.readFrame(variable, budget);
     if (frame === undefined) {
       counters.staleFrames++;
-      slotReader.reportAgain(variable);
+      slotReader.changes.reportAgain(variable);
       return false;
     }
     const growth = sizeOf(frame) - sizeOf(this.#frames.get(variable.id));

@@ -85,7 +85,7 @@ export class MetricBuilder implements RowContext, SlotListener {
     const rows = this.objects.rowsOf(node);
     const isComputed = rows.some(({ row }) => row.isComputed);
     // Start the comparison only now, so that it starts with the bits that the lines show.
-    if (isComputed) this.#slotReader.reportChangesOf(node);
+    if (isComputed) this.#slotReader.changes.add(node);
     if (isComputed && isFramedNode(node) && !this.frames.copy(node)) return;
     for (const each of rows) this.#show(each, node);
   }
@@ -165,7 +165,7 @@ export class MetricBuilder implements RowContext, SlotListener {
   /** Removes the series that need a node. A row that reads several variables keeps its other series. */
   #hide(node: TreeNode): void {
     for (const each of this.objects.rowsOf(node)) this.#show(each, node, true);
-    this.#slotReader.ignoreChangesOf(node);
+    this.#slotReader.changes.remove(node);
     this.frames.delete(node);
     this.observations.delete(node);
   }

@@ -77,7 +77,7 @@ describe('a slot reader', () => {
       return steps;
     };
     const before = stepsOf();
-    for (const item of items) probe.reportChangesOf(item);
+    for (const item of items) probe.changes.add(item);
     expect(stepsOf() - before).to.equal(2);
   });
 
@@ -88,7 +88,7 @@ describe('a slot reader', () => {
     kernel.arena.allocate(2 ** 31);
     const { probe, track, read, valueOf } = probeOf(source, kernel);
     track(sales);
-    probe.reportChangesOf(sales);
+    probe.changes.add(sales);
     expect(read()).to.deep.equal(['synced sales']);
     expect(valueOf(sales)).to.equal(7n);
     source.set(sales, 8n);
@@ -373,11 +373,11 @@ describe('a slot reader', () => {
           for (const [round, { toggle, change }] of steps.entries()) {
             const item = all[toggle];
             if (item === undefined) continue;
-            if (watched.delete(item.name)) probe.ignoreChangesOf(item);
+            if (watched.delete(item.name)) probe.changes.remove(item);
             else {
               watched.add(item.name);
-              probe.reportChangesOf(item);
-              probe.reportChangesOf(item);
+              probe.changes.add(item);
+              probe.changes.add(item);
             }
             const changed = new Set(change.flatMap((index) => all[index] ?? []));
             for (const variable of changed) source.set(variable, BigInt(round + 1));
@@ -410,7 +410,7 @@ describe('a slot reader', () => {
     for (let i = 0; i < 3000; i++) {
       const variable = source.addVariable(root, `v${i}`, { type: 'u64', value: 1n });
       track(variable);
-      probe.reportChangesOf(variable);
+      probe.changes.add(variable);
     }
     read();
     expect(kernel.arena.used).to.be.greaterThan(36_000);
