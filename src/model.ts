@@ -58,7 +58,7 @@ export interface Piece {
   readonly data: Uint8Array;
   /** Bytes of the lines as text or messages, without compression. */
   readonly bytes: number;
-  /** The raw CRC of the uncompressed lines (`compress/crc.ts`); undefined except for a deflate block. */
+  /** The CRC-32 of the uncompressed lines; undefined except for a deflate block. */
   readonly crc: number | undefined;
 }
 

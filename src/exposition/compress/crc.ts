@@ -1,5 +1,5 @@
-// Computes the CRC-32 of a text from the CRC-32s of its parts. A *raw CRC* is a CRC-32 without the initial and the
-// final inversion.
+// Computes the CRC-32 of a text from the CRC-32s of its parts, and makes tables for the kernel. The kernel computes *raw
+// CRCs*: CRC-32s without the initial and the final inversion.
 import {
   CRC_BYTE_BYTES,
   CRC_DIGITS,
@@ -34,6 +34,10 @@ const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
 const POWERS = Array.from({ length: 32 }, () => ONE >>> 8);
 for (let i = 1; i < POWERS.length; i++) POWERS[i] = product(POWERS[i - 1] ?? 0, POWERS[i - 1] ?? 0);
 
+/** The CRC-32 of two texts, from that of each; the second one has `bytes` bytes. */
+export const joinedCrc = (first: number, second: number, bytes: number): number =>
+  (shiftedCrc(first, bytes) ^ second) >>> 0;
+
 /** Returns the raw CRC of a text followed by `bytes` zero bytes; `crc` is the raw CRC of the text alone. */
 export function shiftedCrc(crc: number, bytes: number): number {
   let shifted = crc;
@@ -43,10 +47,7 @@ export function shiftedCrc(crc: number, bytes: number): number {
   return shifted;
 }
 
-/**
- * Converts the raw CRC of a text of `bytes` bytes to its CRC-32, as gzip and zlib write it. Also converts a CRC-32 back,
- * since a second inversion undoes the first.
- */
+/** Converts the raw CRC of a text of `bytes` bytes to its CRC-32, as gzip and zlib write it. */
 export const finalCrc = (crc: number, bytes: number): number =>
   (crc ^ shiftedCrc(0xffffffff, bytes) ^ 0xffffffff) >>> 0;
 

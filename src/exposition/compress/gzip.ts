@@ -4,7 +4,7 @@ import { defer, firstValueFrom, throwError } from 'rxjs';
 import { bytesOf, joinSmall } from '../../bytes.js';
 import { limitConcurrency } from '../../limit-concurrency.js';
 import type { Body, Piece } from '../../model.js';
-import { finalCrc, shiftedCrc } from './crc.js';
+import { joinedCrc } from './crc.js';
 
 /** Level 6 would take twice the time and make pages only a twentieth smaller: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
@@ -32,7 +32,7 @@ const END_OF_STREAM = Buffer.from([3, 0]);
  * their first match refers to it.
  */
 export interface DeflateBlock extends Pick<Piece, 'data' | 'bytes'> {
-  /** The raw CRC of the text. */
+  /** The CRC-32 of the text. */
   readonly crc: number;
 }
 
@@ -53,7 +53,7 @@ export interface DeflateStream {
 /** Compresses a short text, such as a header. */
 export function deflateBlockOf(text: Uint8Array): DeflateBlock {
   const data = deflateRawSync(text, { ...SHORT_OPTIONS, finishFlush: constants.Z_SYNC_FLUSH });
-  return { data, crc: finalCrc(crc32(text), text.length), bytes: text.length };
+  return { data, crc: crc32(text), bytes: text.length };
 }
 
 /** The longest text of a stored block. */
@@ -71,7 +71,7 @@ export function storedBlockOf(text: Uint8Array): DeflateBlock {
     (~length >> 8) & 0xff,
   ]);
   const data = Buffer.concat([header, text]);
-  return { data, crc: finalCrc(crc32(text), length), bytes: length };
+  return { data, crc: crc32(text), bytes: length };
 }
 
 const LINE_FEED = Buffer.from('\n');
@@ -87,19 +87,17 @@ export function inflated(piece: Piece): Piece {
 /** A whole stream as one block. */
 export const blockOf = ({ buffers, crc, bytes }: DeflateStream): DeflateBlock => ({
   data: Buffer.concat(buffers),
-  crc: finalCrc(crc, bytes),
-  bytes,
+  ...{ crc, bytes },
 });
 
 /** Joins blocks in order. */
 export function joined(blocks: readonly DeflateBlock[]): DeflateStream {
   let [crc, bytes] = [0, 0];
   for (const block of blocks) {
-    crc = shiftedCrc(crc, block.bytes) ^ block.crc;
+    crc = joinedCrc(crc, block.crc, block.bytes);
     bytes += block.bytes;
   }
-  const buffers = joinSmall(blocks.map(({ data }) => data));
-  return { buffers, crc: finalCrc(crc, bytes), bytes };
+  return { buffers: joinSmall(blocks.map(({ data }) => data)), crc, bytes };
 }
 
 /**

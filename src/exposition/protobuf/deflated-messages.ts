@@ -1,6 +1,6 @@
 // Compresses messages so that the kernel can replace their values in the compressed bits.
 import { crc32 } from 'node:zlib';
-import { crcTables, finalCrc } from '../compress/crc.js';
+import { crcTables } from '../compress/crc.js';
 import { SYMBOLS, evenDeflateTable } from '../compress/deflate-code.js';
 import type { Piece } from '../../model.js';
 import type { Block } from '../text/block.js';
@@ -16,7 +16,7 @@ export interface DeflatedMessages {
   readonly at: number;
   /** The size of the block. */
   readonly bytes: number;
-  /** The raw CRC of the messages. */
+  /** The CRC-32 of the messages. */
   readonly crc: number;
 }
 
@@ -72,8 +72,7 @@ export class MessageDeflater {
       const buffer = new RenderBuffer(this.#kernel, at + bytes + PADDING_BYTES);
       run.copy(buffer.address, last.address, messagesBytes);
       run.copy(buffer.address + messagesBytes, bitPlaces, placesBytes + bytes);
-      const crc = finalCrc(crc32(data), data.length);
-      return { buffer, deflated: { bitPlacesAt: messagesBytes, at, bytes, crc } };
+      return { buffer, deflated: { bitPlacesAt: messagesBytes, at, bytes, crc: crc32(data) } };
     });
   }
 
