@@ -9,7 +9,7 @@ import { shows } from './shows.js';
 const LONG_MS = 3_600_000;
 /** Longer than a busy machine takes from one step of a script to the next. */
 const SPACING_MS = 2000;
-const PAUSE_MS = SPACING_MS + 400;
+const PAUSE_MS = SPACING_MS + 1000;
 const COUNTS = 'shm_exporter_internal_scrape_*';
 const SCOPES = scopes({ one: ['shop_count', COUNTS], two: ['shop_*', COUNTS] });
 

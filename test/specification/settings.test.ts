@@ -293,7 +293,7 @@ describe('the settings', function () {
       expect(line).to.contain('scrape not ready: ');
       const [, printed = ''] = / time=(\S+) /.exec(line) ?? [];
       const [started = ''] = printing.stderr.split(' ');
-      expect(Date.parse(printed) - Date.parse(started)).to.be.within(9900, 13_000);
+      expect(Date.parse(printed) - Date.parse(started)).to.be.within(9900, 19_000);
     });
 
     it('the exporter prints no snapshot when HTTP is enabled', () =>

@@ -111,7 +111,7 @@ describe('startup', function () {
         const all = spansBetween(printing.stdout);
         return all.length < 3 ? undefined : all;
       });
-      expectTicks(spans, 600, 1700);
+      expectTicks(spans, 1000);
     });
   });
 
