@@ -79,7 +79,7 @@ describe('the metrics of the HTTP responder', () => {
     it(`count a request ${what} as ${status}, and the answer states the reason`, async () => {
       const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], {
-        ...{ selfMetrics, headerMs: 300, maxHeaderBytes: 2048 },
+        ...{ selfMetrics, headerMs: 1000, maxHeaderBytes: 2048 },
       });
       const { text } = http.send(bytes);
       await eventually('an answer', () => expected.test(text()));
