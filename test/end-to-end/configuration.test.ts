@@ -280,7 +280,6 @@ describe('shm_exporter', function () {
       );
       exporter.signal('SIGTERM');
       await exporter.line(/SIGTERM: ending/);
-      await delay(300);
       await idleEnd;
       expect(exporter.isOver, 'it waits for the reader').to.be.false;
       expect(await scrape(url.href).catch(() => 'refused')).to.equal('refused');
