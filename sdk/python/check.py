@@ -402,7 +402,7 @@ def names_and_locks():
     ok(not glob.glob(f"/dev/shm/.{CTX}*"), "no temporary left")
     a.close()
     cmd = [sys.executable, os.path.join(HERE, "examples", "example.py"), "--server-key", "n", "--context-id", CTX]
-    child = subprocess.Popen(cmd + ["--seconds", "30"], stderr=subprocess.PIPE)
+    child = subprocess.Popen(cmd + ["--seconds", "300"], stderr=subprocess.PIPE)
     ok(child.stderr.readline() == b"ready\n", "ready")
     fd = os.open(path("n"), os.O_RDONLY)
     ok(lock_held(fd), "child holds its lock")
@@ -425,12 +425,16 @@ def names_and_locks():
 def example_runs():
     cmd = [sys.executable, os.path.join(HERE, "examples", "example.py"), "--server-key", "ex", "--context-id", CTX]
     child = subprocess.Popen(cmd, stderr=subprocess.PIPE); child.stderr.readline()
-    time.sleep(2); g = Seg(path("ex"))
-    ok(len(g.objects) == 2 and len(g.vars) == 8 and all(v["synced"] for v in g.vars.values()), "object added after 1 s")
-    time.sleep(2); g = Seg(path("ex"))
-    ok(len(g.objects) == 1 and len(g.vars) == 7 and g.tombs == 1 and g.var("requests_done")["value"] > 10, "removed after 3 s")
+    def records():
+        with open(path("ex"), "rb") as f:
+            return u(os.pread(f.fileno(), 8, 1216), 0) & 0xFFFFFFFF
+    until(lambda: records() == 10, "object added after 1 s"); g = Seg(path("ex"))
+    ok(len(g.objects) == 2 and len(g.vars) == 8 and all(v["synced"] for v in g.vars.values()), "with its value")
+    until(lambda: records() == 11, "removed after 3 s"); g = Seg(path("ex"))
+    ok(len(g.objects) == 1 and len(g.vars) == 7 and g.tombs == 1, "with its variable")
+    until(lambda: Seg(path("ex")).var("requests_done")["value"] > 10, "updated")
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(5) == 0 and not os.path.exists(path("ex")), "closed cleanly"); child.stderr.close()
+    ok(child.wait(60) == 0 and not os.path.exists(path("ex")), "closed cleanly"); child.stderr.close()
     out = subprocess.run(cmd + ["--hexdump"], capture_output=True, text=True).stdout.splitlines()
     ok(out[0].startswith("00000000  53 48 4d 45 58 50 0d 0a  04 03 02 01 01 00 01 00") and len(out) == 8, "hexdump")
 
@@ -1251,11 +1255,13 @@ def futex_wakes():
     p = shm.Publisher("fx", CTX); p.publish()
     code = ("import ctypes,mmap,os,sys\nfd=os.open(sys.argv[1],os.O_RDWR);m=mmap.mmap(fd,4096)\n"
             "w=ctypes.c_uint32.from_buffer(m,1152);print('w',flush=True)\n"
-            "t=(ctypes.c_long*2)(5,0)\n"
-            "print(ctypes.CDLL(None).syscall(202,ctypes.byref(w),0,0,t,None,0))")
+            "t=(ctypes.c_long*2)(60,0)\n"
+            "while ctypes.CDLL(None).syscall(202,ctypes.byref(w),0,w.value,t,None,0): pass\n"   # unless it changes before the wait
+            "print('woken')")
     child = subprocess.Popen([sys.executable, "-c", code, p.path], stdout=subprocess.PIPE, text=True)
-    child.stdout.readline(); time.sleep(.3); p.notify()
-    ok(child.stdout.read().strip() == "0" and child.wait() == 0, "woken"); child.stdout.close()
+    child.stdout.readline()
+    until(lambda: (p.notify(), child.poll() is not None)[1], "woken")
+    ok(child.stdout.read().strip() == "woken" and child.returncode == 0, "woken"); child.stdout.close()
     p.close()
 
 
