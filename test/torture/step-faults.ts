@@ -8,6 +8,7 @@ import type { Running } from '../support/processes.js';
 import { checkPage } from './oracle-page.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
+import { ApartExporter } from './apart-exporter.js';
 import { fetchPage } from './control-target.js';
 
 const FAULTS_A_MINUTE = 500;
@@ -61,6 +62,7 @@ interface Fault {
 
 export async function runStepFaults({ random, minutes, log }: Given): Promise<Outcome> {
   const programs = new TestPrograms();
+  const apart = await ApartExporter.start();
   try {
     const binary = compile(programs);
     const all = OPERATIONS.map((operation) =>
@@ -73,7 +75,7 @@ export async function runStepFaults({ random, minutes, log }: Given): Promise<Ou
     const config = programs.config({ render_min_interval_ms: 1 }, tables.join('\n'));
     const exporter = programs.start('exporter', ['--config', config]);
     const url = await exporter.url();
-    const tally: Tally = { wrong: [], dead: [], back: [], pages: 0, tried: 0 };
+    const tally: Tally = { wrong: [], dead: [], back: [], apart, pages: 0, tried: 0 };
     let next = 0;
     const lanes = keys.map(async (key) => {
       const lane = new Lane(programs, binary, key, `${url}?server_key=${key}`, tally);
@@ -86,7 +88,7 @@ export async function runStepFaults({ random, minutes, log }: Given): Promise<Ou
     const before = usageOf(exporter.pid);
     await Promise.all(lanes);
     const { wrong, dead, back, pages } = tally;
-    wrong.push(...(await atEnd(exporter, before, 3 * LANES)).wrong);
+    wrong.push(...(await atEnd(exporter, before, 3 * LANES)).wrong, ...apart.wrong);
     const f = (times: readonly number[]) =>
       `${percentile(times, 0.5).toFixed(0)} ms, at most ${Math.max(...times).toFixed(0)} ms`;
     return {
@@ -95,6 +97,7 @@ export async function runStepFaults({ random, minutes, log }: Given): Promise<Ou
       figures: `of ${all.flat().length} in all; ${pages} pages; 503 after ${f(dead)}; right values after ${f(back)}`,
     };
   } finally {
+    await apart.close();
     await programs.close();
   }
 }
@@ -147,6 +150,8 @@ interface Tally {
    */
   readonly dead: number[];
   readonly back: number[];
+  /** Measures how late the machine is. */
+  readonly apart: ApartExporter;
   pages: number;
   tried: number;
 }
@@ -225,7 +230,7 @@ class Lane {
 
   async #until503(fault: Fault, root: string, what: string): Promise<void> {
     const began = performance.now();
-    while (performance.now() - began < MAX_DEAD_MS)
+    while (performance.now() - began < MAX_DEAD_MS + this.#tally.apart.delaySince(began))
       if ((await this.#page(fault, root, what)) === 503) {
         this.#tally.dead.push(performance.now() - began);
         return;
@@ -240,7 +245,7 @@ class Lane {
   async #untilWhole(root: string, objects: number, what: string, touched?: number): Promise<void> {
     const began = performance.now();
     let last = '';
-    while (performance.now() - began < MAX_BACK_MS) {
+    while (performance.now() - began < MAX_BACK_MS + this.#tally.apart.delaySince(began)) {
       const { status, body } = await fetchPage(this.#url);
       this.#tally.pages++;
       last = `status ${status}`;

@@ -1,0 +1,69 @@
+// An exporter apart from the one under test, without faults. Its scrapes take long only if the machine is late.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TestPrograms } from '../support/processes.js';
+import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
+
+const REST_MS = 20;
+
+export class ApartExporter {
+  /** The errors in its pages. */
+  readonly wrong: string[] = [];
+  readonly #programs = new TestPrograms();
+  readonly #control = new ControlPublisher(this.#programs.contextId);
+  readonly #scrapes: { readonly endMs: number; readonly ms: number }[] = [];
+  #beganMs = Infinity;
+  #isOver = false;
+  #all: Promise<void> = Promise.resolve();
+
+  /** Starts the exporter, and scrapes it until `close`. */
+  static async start(): Promise<ApartExporter> {
+    const apart = new ApartExporter();
+    const exporter = apart.#programs.start('exporter', [
+      '--config',
+      apart.#programs.config(
+        { render_min_interval_ms: 1 },
+        '[[targets]]\napp = "good"\nserver_key = "good"\n',
+      ),
+    ]);
+    const url = await exporter.url();
+    await exporter.line(/target good on good ready/);
+    apart.#all = apart.#scrape(url);
+    return apart;
+  }
+
+  /** The times in ms of the scrapes that ended after a moment of `performance.now()`, and of the one that runs. */
+  timesSince(sinceMs: number): readonly number[] {
+    const runningMs = Math.max(0, performance.now() - this.#beganMs);
+    const first = this.#scrapes.findLastIndex(({ endMs }) => endMs < sinceMs) + 1;
+    return [...this.#scrapes.slice(first).map(({ ms }) => ms), runningMs];
+  }
+
+  /** How late the machine was since a moment: the time of the slowest scrape. A limit of the product excludes it. */
+  delaySince(sinceMs: number): number {
+    return Math.max(...this.timesSince(sinceMs));
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await this.#all;
+    this.#control.close();
+    await this.#programs.close();
+  }
+
+  async #scrape(url: string): Promise<void> {
+    while (!this.#isOver) {
+      this.#control.update();
+      const { round } = this.#control;
+      this.#beganMs = performance.now();
+      try {
+        this.wrong.push(...faultsOf(await fetchPage(url), round));
+      } catch (error) {
+        this.wrong.push(String(error));
+      }
+      const endMs = performance.now();
+      this.#scrapes.push({ endMs, ms: endMs - this.#beganMs });
+      this.#beganMs = Infinity;
+      await sleep(REST_MS);
+    }
+  }
+}
