@@ -6,18 +6,26 @@ import type { LogLevel } from '../model.js';
 import { list, oneOf, rule, text } from './rule.js';
 import type { Rule } from './rule.js';
 
+const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
+
 /** A part of a segment name or route: a context id, pool name or server key. */
-export const name = text(
-  /^(?!\.)[A-Za-z0-9_.-]{1,64}$/,
-  'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
-  (raw) => {
-    // A server key such as 82 without quotes is an integer.
-    if (typeof raw === 'bigint' && raw >= 0n) return ` (write "${raw}")`;
-    if (typeof raw !== 'string') return '';
-    if (/[*?]/.test(raw)) return ' (a name, not a pattern)';
-    return raw.startsWith('/') ? fileGuess(raw) : '';
-  },
+export const name = text(/^(?!\.)[A-Za-z0-9_.-]{1,64}$/, NAME, nameGuess);
+
+/** A server key in which `{pid}` may stand for the pid. The caller replaces it, and checks the length of the result. */
+export const nameWithPid = text(
+  /^(?!\.)(?:[A-Za-z0-9_.-]|\{pid\}){1,64}$/,
+  `${NAME}; {pid} stands for the pid`,
+  nameGuess,
 );
+
+/** A suggestion for an invalid name: about its type, a wildcard or a path. */
+function nameGuess(raw: unknown): string {
+  // A server key such as 82 without quotes is an integer.
+  if (typeof raw === 'bigint' && raw >= 0n) return ` (write "${raw}")`;
+  if (typeof raw !== 'string') return '';
+  if (/[*?]/.test(raw)) return ' (a name, not a pattern)';
+  return raw.startsWith('/') ? fileGuess(raw) : '';
+}
 
 /**
  * A suggestion if the value is the path of a segment's file. The file's name ends in the server key:

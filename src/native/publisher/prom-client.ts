@@ -200,4 +200,4 @@ export const aggregators = {
   max: aggregator('max'),
 };
 
-publishFromEnvironment(process.env, process.pid);
+publishFromEnvironment(process.env);

@@ -1,6 +1,6 @@
 // Publishes the default registry if the environment names a server key.
 import cluster from 'node:cluster';
-import { isMainThread, threadId } from 'node:worker_threads';
+import { isMainThread } from 'node:worker_threads';
 import { messageOf } from '../../../errors.js';
 import { warnOnStderr } from '../publisher.js';
 import { publish } from './publish.js';
@@ -13,11 +13,11 @@ interface Environment {
 
 /**
  * Publishes the registry `register` if PROMETHEUS_SHM_SERVER_KEY is set. Each process of a cluster, and each worker
- * thread, has a server key of its own, which begins with the stated one. A wrong value is no reason to end a program:
- * one line on stderr names it.
+ * thread, has a server key of its own: `-{pid}` follows the stated one, unless this has `{pid}`. A wrong value is no
+ * reason to end a program: one line on stderr names it.
  */
-export function publishFromEnvironment(environment: Environment, pid: number): void {
-  const options = optionsFrom(environment, pid);
+export function publishFromEnvironment(environment: Environment): void {
+  const options = optionsFrom(environment, cluster.isWorker || !isMainThread);
   if (options === undefined) return;
   try {
     publish(options);
@@ -30,21 +30,17 @@ export function publishFromEnvironment(environment: Environment, pid: number): v
 /** The options of `publish`; undefined if the environment names no server key. An empty variable counts as unset. */
 export function optionsFrom(
   { PROMETHEUS_SHM_SERVER_KEY: key = '', PROMETHEUS_SHM_APP: app = '' }: Environment,
-  pid: number,
+  isWorker: boolean,
 ): PublishOptions | undefined {
   if (key === '') return undefined;
-  const serverKey = `${key}${workerSuffix(pid)}`;
+  const serverKey = isWorker && !key.includes('{pid}') ? `${key}-{pid}` : key;
   return { serverKey, app: app === '' ? appOf(key) : app };
 }
 
-/** A name of an application for a server key, which may have other characters, and may begin with a digit. */
+/** The server key without `{pid}` as the name of an application: it may have other characters, and begin with a digit. */
 const appOf = (key: string): string =>
   key
+    .replace(/[-_.]?\{pid\}/g, '')
     .replace(/[-.]/g, '_')
     .replace(/^(?=[^A-Za-z])/, 'app_')
     .slice(0, 64);
-
-function workerSuffix(pid: number): string {
-  if (!isMainThread) return `-${pid}.${threadId}`;
-  return cluster.isWorker ? `-${pid}` : '';
-}

@@ -51,7 +51,6 @@ interface OpenCall {
 }
 
 class RegistryPublication implements Publication, Home, RegistryFollower {
-  readonly serverKey: string;
   readonly #register: Registry<RegistryContentType>;
   readonly #session: Session;
   readonly #mirror: Mirror;
@@ -66,7 +65,6 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   readonly #unplaced = new Map<Child, AnyMetric>();
 
   constructor(register: Registry<RegistryContentType>, options: SessionOptions) {
-    this.serverKey = options.serverKey;
     this.#register = register;
     this.#session = new Session('publish', options, () => {
       this.#leave();
@@ -81,6 +79,10 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
     const isIdle = (metric: RegisteredMetric): boolean => !this.#open.has(metric);
     this.#session.start(() => void this.#update(isIdle));
     void this.#update(isIdle);
+  }
+
+  get serverKey(): string {
+    return this.#session.serverKey;
   }
 
   get holdsKey(): boolean {

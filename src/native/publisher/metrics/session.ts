@@ -1,8 +1,9 @@
 // An open segment for the metrics of a program: the publisher, its root and its timers.
 import { hostname } from 'node:os';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
+import { isMainThread, threadId } from 'node:worker_threads';
 import { Fault } from '../../../errors.js';
-import { application } from '../../../rules/formats.js';
+import { application, nameWithPid } from '../../../rules/formats.js';
 import { checkOptions } from '../../../rules/options.js';
 import type { OptionRules } from '../../../rules/options.js';
 import { integer } from '../../../rules/rule.js';
@@ -11,6 +12,8 @@ import { PUBLISHER_OPTIONS } from '../publisher-options.js';
 import type { PublishedObject, PublisherOptions } from '../publisher-options.js';
 
 export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
+  /** The pid stands for `{pid}`; in a worker thread, `PID.THREAD`. */
+  readonly serverKey: string;
   /** The name of the application, by which the exporter selects the target. */
   readonly app: string;
   /** Milliseconds between two calls of the `collect` functions. Default 5000. */
@@ -23,6 +26,7 @@ const RULES: OptionRules = {
   app: application,
   intervalMs: integer(1, MAX_INTERVAL_MS),
   ...PUBLISHER_OPTIONS,
+  serverKey: nameWithPid,
   heartbeatMs: integer(0, MAX_INTERVAL_MS),
 };
 /** The maximum number of warnings about different subjects. */
@@ -44,8 +48,12 @@ export function checkSession(of: string, options: unknown, more: OptionRules = {
   checkOptions(of, options, { ...RULES, ...more }, ['serverKey', 'app']);
 }
 
+/** The pid; in a worker thread, `PID.THREAD`. */
+const idOf = (pid: number): string => (isMainThread ? `${pid}` : `${pid}.${threadId}`);
+
 /** The timers do not keep the process alive. The exit of the process closes the session. */
 export class Session {
+  readonly serverKey: string;
   readonly publisher: Publisher;
   readonly root: PublishedObject;
   readonly #intervalMs: number;
@@ -63,12 +71,14 @@ export class Session {
   constructor(of: string, options: SessionOptions, beforeClose: () => void = () => undefined) {
     checkSession(of, options);
     const { app, intervalMs = 5000, ...own } = options;
-    this.publisher = new Publisher({ ...own, series: true });
+    const { pid = process.pid } = own;
+    this.serverKey = own.serverKey.replaceAll('{pid}', idOf(pid));
+    this.publisher = new Publisher({ ...own, serverKey: this.serverKey, series: true });
     this.#intervalMs = intervalMs;
     this.#warn = own.warn ?? warnOnStderr;
     this.#beforeClose = beforeClose;
     const host = hostname().replaceAll('.', '_');
-    this.root = this.publisher.addRoot(`${host}.${own.pid ?? process.pid}.${app}`, 'Metrics');
+    this.root = this.publisher.addRoot(`${host}.${pid}.${app}`, 'Metrics');
     if (this.root.ref === undefined) {
       this.publisher.close();
       const cause = '/dev/shm is full, or capacity is too small';

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { optionsFrom } from '#app/native/publisher/metrics/environment.js';
 
 describe('The environment', () => {
-  const options = (key?: string, app?: string) =>
+  const options = (key?: string, app?: string, isWorker = false) =>
     optionsFrom(
       {
         ...(key === undefined ? {} : { PROMETHEUS_SHM_SERVER_KEY: key }),
         ...(app === undefined ? {} : { PROMETHEUS_SHM_APP: app }),
       },
-      7,
+      isWorker,
     );
 
   it('names the server key, and the application', () => {
@@ -26,6 +26,18 @@ describe('The environment', () => {
     expect(options('82')).to.deep.equal({ serverKey: '82', app: 'app_82' });
     expect(options('_a')?.app).to.equal('app__a');
     expect(options('1'.repeat(64))?.app).to.equal(`app_${'1'.repeat(60)}`);
+  });
+
+  it('names a server key to which a worker adds its pid, unless the key has it already', () => {
+    expect(options('shop', undefined, true)).to.deep.equal({
+      serverKey: 'shop-{pid}',
+      app: 'shop',
+    });
+    for (const isWorker of [false, true])
+      expect(options('shop_{pid}.v1', undefined, isWorker)).to.deep.equal({
+        serverKey: 'shop_{pid}.v1',
+        app: 'shop_v1',
+      });
   });
 
   it('publishes nothing without a server key', () => {
