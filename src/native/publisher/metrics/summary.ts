@@ -42,6 +42,8 @@ const COUNT = 0;
 const SUM = 1;
 const VALUES = 2;
 
+const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
+
 /** What the children of a summary have in common. */
 interface Window {
   readonly quantiles: readonly number[];
@@ -64,7 +66,6 @@ export class SummaryChild extends Child {
     this.#window = window;
     this.#estimate = window.make();
     this.#frame = Frame.own(VALUES + window.quantiles.length);
-    this.restart();
   }
 
   /** Counts an observation. @throws RangeError for anything but a finite number */
@@ -82,7 +83,10 @@ export class SummaryChild extends Child {
     frame.end();
     if (!this.#window.isNeeded) return;
     this.#estimate.push(value, performance.now());
-    if (this.count % this.#window.compressCount === 0) this.#estimate.compress();
+    const { count } = this;
+    if (count % this.#window.compressCount === 0) this.#estimate.compress();
+    // So pages have quantiles from the first observation on, not only after the next interval.
+    if (isPowerOfTwo(count)) this.refresh();
   };
 
   /** Starts a timer. The returned function observes the seconds since the start. */
@@ -121,16 +125,12 @@ export class SummaryChild extends Child {
     return this.#estimate.isEmpty(performance.now());
   }
 
-  /** Begins again without observations. A quantile is NaN until the next `refresh`. */
+  /** Begins again without observations. Each quantile is 0, as in prom-client. */
   restart(): void {
     this.#estimate = this.#window.make();
-    const frame = this.#frame;
-    frame.begin();
-    frame.clear();
-    this.#window.quantiles.forEach((_, index) => {
-      frame.setFloat(VALUES + index, NaN);
-    });
-    frame.end();
+    this.#frame.begin();
+    this.#frame.clear();
+    this.#frame.end();
   }
 
   protected moveTo(addVariable: AddVariable): PublishedSummary {

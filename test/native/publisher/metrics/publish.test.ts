@@ -204,18 +204,30 @@ describe('Published metrics', () => {
     expect(shown(serve()).samples).to.deep.equal(['["c_total",[["n","1"],["shop","north"]],1]']);
   });
 
-  it('have no value of a quantile before the next interval', async () => {
+  it('have the quantiles of prom-client after 0, 1, 2, 4, 8, … observations, before the next interval', async () => {
     const register = new ours.Registry();
-    const own = { help: 'H.', percentiles: [0.5], labelNames: ['n'] as const };
-    const summary = new ours.Summary({ name: 's', registers: [register], ...own });
-    const published = publishing({ register });
+    const other = new theirs.Registry();
+    const own = { name: 's', help: 'H.', percentiles: [0.1, 0.5, 0.9] };
+    const summaries = [
+      new ours.Summary({ ...own, registers: [register] }),
+      new theirs.Summary({ ...own, registers: [other] }),
+    ];
+    publishing({ register });
     const served = serve();
-    summary.observe({ n: 1 }, 7);
-    served.clock.advance(2000);
-    const quantile = () => shown(served).samples.find((sample) => sample.includes('quantile'));
-    expect(quantile()).to.match(/NaN|null/);
-    await settled(published, served);
-    expect(quantile()).to.match(/,7\]$/);
+    const agree = async (observations: number): Promise<void> => {
+      served.clock.advance(2000);
+      const expected = contentOf(await other.metrics());
+      expect(shown(served), `${observations} observations`).to.deep.equal(expected);
+    };
+    await agree(0);
+    for (let count = 1; count <= 64; count++) {
+      for (const summary of summaries) summary.observe(count * count);
+      if (Number.isInteger(Math.log2(count))) await agree(count);
+    }
+    for (const summary of summaries) summary.reset();
+    await agree(0);
+    for (const summary of summaries) summary.observe(3);
+    await agree(1);
   });
 
   it('are left out if a metric of the program has unusable values, and one line names it', async () => {
