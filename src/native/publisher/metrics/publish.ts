@@ -78,7 +78,8 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
       } else this.#copied.set(metric, undefined);
     const isIdle = (metric: RegisteredMetric): boolean => !this.#open.has(metric);
     this.#session.start(() => void this.#update(isIdle));
-    void this.#update(isIdle);
+    // The metrics of this library have been collected above.
+    void this.#update((metric) => this.#copied.has(metric));
   }
 
   get serverKey(): string {
@@ -193,7 +194,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
     this.#own.delete(metric);
     this.#copied.set(metric, undefined);
     const first = `the metric ${metric.publishedName} is under the server key ${metric.serverKey ?? ''} already`;
-    const copies = `${this.serverKey} has copies of such metrics, from its next interval on`;
+    const copies = `${this.serverKey} has copies of such metrics, which are updated at its interval`;
     this.#session.warnOnce('elsewhere', `${first}: ${copies}`);
   }
 
