@@ -1431,7 +1431,6 @@ static inline int shm_take_name(shm_publisher *p) {
     if (code == 0) shm_unlink_temporary(p);
     if (code == -EEXIST) code = shm_replace(p);
   }
-  if (code == 0) p->reported_busy = p->reported_failure = false;
   __atomic_store_n(&p->is_named, code == 0, __ATOMIC_RELAXED);
   return code == -EAGAIN ? -EBUSY : code;
 }
@@ -1507,6 +1506,16 @@ static inline void shm_report_name(shm_publisher *p, int code) {
   shm_write(&line, code == -EBUSY ? "; this publisher takes the key once it is free (set fail_if_busy to "
                                     "get an error instead)\n"
                                   : "; the publisher tries again every second\n");
+  shm_write_stderr(&line);
+}
+
+/* Reports on stderr that the segment has its name, after shm_report_name() has reported why it had none. The caller
+ * holds the lock. */
+static inline void shm_report_taken(shm_publisher *p) {
+  if (!p->reported_busy && !p->reported_failure) return;
+  p->reported_busy = p->reported_failure = false;
+  shm_line line = {"", 0};
+  shm_print(&line, "shm_publisher: this publisher now holds %s\n", p->path);
   shm_write_stderr(&line);
 }
 
@@ -1626,7 +1635,11 @@ static inline int shm_keep_name(shm_publisher *p) {
     if (facts.st_nlink > 0) return 0;
     code = shm_replace_by_copy(p, facts.st_mode & 0777);
   }
-  return code == 0 && !p->is_named ? shm_take_name(p) : code;
+  if (code == 0 && !p->is_named) {
+    code = shm_take_name(p);
+    if (code == 0) shm_report_taken(p);
+  }
+  return code;
 }
 
 static inline void shm_free_publisher(shm_publisher *p) {
@@ -1753,7 +1766,8 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
 
 /* Makes the segment visible. Call it again to restore a name that was removed. If another publisher holds
  * the server key, one line on stderr says so, and the function returns 0: shm_publisher_heartbeat() takes the
- * key when it is free. With `fail_if_busy`, the function returns -EBUSY instead, and may be called again. */
+ * key when it is free, which another line says. With `fail_if_busy`, the function returns -EBUSY instead, and may
+ * be called again. */
 static inline int shm_publisher_publish(shm_publisher *p) {
   int code = shm_check_pointer(p, __func__, "publisher", "a publisher from shm_publisher_open()");
   if (code != 0) return code;

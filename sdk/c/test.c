@@ -1520,7 +1520,17 @@ static const char *waiting_line(const char *key) {
   return line;
 }
 
-/* A program that starts before its predecessor ends loses no value, and writes one line to stderr. */
+/* Returns the expected line of a publisher that gets `key` after a wait. */
+static const char *taken_line(const char *key) {
+  static char line[512];
+  char path[256];
+  path_of(path, sizeof path, key);
+  snprintf(line, sizeof line, "shm_publisher: this publisher now holds %s\n", path);
+  return line;
+}
+
+/* A program that starts before its predecessor ends loses no value. It writes one line to stderr when it begins to
+ * wait, and one when it gets the key. */
 static void test_waits_for_predecessor(void) {
   shm_options options = small_options("wait");
   shm_publisher *old = publish(&options), *p;
@@ -1542,7 +1552,10 @@ static void test_waits_for_predecessor(void) {
   CHECK(shm_u64_set(&before, 2) == 0 && shm_u64_set(&during, 3) == 0 && count_files(false) == 1);
   shm_publisher_close(old);
   CHECK(count_files(false) == 0);
-  beat_later(p);
+  c = begin_capture();
+  for (int i = 0; i < 2; i++) beat_later(p);
+  said = end_capture(c);
+  if (!CHECK(strcmp(said, taken_line("wait")) == 0)) fprintf(stderr, "  said: %s", said);
   CHECK(shm_publisher_holds_key(p) && open_reader(&r, "wait") && read_directory(&r));
   CHECK(value(&r, "before") == 2 && value(&r, "during") == 3 && word_at(&r, 1024) == 1);
   stop(p, &r);
@@ -1571,7 +1584,9 @@ static void test_waits_for_killed_predecessor(void) {
   CHECK(count_files(false) == 1 && word_at(&old, 1024) == 1 && !shm_publisher_holds_key(p));
   kill(pid, SIGKILL);
   CHECK(waitpid(pid, NULL, 0) == pid);
+  c = begin_capture();
   beat_later(p);
+  CHECK(strcmp(end_capture(c), taken_line("wait")) == 0);
   CHECK(shm_publisher_holds_key(p) && word_at(&old, 1024) == 3 && open_reader(&r, "wait"));
   close_reader(&old);
   stop(p, &r);
@@ -1579,8 +1594,8 @@ static void test_waits_for_killed_predecessor(void) {
   close(ready[1]);
 }
 
-/* Two waiting publishers get the key one after the other. Each writes only one line, although the holder
- * changes. */
+/* Two waiting publishers get the key one after the other. Each writes only one line while it waits, although the
+ * holder changes. */
 static void test_two_wait(void) {
   shm_options options = small_options("two");
   shm_publisher *all[3] = {publish(&options), NULL, NULL};
@@ -1595,8 +1610,10 @@ static void test_two_wait(void) {
   beat_later(all[1]);
   const char *said = end_capture(c);
   CHECK(second_waits && shm_publisher_holds_key(all[1]) && count_files(false) == 1);
-  const char *line = waiting_line("two");
-  CHECK(strncmp(said, line, strlen(line)) == 0 && strcmp(said + strlen(line), line) == 0);
+  const char *waits = waiting_line("two"), *takes = taken_line("two");
+  char expected[2048];
+  snprintf(expected, sizeof expected, "%s%s%s%s", waits, waits, takes, takes);
+  if (!CHECK(strcmp(said, expected) == 0)) fprintf(stderr, "  said: %s", said);
   shm_publisher_close(all[1]);
 }
 
@@ -1617,7 +1634,9 @@ static void test_waits_for_lost_name(void) {
   CHECK(strcmp(said, waiting_line("lost")) == 0 && !shm_publisher_holds_key(p) && shm_publisher_holds_key(other));
   CHECK(shm_u64_set(&v, 9) == 0);
   shm_publisher_close(other);
+  c = begin_capture();
   beat_later(p);
+  CHECK(strcmp(end_capture(c), taken_line("lost")) == 0);
   CHECK(shm_publisher_holds_key(p) && open_reader(&r, "lost") && read_directory(&r) && value(&r, "v") == 9);
   stop(p, &r);
 }
@@ -1648,8 +1667,9 @@ static void test_fails_if_busy(void) {
   }
   int status = -1;
   CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+  c = begin_capture();
   beat_later(waiting);
-  CHECK(shm_publisher_holds_key(waiting));
+  CHECK(strcmp(end_capture(c), taken_line("busy")) == 0 && shm_publisher_holds_key(waiting));
   shm_publisher_close(waiting);
 }
 

@@ -857,6 +857,11 @@ def waiting(name, pid=None):
             "free (set fail_if_busy to get an error instead)\n")
 
 
+def taken(name):
+    """Returns the line that a publisher writes when it gets the key for which it has waited."""
+    return f"shm_publisher: this publisher now holds {name}\n"
+
+
 def later(p):
     """Notifies as if a second had passed."""
     p._next_name_check = 0
@@ -886,7 +891,7 @@ def waiting_publishers():
     first.close()
     ok(not os.path.exists(p.path), "free")
     with Refusing(errno.ENOSPC, 0):
-        ok(stderr_of(lambda: later(p)) == "" and p.holds_key, "takes the key, also if /dev/shm is full")
+        ok(stderr_of(lambda: (later(p), later(p))) == taken(p.path) and p.holds_key, "takes the key, also if /dev/shm is full")
     g = Seg(p.path)
     ok(g.state == 1 and g.held and g.var("v")["value"] == 2 and g.var("added")["synced"], "all values are there")
     ok(stderr_of(lambda: (later(third), third.publish())) == "" and not third.holds_key, "the other one goes on waiting")
@@ -896,7 +901,7 @@ def waiting_publishers():
     with shm.Publisher("wait", CTX, heartbeat_period=0) as silent:
         stderr_of(silent.publish)
         p.close()
-        silent.publish()
+        ok(stderr_of(silent.publish) == taken(p.path), "and says so")
         ok(silent.holds_key and Seg(p.path).held, "without heartbeats, publish() tries again")
     ok(not os.path.exists(p.path), "closed")
 
@@ -918,7 +923,7 @@ def waiting_for_a_killed_publisher():
             if ends:
                 child.kill()
                 child.wait()
-                later(p)
+                ok(stderr_of(lambda: later(p)) == taken(p.path), "says so")
                 ok(p.holds_key and Seg(p.path).held, "takes the key")
             p.close()
             ok(not glob.glob(f"/dev/shm/.{CTX}*") and os.path.exists(p.path) != ends, "no trace")
@@ -935,8 +940,8 @@ def interrupted_publish():
     p = shm.Publisher("interrupted", CTX)
     stderr_of(p.publish)
     first.close()
-    for came in at_every_line(lambda: later(p), lambda: (_ for _ in ()).throw(KeyboardInterrupt)):
-        pass
+    interrupted = at_every_line(lambda: later(p), lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+    stderr_of(lambda: list(interrupted))
     ok(stderr_of(lambda: later(p)) == "" and p.holds_key and Seg(p.path).held, "it has the key")
     p.close()
 
@@ -1046,7 +1051,8 @@ def names_taken_away():
             said = stderr_of(lambda: [later(p) for _ in range(3)])
             ok(said == waiting(p.path) and not p.holds_key and other.holds_key, "says once that another one has the name")
             ok(Seg(p.path).d[40:48] == bytes(other._bytes[40:48]) and Seg(p.path).held, "another one keeps the name")
-        until(lambda: p.notify() or os.path.exists(p.path), "placed again after the other one has closed")
+        said = stderr_of(lambda: until(lambda: p.notify() or os.path.exists(p.path), "placed again after the other one has closed"))
+        ok(said == taken(p.path), "says that it has the name again")
         v.set(99)
         ok(Seg(p.path).var("v")["value"] == 99, "written to")
         open(f"{p.path}.new", "wb").close()

@@ -67,9 +67,11 @@ describe('The program of the TypeScript page', function () {
       }
     };
     await waitFor('the segment of the new worker', () => holder() === next || undefined);
+    await waitFor('the line', () => cluster.stderr.includes('now holds') || undefined);
     expect(cluster.stderr.match(/shm-publisher: .*/g)).to.deep.equal([
       `shm-publisher: another publisher holds /dev/shm/${programs.contextId}.pool.tills-1 (process ${old}); ` +
         'this publisher takes the key once it is free (set failIfBusy to get an error instead)',
+      `shm-publisher: this publisher now holds /dev/shm/${programs.contextId}.pool.tills-1`,
     ]);
     cluster.type('end');
     await cluster.ended;

@@ -736,8 +736,8 @@ class Publisher:
 
     def publish(self):
         """Makes the segment visible: sets its state to LIVE, then gives the file its name.  If another publisher holds
-        the server key, one line on stderr says so, and heartbeat() and notify() take the key when it is free.  With
-        fail_if_busy, publish() closes this publisher and raises AnotherPublisherLives instead."""
+        the server key, one line on stderr says so, and heartbeat() and notify() take the key when it is free, which
+        another line says.  With fail_if_busy, publish() closes this publisher and raises AnotherPublisherLives instead."""
         try:
             self._publish()
         except BaseException:
@@ -794,8 +794,10 @@ class Publisher:
                 self._move_to_new_file()
             self._take_name()
         self._has_name = True
-        self._told.clear()
         self._remove_temporary()
+        if self._told:
+            self._told.clear()
+            _say(f"this publisher now holds {self.path}")
 
     def _move_to_new_file(self):
         """Replaces the file with a copy at the same address.  The kernel cannot link a file whose name was removed."""

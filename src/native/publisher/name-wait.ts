@@ -5,7 +5,7 @@ import { Fault, messageOf } from '../../errors.js';
 
 const RETRY_MS = 1000;
 
-/** Calls `retry` one second after each failed attempt. Passes the reason to `warn` when it begins to wait. */
+/** Calls `retry` one second after each failed attempt. Tells `warn` why it waits, and when the wait has succeeded. */
 export class NameWait {
   readonly #retry: () => void;
   readonly #warn: (sentence: string) => void;
@@ -31,6 +31,12 @@ export class NameWait {
         ? 'this publisher takes the key once it is free (set failIfBusy to get an error instead)'
         : 'the publisher tries again every second';
     this.#warn(`${messageOf(error)}; ${then}`);
+  }
+
+  /** Ends the wait, since the publisher has its name. */
+  succeed(path: string): void {
+    if (this.#warned !== undefined) this.#warn(`this publisher now holds ${path}`);
+    this.end();
   }
 
   end(): void {

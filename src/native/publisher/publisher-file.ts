@@ -71,6 +71,10 @@ export class PublisherFile {
     }
   }
 
+  get path(): string {
+    return this.#path;
+  }
+
   /** The whole file. Access only the parts that `reserve` allocated. */
   get bytes(): Buffer {
     return this.#mapping.bytes;

@@ -46,7 +46,7 @@ export interface PublisherOptions {
    * false.
    */
   readonly failIfBusy?: boolean;
-  /** Called with a sentence when the publisher begins to wait for its server key. Default: writes it to stderr. */
+  /** Called with a sentence when the publisher begins to wait for its server key, and when it then gets it. Default: writes it to stderr. */
   readonly warn?: (sentence: string) => void;
   /** Default: the pid of this process. */
   readonly pid?: number;

@@ -137,7 +137,7 @@ export class Publisher {
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.live));
     try {
       this.#file.place();
-      this.#wait.end();
+      this.#wait.succeed(this.#file.path);
     } catch (error) {
       const isBusy = error instanceof Fault && error.code === 'SEGMENT_BUSY';
       if (!isBusy || this.#failIfBusy) throw error;
@@ -289,7 +289,7 @@ export class Publisher {
     this.#checkAtNs = now + CHECK_PERIOD_NS;
     try {
       this.#file.restoreName();
-      this.#wait.end();
+      this.#wait.succeed(this.#file.path);
     } catch (error) {
       // /dev/shm is full, or another publisher has the name.
       this.#wait.after(error);
