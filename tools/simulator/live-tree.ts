@@ -10,7 +10,7 @@ import type { PlannedInstance, PlannedObject, PlannedVariable } from './tree-pla
 
 /** The types of variable handles, with only the methods that a simulation needs. */
 export type ValueHandles = {
-  readonly [T in ValueType]: Omit<PublishedValues[T], 'region' | 'unset'>;
+  readonly [T in ValueType]: Omit<PublishedValues[T], 'frame' | 'unset'>;
 };
 export type ValueHandle = ValueHandles[ValueType];
 

@@ -2,6 +2,8 @@
 import { VALUE_TYPES, isFramed, scalarType } from '../../published.js';
 import type { FramedType, ScalarType, SlotRef, ValueType, VariableKind } from '../../published.js';
 import { shownValue } from '../../rules/options.js';
+import { FrameWriter, HISTOGRAM, SUMMARY } from './frame-writer.js';
+import type { FrameMemory, FrameRegion } from './frame-writer.js';
 
 type Scalar = number | bigint | boolean;
 
@@ -41,14 +43,10 @@ export function allowedBy(type: ScalarType): string {
 }
 
 /** The mapped memory of a segment, as typed arrays. */
-export interface SlotMemory {
+export interface SegmentMemory extends FrameMemory {
   readonly words: Uint32Array;
-  readonly u64: BigUint64Array;
   readonly i64: BigInt64Array;
   readonly f64: Float64Array;
-  /** The frames, 8 bytes per unit. */
-  readonly frames: BigUint64Array;
-  readonly frameFloats: Float64Array;
   readonly frameBytes: Uint8Array;
 }
 
@@ -66,13 +64,13 @@ export interface VariableLocation {
 /** The handle of a variable. */
 export abstract class PublishedValue {
   /** Private, so that `structuredClone` of a handle does not copy the whole segment. */
-  readonly #memory: SlotMemory;
+  readonly #memory: SegmentMemory;
   readonly ref: SlotRef | undefined;
   readonly #name: string;
   readonly #slot: number;
   readonly #syncedWord: number;
 
-  constructor(memory: SlotMemory, { name, ref }: VariableLocation) {
+  constructor(memory: SegmentMemory, { name, ref }: VariableLocation) {
     this.#memory = memory;
     this.#name = name;
     this.ref = ref;
@@ -82,7 +80,7 @@ export abstract class PublishedValue {
   }
 
   /** The memory of a variable's segment. After `close()` of the publisher, it is empty. */
-  static memoryOf(value: PublishedValue): SlotMemory {
+  static memoryOf(value: PublishedValue): SegmentMemory {
     return value.#memory;
   }
 
@@ -105,7 +103,7 @@ export abstract class PublishedValue {
       Atomics.store(this.memory.words, this.#slot, this.#syncedWord);
   }
 
-  protected get memory(): SlotMemory {
+  protected get memory(): SegmentMemory {
     return this.#memory;
   }
 
@@ -126,10 +124,10 @@ export class PublishedScalar extends PublishedValue {
   readonly #type: ScalarType;
   readonly #isCounter: boolean;
 
-  constructor(memory: SlotMemory, place: VariableLocation, type: ScalarType) {
-    super(memory, place);
+  constructor(memory: SegmentMemory, location: VariableLocation, type: ScalarType) {
+    super(memory, location);
     this.#type = type;
-    this.#isCounter = place.kind === 'counter';
+    this.#isCounter = location.kind === 'counter';
   }
 
   /**
@@ -169,31 +167,24 @@ export class PublishedScalar extends PublishedValue {
   }
 }
 
-/** The position of a frame, in 8-byte units. */
-export interface FrameRegion {
-  readonly offset: number;
-  readonly length: number;
-}
-
-/** A framed value, stored in the order begin, payload, end, slot. */
+/** A variable whose value is a frame. */
 abstract class PublishedFrame extends PublishedValue {
-  readonly region: FrameRegion;
+  /** Undefined if the segment had no room. */
+  readonly frame: FrameWriter | undefined;
 
-  constructor(memory: SlotMemory, region: VariableLocation) {
-    super(memory, region);
-    this.region = region.frame;
+  constructor(memory: SegmentMemory, location: VariableLocation) {
+    super(memory, location);
+    const { ref, frame } = location;
+    this.frame = ref && new FrameWriter(memory, frame, ref.slot);
   }
 
-  protected update(payload: (first: number) => void): boolean {
-    if (!this.isLive()) return false;
-    const { frames, u64 } = this.memory;
-    const { offset, length } = this.region;
-    const next = (frames[offset] ?? 0n) + 1n;
-    // On arm64, the payload might overtake an atomic store.
-    Atomics.exchange(frames, offset + length - 1, next);
-    payload(offset + 1);
-    Atomics.store(frames, offset, next);
-    Atomics.store(u64, this.slot, next);
+  /** Stores a value; false if the variable is removed. */
+  protected update(write: (frame: FrameWriter) => void): boolean {
+    const { frame } = this;
+    if (frame === undefined || !this.isLive()) return false;
+    frame.begin();
+    write(frame);
+    frame.end();
     this.markSynced();
     return true;
   }
@@ -218,13 +209,13 @@ export class PublishedText extends PublishedFrame {
   /** @throws RangeError if `text` is not a string */
   set(text: string): boolean {
     if (typeof text !== 'string') throw this.refusal(shownValue(text), 'strings');
-    return this.update((first) => {
+    return this.update(({ region: { offset, length } }) => {
       const { frames, frameBytes } = this.memory;
-      const room = (this.region.length - 3) * 8;
-      const at = (first + 1) * 8;
+      const room = (length - 3) * 8;
+      const at = (offset + 2) * 8;
       const { written } = new TextEncoder().encodeInto(text, frameBytes.subarray(at, at + room));
       frameBytes.fill(0, at + written, at + room);
-      frames[first] = BigInt(written);
+      frames[offset + 1] = BigInt(written);
     });
   }
 }
@@ -233,9 +224,9 @@ export class PublishedText extends PublishedFrame {
 export class PublishedHistogram extends PublishedFrame {
   readonly #bounds: readonly number[];
 
-  constructor(memory: SlotMemory, place: VariableLocation) {
-    super(memory, place);
-    this.#bounds = place.schema;
+  constructor(memory: SegmentMemory, location: VariableLocation) {
+    super(memory, location);
+    this.#bounds = location.schema;
   }
 
   /**
@@ -247,10 +238,9 @@ export class PublishedHistogram extends PublishedFrame {
       throw this.refusal(shownValue(value), 'numbers, since no bucket counts NaN');
     const index = this.#bounds.findIndex((bound) => value <= bound);
     const bucket = index < 0 ? this.#bounds.length : index;
-    return this.update((first) => {
-      const { frames, frameFloats } = this.memory;
-      frames[first + 1 + bucket] = (frames[first + 1 + bucket] ?? 0n) + 1n;
-      frameFloats[first] = (frameFloats[first] ?? 0) + value;
+    return this.update((frame) => {
+      frame.countUp(HISTOGRAM.counts + bucket);
+      frame.addFloat(HISTOGRAM.sum, value);
     });
   }
 
@@ -264,9 +254,9 @@ export class PublishedHistogram extends PublishedFrame {
       throw this.refusal(`${counts.length} counts`, `${buckets}, one for each bucket`);
     const stored = counts.map((count) => this.count(count));
     const storedSum = this.double(sum);
-    return this.update((first) => {
-      this.memory.frameFloats[first] = storedSum;
-      this.memory.frames.set(stored, first + 1);
+    return this.update((frame) => {
+      frame.setFloat(HISTOGRAM.sum, storedSum);
+      frame.setCounts(HISTOGRAM.counts, stored);
     });
   }
 }
@@ -275,9 +265,9 @@ export class PublishedHistogram extends PublishedFrame {
 export class PublishedSummary extends PublishedFrame {
   readonly #quantiles: number;
 
-  constructor(memory: SlotMemory, place: VariableLocation) {
-    super(memory, place);
-    this.#quantiles = place.schema.length;
+  constructor(memory: SegmentMemory, location: VariableLocation) {
+    super(memory, location);
+    this.#quantiles = location.schema.length;
   }
 
   /**
@@ -288,10 +278,12 @@ export class PublishedSummary extends PublishedFrame {
     if (values.length !== this.#quantiles)
       throw this.refusal(`${values.length} values`, `${this.#quantiles}, one for each quantile`);
     const stored = this.count(count);
-    const floats = [sum, ...values].map((value) => this.double(value));
-    return this.update((first) => {
-      this.memory.frames[first] = stored;
-      this.memory.frameFloats.set(floats, first + 1);
+    const storedSum = this.double(sum);
+    const storedValues = values.map((value) => this.double(value));
+    return this.update((frame) => {
+      frame.setCounts(SUMMARY.count, [stored]);
+      frame.setFloat(SUMMARY.sum, storedSum);
+      frame.setFloats(SUMMARY.values, storedValues);
     });
   }
 }
@@ -312,11 +304,11 @@ export type PublishedValues = {
 
 export function newHandle<T extends ValueType>(
   type: T,
-  memory: SlotMemory,
-  place: VariableLocation,
+  memory: SegmentMemory,
+  location: VariableLocation,
 ): PublishedValues[T] {
   const made = isFramed(type)
-    ? new FRAMED_VALUES[type](memory, place)
-    : new PublishedScalar(memory, place, type);
+    ? new FRAMED_VALUES[type](memory, location)
+    : new PublishedScalar(memory, location, type);
   return made as PublishedValues[T];
 }

@@ -20,7 +20,8 @@ import {
   segmentName,
 } from '../segment/layout.js';
 import { allowedBy, newHandle, storedInteger } from './published-values.js';
-import type { FrameRegion, PublishedValues, VariableLocation } from './published-values.js';
+import type { FrameRegion } from './frame-writer.js';
+import type { PublishedValues, VariableLocation } from './published-values.js';
 import { NameWait } from './name-wait.js';
 import { PublisherFile } from './publisher-file.js';
 import { headerBytes, computeLayout } from './segment-layout.js';
@@ -382,11 +383,11 @@ export class Publisher {
     return { id, name, ref, parent, asOf };
   }
 
-  #dropVariable<T extends ValueType>(type: T, place: VariableLocation): PublishedValues[T] {
-    if (place.ref !== undefined) this.#values.freeSlot(place.ref);
-    this.#values.freeFrame(place.frame);
+  #dropVariable<T extends ValueType>(type: T, location: VariableLocation): PublishedValues[T] {
+    if (location.ref !== undefined) this.#values.freeSlot(location.ref);
+    this.#values.freeFrame(location.frame);
     Atomics.add(this.#header, MUTABLE.variablesDropped / 8, 1n);
-    return newHandle(type, this.#values.memory, { ...place, ref: undefined, frame: NO_FRAME });
+    return newHandle(type, this.#values.memory, { ...location, ref: undefined, frame: NO_FRAME });
   }
 
   #dropObject(

@@ -2,7 +2,9 @@
 import { schemaOf } from '../../published.js';
 import type { SlotRef, ValueType } from '../../published.js';
 import { FrameAllocator, SlotAllocator } from './allocators.js';
-import type { FrameRegion, SlotMemory } from './published-values.js';
+import { halvesOf } from './frame-writer.js';
+import type { FrameRegion } from './frame-writer.js';
+import type { SegmentMemory } from './published-values.js';
 import type { PublisherFile } from './publisher-file.js';
 import type { SegmentLayout } from './segment-layout.js';
 
@@ -11,14 +13,14 @@ export const NO_FRAME: FrameRegion = { offset: 0, length: 0 };
 const EMPTY_LAYOUT = { words: 0, slotValues: 0, frames: 0, slots: 0, frameBytes: 0 };
 
 export class ValueMemory {
-  readonly memory: SlotMemory;
+  readonly memory: SegmentMemory;
   readonly #file: PublisherFile;
   readonly #layout: SegmentLayout;
   readonly #frames: FrameAllocator;
   #slots: SlotAllocator;
 
   constructor(file: PublisherFile, layout: SegmentLayout) {
-    this.memory = slotMemory(file.bytes, layout);
+    this.memory = segmentMemory(file.bytes, layout);
     this.#file = file;
     this.#layout = layout;
     this.#frames = new FrameAllocator(Math.floor(layout.frameBytes / 8));
@@ -86,22 +88,26 @@ export class ValueMemory {
 
   /** Lets go of the mapped memory: from here on, no handle is live, and no slot is free. */
   close(): void {
-    Object.assign(this.memory, slotMemory(Buffer.alloc(0), EMPTY_LAYOUT));
+    Object.assign(this.memory, segmentMemory(Buffer.alloc(0), EMPTY_LAYOUT));
     this.#slots = new SlotAllocator(0);
   }
 }
 
-function slotMemory(bytes: Buffer, layout: typeof EMPTY_LAYOUT): SlotMemory {
+function segmentMemory(bytes: Buffer, layout: typeof EMPTY_LAYOUT): SegmentMemory {
   const { buffer, byteOffset } = bytes;
   const slotsAt = byteOffset + layout.slotValues;
   const framesAt = byteOffset + layout.frames;
   const frameUnits = Math.floor(layout.frameBytes / 8);
+  const u64 = new BigUint64Array(buffer, slotsAt, layout.slots);
+  const frames = new BigUint64Array(buffer, framesAt, frameUnits);
   return {
     words: new Uint32Array(buffer, byteOffset + layout.words, layout.slots),
-    u64: new BigUint64Array(buffer, slotsAt, layout.slots),
+    u64,
+    slotHalves: halvesOf(u64),
     i64: new BigInt64Array(buffer, slotsAt, layout.slots),
     f64: new Float64Array(buffer, slotsAt, layout.slots),
-    frames: new BigUint64Array(buffer, framesAt, frameUnits),
+    frames,
+    frameHalves: halvesOf(frames),
     frameFloats: new Float64Array(buffer, framesAt, frameUnits),
     frameBytes: new Uint8Array(buffer, framesAt, frameUnits * 8),
   };

@@ -1,12 +1,12 @@
 // Histograms: observations in buckets.
 import { LIMITS } from '../../segment/layout.js';
 import { list, number } from '../../../rules/rule.js';
+import { FrameWriter, HISTOGRAM } from '../frame-writer.js';
 import type { PublishedHistogram } from '../published-values.js';
 import { Child, refusal, withLabels } from './child.js';
 import type { AddVariable, Family } from './child.js';
 import { isObject } from './children.js';
 import type { GivenLabels, GivenValues, LabelValues } from './children.js';
-import { Frame } from './frame.js';
 import { Metric } from './metric.js';
 import type { MetricConfiguration } from './metric.js';
 import type { MetricObjectWithValues, MetricValue } from './metric-object.js';
@@ -24,21 +24,18 @@ export interface HistogramConfiguration<T extends string> extends MetricConfigur
 export type ObserveDataWithExemplar<T extends string> = UpdateWithExemplar<T>;
 
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Units of the payload of a frame: the sum, then a count for each bucket. */
-const SUM = 0;
-const COUNTS = 1;
 
 /** A child of a histogram. */
 export class HistogramChild extends Child {
   readonly #family: Family<HistogramChild>;
   readonly #bounds: readonly number[];
-  #frame: Frame;
+  #frame: FrameWriter;
 
   constructor(labels: GivenLabels, family: Family<HistogramChild>, bounds: readonly number[]) {
     super(labels);
     this.#family = family;
     this.#bounds = bounds;
-    this.#frame = Frame.own(bounds.length + 2);
+    this.#frame = FrameWriter.own(bounds.length + 2);
   }
 
   /** Counts an observation in the first bucket whose bound it does not exceed. @throws RangeError for anything but a finite number */
@@ -54,8 +51,8 @@ export class HistogramChild extends Child {
     while (bucket < bounds.length && value > (bounds[bucket] ?? Infinity)) bucket++;
     const frame = this.#frame;
     frame.begin();
-    frame.addFloat(SUM, value);
-    frame.countUp(COUNTS + bucket);
+    frame.addFloat(HISTOGRAM.sum, value);
+    frame.countUp(HISTOGRAM.counts + bucket);
     frame.end();
   };
 
@@ -72,20 +69,20 @@ export class HistogramChild extends Child {
   }
 
   get sum(): number {
-    return this.#frame.float(SUM);
+    return this.#frame.float(HISTOGRAM.sum);
   }
 
   /** The observations in each bucket, not cumulative; the last one is +Inf. */
   get counts(): number[] {
     return Array.from({ length: this.#bounds.length + 1 }, (_, bucket) =>
-      this.#frame.count(COUNTS + bucket),
+      this.#frame.count(HISTOGRAM.counts + bucket),
     );
   }
 
   protected moveTo(addVariable: AddVariable): PublishedHistogram {
     const variable = addVariable('histogram', { schema: this.#bounds });
     variable.set(this.counts, this.sum);
-    this.#frame = Frame.of(variable) ?? this.#frame;
+    this.#frame = variable.frame ?? this.#frame;
     return variable;
   }
 

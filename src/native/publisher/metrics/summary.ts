@@ -2,12 +2,12 @@
 import { LIMITS } from '../../segment/layout.js';
 import { between, flag, integer, list, number } from '../../../rules/rule.js';
 import type { OptionRules } from '../../../rules/options.js';
+import { FrameWriter, SUMMARY } from '../frame-writer.js';
 import type { PublishedSummary } from '../published-values.js';
 import { Child, refusal, withLabels } from './child.js';
 import type { AddVariable, Family } from './child.js';
 import { isObject } from './children.js';
 import type { GivenLabels, GivenValues, LabelValues } from './children.js';
-import { Frame } from './frame.js';
 import { Metric } from './metric.js';
 import type { MetricConfiguration } from './metric.js';
 import { QuantileWindow } from './quantile-window.js';
@@ -37,10 +37,6 @@ const RULES: OptionRules = {
   pruneAgedBuckets: flag,
   compressCount: integer(1, Number.MAX_SAFE_INTEGER),
 };
-/** Units of the payload of a frame: the count, the sum, then a value for each quantile. */
-const COUNT = 0;
-const SUM = 1;
-const VALUES = 2;
 
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
 
@@ -57,7 +53,7 @@ interface Window {
 export class SummaryChild extends Child {
   readonly #family: Family<SummaryChild>;
   readonly #window: Window;
-  #frame: Frame;
+  #frame: FrameWriter;
   #estimate: QuantileWindow;
 
   constructor(labels: GivenLabels, family: Family<SummaryChild>, window: Window) {
@@ -65,7 +61,7 @@ export class SummaryChild extends Child {
     this.#family = family;
     this.#window = window;
     this.#estimate = window.make();
-    this.#frame = Frame.own(VALUES + window.quantiles.length);
+    this.#frame = FrameWriter.own(SUMMARY.values + window.quantiles.length);
   }
 
   /** Counts an observation. @throws RangeError for anything but a finite number */
@@ -78,8 +74,8 @@ export class SummaryChild extends Child {
     }
     const frame = this.#frame;
     frame.begin();
-    frame.countUp(COUNT);
-    frame.addFloat(SUM, value);
+    frame.countUp(SUMMARY.count);
+    frame.addFloat(SUMMARY.sum, value);
     frame.end();
     if (!this.#window.isNeeded) return;
     this.#estimate.push(value, performance.now());
@@ -96,16 +92,16 @@ export class SummaryChild extends Child {
     });
 
   get count(): number {
-    return this.#frame.count(COUNT);
+    return this.#frame.count(SUMMARY.count);
   }
 
   get sum(): number {
-    return this.#frame.float(SUM);
+    return this.#frame.float(SUMMARY.sum);
   }
 
   /** The values of the quantiles at the last `refresh`. */
   get values(): number[] {
-    return this.#window.quantiles.map((_, index) => this.#frame.float(VALUES + index));
+    return this.#window.quantiles.map((_, index) => this.#frame.float(SUMMARY.values + index));
   }
 
   /** Stores the values of the quantiles now. */
@@ -113,12 +109,9 @@ export class SummaryChild extends Child {
     const { quantiles } = this.#window;
     if (quantiles.length === 0) return;
     const values = this.#estimate.values(quantiles, performance.now());
-    const frame = this.#frame;
-    frame.begin();
-    values.forEach((value, index) => {
-      frame.setFloat(VALUES + index, value);
-    });
-    frame.end();
+    this.#frame.begin();
+    this.#frame.setFloats(SUMMARY.values, values);
+    this.#frame.end();
   }
 
   isAged(): boolean {
@@ -136,7 +129,7 @@ export class SummaryChild extends Child {
   protected moveTo(addVariable: AddVariable): PublishedSummary {
     const variable = addVariable('summary', { schema: this.#window.quantiles });
     variable.set(this.count, this.sum, this.values);
-    this.#frame = Frame.of(variable) ?? this.#frame;
+    this.#frame = variable.frame ?? this.#frame;
     return variable;
   }
 
