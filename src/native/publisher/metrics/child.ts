@@ -11,18 +11,12 @@ export type AddVariable = <T extends ValueType>(
   options?: VariableOptions,
 ) => PublishedValues[T];
 
-/** What a child needs of its metric. */
-export interface Family<C> {
+/** The parts of a metric that its children use. */
+export interface Family {
   /** The name of the metric. */
   readonly name: string;
   /** Returns the child with these labels, and adds it if there is none. */
-  readonly child: (labels: GivenValues) => C;
-}
-
-/** The child with the labels of `child` and, in addition, those of the end of a timer. */
-export function withLabels<C extends Child>(child: C, family: Family<C>, labels: GivenValues): C {
-  for (const _ in labels) return family.child({ ...child.labels, ...labels });
-  return child;
+  readonly child: (labels: GivenValues) => Child;
 }
 
 /**
@@ -32,13 +26,15 @@ export function withLabels<C extends Child>(child: C, family: Family<C>, labels:
  */
 export abstract class Child {
   readonly labels: GivenLabels;
+  readonly #family: Family;
   /** Returns the child that takes the updates of this one; undefined while this child is a series of the metric. */
   protected successor: (() => this | undefined) | undefined;
   /** The variable in the segment; undefined for a child that is not published. */
   #variable: PublishedValue | undefined;
 
-  constructor(labels: GivenLabels) {
+  constructor(labels: GivenLabels, family: Family) {
     this.labels = labels;
+    this.#family = family;
   }
 
   get variable(): PublishedValue | undefined {
@@ -46,13 +42,13 @@ export abstract class Child {
   }
 
   /** Sends later updates to the child that `successor` returns, or nowhere; without `successor`, to this child. */
-  succeed(successor: (() => this | undefined) | undefined): void {
+  redirect(successor: (() => this | undefined) | undefined): void {
     this.successor = successor;
   }
 
-  /** Whether this child is a series of the metric, or was removed for good. */
-  get isLive(): boolean {
-    return this.successor === undefined;
+  /** Whether this child is no series of the metric, but becomes one with its next update, if there is room. */
+  get isDropped(): boolean {
+    return this.successor !== undefined;
   }
 
   /** The child that has the updates, if there is one. */
@@ -77,6 +73,17 @@ export abstract class Child {
     if (variable !== undefined) this.moveBack();
     this.#variable = undefined;
     return variable;
+  }
+
+  /** The child with the labels of this one and, in addition, those at the end of a timer. */
+  protected withLabels(labels: GivenValues): this {
+    // The family of a child has children of the same class.
+    for (const _ in labels) return this.#family.child({ ...this.labels, ...labels }) as this;
+    return this;
+  }
+
+  protected get metricName(): string {
+    return this.#family.name;
   }
 
   /** Adds a variable with the present value. Lets updates reach it if it has a `ref`. */

@@ -1,12 +1,9 @@
 // Counters: numbers that never fall.
 import { refusal } from './child.js';
-import type { Family } from './child.js';
 import { isObject } from './children.js';
 import type { GivenLabels, GivenValues, LabelValues } from './children.js';
-import { Metric } from './metric.js';
 import type { MetricConfiguration } from './metric.js';
-import { NumberChild } from './number-child.js';
-import type { MetricValue } from './metric-object.js';
+import { NumberChild, NumberMetric } from './number-metric.js';
 import { NO_LABELS, numberIn, updateOf } from './updates.js';
 import type { UpdateWithExemplar } from './updates.js';
 
@@ -20,25 +17,19 @@ const isAmount = (value: unknown): boolean =>
 /** A child of a counter. */
 export class CounterChild extends NumberChild {
   protected readonly kind = 'counter';
-  readonly #family: Family<CounterChild>;
-
-  constructor(labels: GivenLabels, family: Family<CounterChild>) {
-    super(labels);
-    this.#family = family;
-  }
 
   /** Adds an amount, 1 by default. @throws RangeError for anything but a finite number from 0 */
   readonly inc = (value = 1): void => {
-    if (!isAmount(value)) throw refusal(this.#family.name, 'inc', value, AMOUNT);
+    if (!isAmount(value)) throw refusal(this.metricName, 'inc', value, AMOUNT);
     this.add(value);
   };
 }
 
-export class Counter<T extends string = string> extends Metric<T, CounterChild> {
+export class Counter<T extends string = string> extends NumberMetric<T, CounterChild> {
   /** @throws RangeError for an option that is unknown, invalid or missing */
   constructor(configuration: CounterConfiguration<T>) {
     super('Counter', 'counter', configuration);
-    this.enter(configuration.registers);
+    this.register(configuration.registers);
   }
 
   /** Adds an amount, 1 by default. @throws RangeError for wrong labels, or anything but a finite number from 0 */
@@ -54,22 +45,13 @@ export class Counter<T extends string = string> extends Metric<T, CounterChild> 
     }
   }
 
-  /** Begins again at 0, without children. */
-  reset(): void {
-    this.restart();
-  }
-
   /** Checks the value first, so that a refused one adds no child. */
   #add(labels: GivenValues, value = 1): void {
-    if (!isAmount(value)) throw refusal(this.family.name, 'inc', value, AMOUNT);
+    if (!isAmount(value)) throw refusal(this.publishedName, 'inc', value, AMOUNT);
     this.child(labels).inc(value);
   }
 
   protected newChild(labels: GivenLabels): CounterChild {
     return new CounterChild(labels, this.family);
-  }
-
-  protected valuesOf({ labels, value }: CounterChild): MetricValue[] {
-    return [{ value, labels: { ...labels } }];
   }
 }

@@ -1,13 +1,10 @@
 // Gauges: numbers that rise and fall.
 import { wallClockMs } from '../../../clock.js';
-import { refusal, withLabels } from './child.js';
-import type { Family } from './child.js';
+import { refusal } from './child.js';
 import { isObject } from './children.js';
 import type { GivenLabels, GivenValues, LabelValues } from './children.js';
-import { Metric } from './metric.js';
 import type { MetricConfiguration } from './metric.js';
-import { NumberChild } from './number-child.js';
-import type { MetricValue } from './metric-object.js';
+import { NumberChild, NumberMetric } from './number-metric.js';
 import { NO_LABELS, timer } from './updates.js';
 import type { EndTimer } from './updates.js';
 
@@ -16,26 +13,20 @@ export type GaugeConfiguration<T extends string> = MetricConfiguration<T, Gauge<
 /** A child of a gauge. */
 export class GaugeChild extends NumberChild {
   protected readonly kind = 'gauge';
-  readonly #family: Family<GaugeChild>;
-
-  constructor(labels: GivenLabels, family: Family<GaugeChild>) {
-    super(labels);
-    this.#family = family;
-  }
 
   /** Adds an amount, 1 by default. @throws RangeError for anything but a number */
   readonly inc = (value = 1): void => {
-    this.add(checked(this.#family.name, 'inc', value));
+    this.add(checked(this.metricName, 'inc', value));
   };
 
   /** Subtracts an amount, 1 by default. @throws RangeError for anything but a number */
   readonly dec = (value = 1): void => {
-    this.add(-checked(this.#family.name, 'dec', value));
+    this.add(-checked(this.metricName, 'dec', value));
   };
 
   /** @throws RangeError for anything but a number */
   readonly set = (value: number): void => {
-    this.store(checked(this.#family.name, 'set', value));
+    this.store(checked(this.metricName, 'set', value));
   };
 
   /** Sets the gauge to the seconds since 1970. */
@@ -46,7 +37,7 @@ export class GaugeChild extends NumberChild {
   /** Starts a timer. The returned function sets the gauge, with these labels in addition, to the seconds since the start. */
   readonly startTimer = (): EndTimer<string> =>
     timer(NO_LABELS, (labels, seconds) => {
-      withLabels<GaugeChild>(this, this.#family, labels).set(seconds);
+      this.withLabels(labels).set(seconds);
     });
 }
 
@@ -56,11 +47,11 @@ function checked(metric: string, method: string, value: unknown): number {
   return value;
 }
 
-export class Gauge<T extends string = string> extends Metric<T, GaugeChild> {
+export class Gauge<T extends string = string> extends NumberMetric<T, GaugeChild> {
   /** @throws RangeError for an option that is unknown, invalid or missing */
   constructor(configuration: GaugeConfiguration<T>) {
     super('Gauge', 'gauge', configuration);
-    this.enter(configuration.registers);
+    this.register(configuration.registers);
   }
 
   /** Adds an amount, 1 by default. @throws RangeError for wrong labels, or anything but a number */
@@ -84,7 +75,7 @@ export class Gauge<T extends string = string> extends Metric<T, GaugeChild> {
   set(labels: LabelValues<T>, value: number): void;
   set(first: number | LabelValues<T>, value?: number): void {
     const [labels, number] = isObject(first) ? [first, value] : [NO_LABELS, first];
-    const checkedNumber = checked(this.family.name, 'set', number);
+    const checkedNumber = checked(this.publishedName, 'set', number);
     this.child(labels).set(checkedNumber);
   }
 
@@ -100,22 +91,13 @@ export class Gauge<T extends string = string> extends Metric<T, GaugeChild> {
     });
   }
 
-  /** Begins again at 0, without children. */
-  reset(): void {
-    this.restart();
-  }
-
   /** Checks the value first, so that a refused one adds no child. */
   #add(method: 'inc' | 'dec', labels: GivenValues, value: unknown = 1): void {
-    const amount = checked(this.family.name, method, value);
+    const amount = checked(this.publishedName, method, value);
     this.child(labels)[method](amount);
   }
 
   protected newChild(labels: GivenLabels): GaugeChild {
     return new GaugeChild(labels, this.family);
-  }
-
-  protected valuesOf({ labels, value }: GaugeChild): MetricValue[] {
-    return [{ value, labels: { ...labels } }];
   }
 }

@@ -3,7 +3,7 @@ import { LIMITS } from '../../segment/layout.js';
 import { list, number } from '../../../rules/rule.js';
 import { FrameWriter, HISTOGRAM } from '../frame-writer.js';
 import type { PublishedHistogram } from '../published-values.js';
-import { Child, refusal, withLabels } from './child.js';
+import { Child, refusal } from './child.js';
 import type { AddVariable, Family } from './child.js';
 import { isObject } from './children.js';
 import type { GivenLabels, GivenValues, LabelValues } from './children.js';
@@ -27,13 +27,11 @@ const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 /** A child of a histogram. */
 export class HistogramChild extends Child {
-  readonly #family: Family<HistogramChild>;
   readonly #bounds: readonly number[];
   #frame: FrameWriter;
 
-  constructor(labels: GivenLabels, family: Family<HistogramChild>, bounds: readonly number[]) {
-    super(labels);
-    this.#family = family;
+  constructor(labels: GivenLabels, family: Family, bounds: readonly number[]) {
+    super(labels, family);
     this.#bounds = bounds;
     this.#frame = FrameWriter.own(bounds.length + 2);
   }
@@ -41,7 +39,7 @@ export class HistogramChild extends Child {
   /** Counts an observation in the first bucket whose bound it does not exceed. @throws RangeError for anything but a finite number */
   readonly observe = (value: number): void => {
     if (!Number.isFinite(value))
-      throw refusal(this.#family.name, 'observe', value, 'a finite number');
+      throw refusal(this.metricName, 'observe', value, 'a finite number');
     if (this.successor !== undefined) {
       this.successor()?.observe(value);
       return;
@@ -59,7 +57,7 @@ export class HistogramChild extends Child {
   /** Starts a timer. The returned function observes the seconds since the start. */
   readonly startTimer = (): EndTimer<string> =>
     timer(NO_LABELS, (labels, seconds) => {
-      withLabels<HistogramChild>(this, this.#family, labels).observe(seconds);
+      this.withLabels(labels).observe(seconds);
     });
 
   restart(): void {
@@ -107,7 +105,7 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
       throw new RangeError(
         `Histogram: buckets: found ${this.#bounds.join(', ')}, allowed: numbers in ascending order`,
       );
-    this.enter(configuration.registers);
+    this.register(configuration.registers);
   }
 
   /** Counts an observation. @throws RangeError for wrong labels, or anything but a finite number */
@@ -155,7 +153,7 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
 
   protected observed(labels: GivenValues, value = NaN): void {
     if (!Number.isFinite(value))
-      throw refusal(this.family.name, 'observe', value, 'a finite number');
+      throw refusal(this.publishedName, 'observe', value, 'a finite number');
     this.child(labels).observe(value);
   }
 

@@ -27,10 +27,5 @@ export interface MetricObjectWithValues extends MetricObject {
   readonly values: readonly MetricValue[];
 }
 
-/** The same of any registered metric: a metric of an application's own may have no values. */
-export interface GivenMetricObject extends MetricObject {
-  readonly values?: readonly MetricValue[];
-}
-
 /** Labels that a registry adds to all metrics. */
 export type DefaultLabels = Readonly<Record<string, string | number>>;

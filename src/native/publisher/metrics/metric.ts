@@ -38,8 +38,8 @@ export interface MetricConfiguration<T extends string, M = unknown> {
   readonly maxChildren?: number | undefined;
 }
 
-/** Where the children of a metric are published. */
-export interface Home {
+/** A publication of a metric's children. */
+export interface MetricPublication {
   readonly serverKey: string;
   add(metric: AnyMetric, child: Child): void;
   remove(child: Child): void;
@@ -79,11 +79,11 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   readonly collect: (() => void | Promise<void>) | undefined;
   protected readonly enableExemplars: boolean;
   readonly #children: Children<C>;
-  #home: Home | undefined;
+  #publication: MetricPublication | undefined;
   #refused = 0;
   #hasWarned = false;
   /** Has the name under which the metric is published: a registry of prom-client may change the property `name`. */
-  protected readonly family: Family<C>;
+  protected readonly family: Family;
 
   /** @throws RangeError for an option that is unknown, invalid or missing */
   protected constructor(
@@ -117,7 +117,7 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   labels(...values: unknown[]): C {
     if (values.length === this.labelNames.length && !isObject(values[0])) {
       const known = this.#children.at(values);
-      if (known !== undefined) return this.#used(known);
+      if (known !== undefined) return this.#revived(known);
     }
     return this.child(valuesOf(this.family.name, this.labelNames, values));
   }
@@ -128,12 +128,12 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   remove(...values: unknown[]): void {
     const { name } = this.family;
     const child = this.#children.remove(valuesOf(name, this.labelNames, values));
-    if (child !== undefined) this.#removed(child);
+    if (child !== undefined) this.#forget(child);
   }
 
   /** Removes all children. A metric without labels begins again. */
   clear(): void {
-    for (const child of this.#children.clear()) this.#removed(child);
+    for (const child of this.#children.clear()) this.#forget(child);
     if (this.labelNames.length === 0) this.child({});
   }
 
@@ -146,26 +146,25 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return this.object([...this.#children].flatMap((child) => this.valuesOf(child)));
   }
 
-  /** Publishes all children to `home`, also later ones; false if they are published elsewhere. */
-  attach(home: Home): boolean {
-    if (this.#home === home) return true;
-    if (this.#home !== undefined) return false;
-    this.#home = home;
-    for (const child of this.#children) home.add(this, child);
-    if (this.#refused > 0) home.refused();
+  /** Publishes all children, also later ones; false if another publication has them. */
+  attach(publication: MetricPublication): boolean {
+    if (this.#publication !== undefined) return this.#publication === publication;
+    this.#publication = publication;
+    for (const child of this.#children) publication.add(this, child);
+    if (this.#refused > 0) publication.refused();
     return true;
   }
 
-  /** Ends `attach`. Returns the children that were published to `home`; undefined if `home` did not publish them. */
-  detach(home: Home): readonly Child[] | undefined {
-    if (this.#home !== home) return undefined;
-    this.#home = undefined;
+  /** Ends `attach`. Returns the children that the publication has; undefined if it has none of them. */
+  detach(publication: MetricPublication): readonly Child[] | undefined {
+    if (this.#publication !== publication) return undefined;
+    this.#publication = undefined;
     return [...this.#children];
   }
 
   /** The server key under which the metric is published, rather than copied. */
   get serverKey(): string | undefined {
-    return this.#home?.serverKey;
+    return this.#publication?.serverKey;
   }
 
   get publishedName(): string {
@@ -191,11 +190,11 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
 
   protected child(values: GivenValues): C {
     const known = this.#children.find(values);
-    return known === undefined ? this.#add(values) : this.#used(known);
+    return known === undefined ? this.#add(values) : this.#revived(known);
   }
 
   /** Adds the child of a metric without labels, and registers the metric. Call it last in a constructor. */
-  protected enter(registers: readonly MetricRegister[] = [register]): void {
+  protected register(registers: readonly MetricRegister[] = [register]): void {
     if (this.labelNames.length === 0) this.child({});
     for (const each of registers) each.registerMetric(this);
   }
@@ -203,16 +202,9 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   /** Removes a child. Its next update brings it back, as does a use of its label values. */
   protected drop(child: C): void {
     this.#children.drop(child);
-    child.succeed(() => this.#back(child));
-    this.#home?.remove(child);
+    child.redirect(() => this.#successorOf(child));
+    this.#publication?.remove(child);
     child.restart();
-  }
-
-  /** Begins again at 0, without children. */
-  protected restart(): void {
-    for (const child of this.#children)
-      if (this.labelNames.length === 0) child.restart();
-      else this.drop(child);
   }
 
   protected object(values: readonly MetricValue[]): MetricObjectWithValues {
@@ -222,35 +214,36 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
 
   #add(values: GivenValues): C {
     const child = this.newChild(copyOf(values));
-    if (this.#children.size < this.maxChildren) this.#enter(child);
+    if (this.#children.size < this.maxChildren) this.#show(child);
     else {
-      child.succeed(() => this.#back(child));
+      child.redirect(() => this.#successorOf(child));
       this.#warn();
     }
     return child;
   }
 
   /** Brings a dropped child back, if there is room. */
-  #used(child: C): C {
-    if (!child.isLive && this.#children.size < this.maxChildren) this.#enter(child);
+  #revived(child: C): C {
+    if (child.isDropped && this.#children.size < this.maxChildren) this.#show(child);
     return child;
   }
 
-  #enter(child: C): void {
-    child.succeed(undefined);
+  /** Makes a child a series of the metric. */
+  #show(child: C): void {
+    child.redirect(undefined);
     this.#children.add(child);
-    this.#home?.add(this, child);
+    this.#publication?.add(this, child);
   }
 
   /**
    * Returns the child that takes the updates of one that was removed, or had no room: itself, if the metric has room
    * now and no other child with its labels.
    */
-  #back(child: C): C | undefined {
+  #successorOf(child: C): C | undefined {
     let known = this.#children.find(child.labels);
     if (known !== undefined && known !== child) {
       // Later updates follow this one child, also after its removal.
-      child.succeed(() => {
+      child.redirect(() => {
         const current = known?.current();
         known = current ?? known;
         return current;
@@ -258,19 +251,19 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
       return known.current();
     }
     if (this.#children.size < this.maxChildren) {
-      this.#enter(child);
+      this.#show(child);
       return child;
     }
     this.#refused++;
-    this.#home?.refused();
+    this.#publication?.refused();
     this.#warn();
     return undefined;
   }
 
   /** Later updates of the child have no effect. */
-  #removed(child: C): void {
-    child.succeed(undefined);
-    this.#home?.remove(child);
+  #forget(child: C): void {
+    child.redirect(undefined);
+    this.#publication?.remove(child);
   }
 
   #warn(): void {
@@ -278,7 +271,7 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     this.#hasWarned = true;
     const limit = `the limit ${this.maxChildren} of its option maxChildren`;
     const sentence = `the metric ${this.family.name} has reached ${limit}; further label values are not published`;
-    if (this.#home === undefined) warnOnStderr(sentence);
-    else this.#home.warn(sentence);
+    if (this.#publication === undefined) warnOnStderr(sentence);
+    else this.#publication.warn(sentence);
   }
 }

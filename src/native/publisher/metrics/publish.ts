@@ -3,9 +3,9 @@ import { anyOptions, checkValue } from '../../../rules/options.js';
 import { rule } from '../../../rules/rule.js';
 import type { Child } from './child.js';
 import { Metric } from './metric.js';
-import type { AnyMetric, Home } from './metric.js';
-import type { GivenMetricObject } from './metric-object.js';
+import type { AnyMetric, MetricPublication } from './metric.js';
 import { Mirror } from './mirror.js';
+import type { RegistryMetric } from './mirror.js';
 import { Registry, register as defaultRegister } from './registry.js';
 import type { RegisteredMetric, RegistryContentType, RegistryFollower } from './registry.js';
 import { Session, checkSession } from './session.js';
@@ -50,7 +50,7 @@ interface OpenCall {
   next: Promise<void> | undefined;
 }
 
-class RegistryPublication implements Publication, Home, RegistryFollower {
+class RegistryPublication implements Publication, MetricPublication, RegistryFollower {
   readonly #register: Registry<RegistryContentType>;
   readonly #session: Session;
   readonly #mirror: Mirror;
@@ -58,7 +58,7 @@ class RegistryPublication implements Publication, Home, RegistryFollower {
   /** The metrics of this library. */
   readonly #own = new Set<AnyMetric>();
   /** Other metrics, with their last values. */
-  readonly #copied = new Map<RegisteredMetric, GivenMetricObject | undefined>();
+  readonly #copied = new Map<RegisteredMetric, RegistryMetric | undefined>();
   /** The calls of `collect` or `get` that have not ended. */
   readonly #open = new Map<RegisteredMetric, OpenCall>();
   /** Children for which the segment had no room. */

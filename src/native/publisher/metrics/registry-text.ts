@@ -1,5 +1,5 @@
 // The text of a registry's metrics, as prom-client writes it.
-import type { DefaultLabels, GivenMetricObject } from './metric-object.js';
+import type { DefaultLabels, MetricObjectWithValues } from './metric-object.js';
 
 type Labels = Readonly<Partial<Record<string, unknown>>>;
 
@@ -9,14 +9,14 @@ export const pageOf = (metrics: readonly string[], isOpenMetrics: boolean): stri
 
 /** The header and the series of a metric. */
 export function textOf(
-  { name: stated, help, type, values }: GivenMetricObject,
+  { name: stated, help, type, values }: MetricObjectWithValues,
   defaults: DefaultLabels,
   isOpenMetrics: boolean,
 ): string {
   const suffix = isOpenMetrics && type === 'counter' ? '_total' : '';
   const name = escaped(suffix === '' ? stated : stated.replace(/_total$/, ''));
   const lines = [`# HELP ${name} ${escaped(help)}`, `# TYPE ${name} ${type}`];
-  for (const { value, labels, metricName = name, sharedLabels } of values ?? []) {
+  for (const { value, labels, metricName = name, sharedLabels } of values) {
     const all = { ...labels, ...defaults, ...labels, ...sharedLabels };
     lines.push(`${metricName}${suffix}${labelText(all)} ${numberText(value)}`);
   }

@@ -5,9 +5,9 @@ import { LIMITS } from '../../segment/layout.js';
 import { seriesProblem } from '../../segment/series-name.js';
 import type {
   DefaultLabels,
-  GivenMetricObject,
   MetricObject,
   MetricObjectWithValues,
+  MetricValue,
 } from './metric-object.js';
 import { copyOf } from './children.js';
 import { pageOf, textOf } from './registry-text.js';
@@ -20,11 +20,14 @@ const PROMETHEUS: PrometheusContentType = 'text/plain; version=0.0.4; charset=ut
 const OPENMETRICS: OpenMetricsContentType =
   'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
-/** A metric of this library or of prom-client. */
+/** What `get()` returns: a metric of an application's own class may leave out its values. */
+type CollectedMetric = MetricObject & { readonly values?: readonly MetricValue[] };
+
+/** A metric of this library, of prom-client, or of an application's own class. */
 export interface RegisteredMetric {
   readonly name: string;
-  get(): Promise<GivenMetricObject>;
-  getForPromString?(): Promise<GivenMetricObject>;
+  get(): Promise<CollectedMetric>;
+  getForPromString?(): Promise<CollectedMetric>;
   reset?(): void;
 }
 
@@ -166,7 +169,7 @@ export class Registry<T extends RegistryContentType = PrometheusContentType> {
 
   async getMetricsAsString(metric: RegisteredMetric): Promise<string> {
     const object = await (metric.getForPromString?.() ?? metric.get());
-    return textOf(object, this.#defaultLabels, this.#contentType === OPENMETRICS);
+    return textOf(withValues(object), this.#defaultLabels, this.#contentType === OPENMETRICS);
   }
 
   /** @throws RangeError if there is no such metric */
@@ -181,17 +184,7 @@ export class Registry<T extends RegistryContentType = PrometheusContentType> {
 
   async getMetricsAsJSON(): Promise<MetricObjectWithValues[]> {
     const objects = await Promise.all(this.getMetricsAsArray().map((metric) => metric.get()));
-    return objects.map((object) => this.withDefaultLabels(object));
-  }
-
-  withDefaultLabels(object: GivenMetricObject): MetricObjectWithValues {
-    const { values = [] } = object;
-    if (Object.keys(this.#defaultLabels).length === 0) return { ...object, values };
-    const labelled = values.map((value) => ({
-      ...value,
-      labels: { ...this.#defaultLabels, ...value.labels },
-    }));
-    return { ...object, values: labelled };
+    return objects.map((object) => this.#withDefaultLabels(withValues(object)));
   }
 
   /** Calls `follower` for later changes, until the returned function is called. */
@@ -199,7 +192,21 @@ export class Registry<T extends RegistryContentType = PrometheusContentType> {
     this.#followers.add(follower);
     return () => void this.#followers.delete(follower);
   }
+
+  #withDefaultLabels(object: MetricObjectWithValues): MetricObjectWithValues {
+    if (Object.keys(this.#defaultLabels).length === 0) return object;
+    const values = object.values.map((value) => ({
+      ...value,
+      labels: { ...this.#defaultLabels, ...value.labels },
+    }));
+    return { ...object, values };
+  }
 }
+
+const withValues = (object: CollectedMetric): MetricObjectWithValues => ({
+  ...object,
+  values: object.values ?? [],
+});
 
 function checkedType(contentType: RegistryContentType): RegistryContentType {
   if ([PROMETHEUS, OPENMETRICS].includes(contentType)) return contentType;

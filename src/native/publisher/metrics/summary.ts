@@ -4,7 +4,7 @@ import { between, flag, integer, list, number } from '../../../rules/rule.js';
 import type { OptionRules } from '../../../rules/options.js';
 import { FrameWriter, SUMMARY } from '../frame-writer.js';
 import type { PublishedSummary } from '../published-values.js';
-import { Child, refusal, withLabels } from './child.js';
+import { Child, refusal } from './child.js';
 import type { AddVariable, Family } from './child.js';
 import { isObject } from './children.js';
 import type { GivenLabels, GivenValues, LabelValues } from './children.js';
@@ -51,14 +51,12 @@ interface Window {
 
 /** A child of a summary. */
 export class SummaryChild extends Child {
-  readonly #family: Family<SummaryChild>;
   readonly #window: Window;
   #frame: FrameWriter;
   #estimate: QuantileWindow;
 
-  constructor(labels: GivenLabels, family: Family<SummaryChild>, window: Window) {
-    super(labels);
-    this.#family = family;
+  constructor(labels: GivenLabels, family: Family, window: Window) {
+    super(labels, family);
     this.#window = window;
     this.#estimate = window.make();
     this.#frame = FrameWriter.own(SUMMARY.values + window.quantiles.length);
@@ -67,7 +65,7 @@ export class SummaryChild extends Child {
   /** Counts an observation. @throws RangeError for anything but a finite number */
   readonly observe = (value: number): void => {
     if (!Number.isFinite(value))
-      throw refusal(this.#family.name, 'observe', value, 'a finite number');
+      throw refusal(this.metricName, 'observe', value, 'a finite number');
     if (this.successor !== undefined) {
       this.successor()?.observe(value);
       return;
@@ -88,7 +86,7 @@ export class SummaryChild extends Child {
   /** Starts a timer. The returned function observes the seconds since the start. */
   readonly startTimer = (): EndTimer<string> =>
     timer(NO_LABELS, (labels, seconds) => {
-      withLabels<SummaryChild>(this, this.#family, labels).observe(seconds);
+      this.withLabels(labels).observe(seconds);
     });
 
   get count(): number {
@@ -155,7 +153,7 @@ export class Summary<T extends string = string> extends Metric<T, SummaryChild> 
       compressCount: configuration.compressCount ?? 1000,
       make: () => new QuantileWindow(maxAgeSeconds, ageBuckets, performance.now()),
     };
-    this.enter(configuration.registers);
+    this.register(configuration.registers);
   }
 
   /** Counts an observation. @throws RangeError for wrong labels, or anything but a finite number */
@@ -187,7 +185,7 @@ export class Summary<T extends string = string> extends Metric<T, SummaryChild> 
 
   #observed(labels: GivenValues, value = NaN): void {
     if (!Number.isFinite(value))
-      throw refusal(this.family.name, 'observe', value, 'a finite number');
+      throw refusal(this.publishedName, 'observe', value, 'a finite number');
     this.child(labels).observe(value);
   }
 

@@ -1,9 +1,11 @@
-// A child whose value is one number.
+// The base of counters and gauges: metrics whose children are one number each.
 import type { VariableKind } from '../../../published.js';
 import { PublishedValue } from '../published-values.js';
 import type { PublishedScalar } from '../published-values.js';
 import { Child } from './child.js';
 import type { AddVariable } from './child.js';
+import { Metric } from './metric.js';
+import type { MetricValue } from './metric-object.js';
 
 export abstract class NumberChild extends Child {
   /** Private, so that `structuredClone` does not copy the whole segment. */
@@ -44,5 +46,18 @@ export abstract class NumberChild extends Child {
   protected moveBack(): void {
     this.#values = Float64Array.of(this.value);
     this.#index = 0;
+  }
+}
+
+export abstract class NumberMetric<T extends string, C extends NumberChild> extends Metric<T, C> {
+  /** Begins again at 0, without children. */
+  reset(): void {
+    for (const child of this.children)
+      if (this.labelNames.length === 0) child.restart();
+      else this.drop(child);
+  }
+
+  protected valuesOf({ labels, value }: C): MetricValue[] {
+    return [{ value, labels: { ...labels } }];
   }
 }
