@@ -83,12 +83,13 @@ export class Children<C extends { readonly labels: GivenLabels }> {
     this.#all.add(child);
   }
 
-  /** Drops a child: `find` still returns it, unless many children are dropped after it. */
-  drop(child: C): void {
+  /** Drops a child: `find` still returns it, until many children are dropped after it. Returns the one that `find` no longer returns. */
+  drop(child: C): C | undefined {
     this.#all.delete(child);
     this.#dropped.add(child);
     const [oldest] = this.#dropped;
-    if (this.#dropped.size > this.#maxDropped && oldest !== undefined) this.remove(oldest.labels);
+    const isFull = this.#dropped.size > this.#maxDropped;
+    return isFull && oldest !== undefined ? this.remove(oldest.labels) : undefined;
   }
 
   /** Removes the child with these labels, and returns it. @throws RangeError for a label that was not declared */

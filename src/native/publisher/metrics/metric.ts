@@ -42,6 +42,9 @@ export interface MetricConfiguration<T extends string, M = unknown> {
 export interface MetricPublication {
   readonly serverKey: string;
   add(metric: AnyMetric, child: Child): void;
+  /** Removes a child that `add` may bring back. */
+  drop(child: Child): void;
+  /** Removes a child that does not come back. It may have been dropped before. */
   remove(child: Child): void;
   /** Called after each update with label values beyond `maxChildren`. */
   refused(): void;
@@ -201,9 +204,10 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
 
   /** Removes a child. Its next update brings it back, as does a use of its label values. */
   protected drop(child: C): void {
-    this.#children.drop(child);
+    const forgotten = this.#children.drop(child);
+    if (forgotten !== undefined) this.#publication?.remove(forgotten);
     child.redirect(() => this.#successorOf(child));
-    this.#publication?.remove(child);
+    this.#publication?.drop(child);
     child.restart();
   }
 

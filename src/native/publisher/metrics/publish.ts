@@ -1,6 +1,7 @@
 // Publishes the metrics of a registry: those of this library in place, those of prom-client as copies.
 import { anyOptions, checkValue } from '../../../rules/options.js';
 import { rule } from '../../../rules/rule.js';
+import type { PublishedValue } from '../published-values.js';
 import type { Child } from './child.js';
 import { Metric } from './metric.js';
 import type { AnyMetric, MetricPublication } from './metric.js';
@@ -63,6 +64,11 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
   readonly #open = new Map<RegisteredMetric, OpenCall>();
   /** Children for which the segment had no room. */
   readonly #unplaced = new Map<Child, AnyMetric>();
+  /**
+   * The variables of dropped children, until the running code ends or awaits. So a function `collect` that resets a
+   * metric and sets its values again changes no record of the segment, which would take ten times as long.
+   */
+  readonly #dropped = new Map<Child, PublishedValue>();
 
   constructor(register: Registry<RegistryContentType>, options: SessionOptions) {
     this.#register = register;
@@ -131,6 +137,7 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
   }
 
   relabelled(): void {
+    this.#removeDropped();
     for (const metric of this.#own) {
       const children = metric.detach(this);
       if (children === undefined) continue;
@@ -143,26 +150,47 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
     const { publisher, root } = this.#session;
     const { publishedName: name, help } = metric;
     const defaults = this.#register.defaultLabels;
+    const known = this.#dropped.get(child);
+    this.#unplaced.delete(child);
+    if (known !== undefined) {
+      this.#dropped.delete(child);
+      // The variable has the type that the same child stated before.
+      child.publish(() => known as never);
+      return;
+    }
     const all = Object.entries({ ...child.labels, ...defaults, ...child.labels });
     const labels = Object.fromEntries(all.map(([label, value]) => [label, String(value)]));
-    this.#unplaced.delete(child);
     try {
-      const isPublished = child.publish((type, options) =>
-        publisher.addVariable(root, name, type, { ...options, help, labels }),
-      );
-      if (isPublished) return;
-      this.#unplaced.set(child, metric);
+      const publish = (): boolean =>
+        child.publish((type, options) =>
+          publisher.addVariable(root, name, type, { ...options, help, labels }),
+        );
+      if (publish()) return;
+      const hasRoom = this.#removeDropped() && publish();
+      if (!hasRoom) {
+        this.#unplaced.set(child, metric);
+        this.#warn(name, 'full', 'has no room in the segment for all children; see capacity');
+      }
       this.#countDropped();
-      this.#warn(name, 'full', 'has no room in the segment for all children; see capacity');
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.#warn(name, 'wrong', `leaves out a child: ${error.message}`);
     }
   }
 
-  remove(child: Child): void {
+  drop(child: Child): void {
     this.#unplaced.delete(child);
     const variable = child.withdraw();
+    if (variable === undefined) return;
+    // Not queueMicrotask, which Jest's fake timers replace.
+    if (this.#dropped.size === 0) void Promise.resolve().then(() => this.#removeDropped());
+    this.#dropped.set(child, variable);
+  }
+
+  remove(child: Child): void {
+    this.#unplaced.delete(child);
+    const variable = child.withdraw() ?? this.#dropped.get(child);
+    this.#dropped.delete(child);
     if (variable !== undefined) this.#session.publisher.removeVariable(variable);
   }
 
@@ -179,7 +207,7 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
     return this.#inTurn(metric, async () => {
       try {
         const collected = metric.collect?.();
-        // Without this condition, metrics would be published only after the segment.
+        // Awaiting a result that is no promise would publish the metric after the segment becomes visible.
         if (collected !== undefined) await this.#session.within('collect', collected);
       } finally {
         this.#attach(metric);
@@ -221,6 +249,14 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
     return ended;
   }
 
+  /** Removes the dropped children from the segment; false if there are none. */
+  #removeDropped(): boolean {
+    const hasDropped = this.#dropped.size > 0;
+    for (const variable of this.#dropped.values()) this.#session.publisher.removeVariable(variable);
+    this.#dropped.clear();
+    return hasDropped;
+  }
+
   #countDropped(): void {
     let refused = 0;
     for (const metric of this.#own) refused += metric.refused;
@@ -238,5 +274,6 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
     this.#own.clear();
     this.#copied.clear();
     this.#unplaced.clear();
+    this.#dropped.clear();
   }
 }

@@ -12,11 +12,12 @@ const NAMES = 400;
 const CHECKS = 10;
 const OPERATIONS = CHILDREN / CHECKS;
 
-/** One operation: the label value, whether its child is removed, and an amount. */
+/** One operation: the label value, whether its child is removed, an amount, and whether the metrics are reset before. */
 const operation = fc.tuple(
   fc.integer({ min: 0, max: NAMES - 1 }),
   fc.boolean(),
   fc.integer({ min: 1, max: 9 }),
+  fc.integer({ min: 0, max: 99 }).map((number) => number === 0),
 );
 
 describe(`The children of a published metric, of which ${CHILDREN} are added and removed`, () => {
@@ -35,7 +36,11 @@ describe(`The children of a published metric, of which ${CHILDREN} are added and
       fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }),
       CHECKS,
     )) {
-      for (const [index, isRemoved, amount] of operations) {
+      for (const [index, isRemoved, amount, isReset] of operations) {
+        if (isReset) {
+          register.resetMetrics();
+          model.clear();
+        }
         const n = String(index);
         const [counted, observed] = [counter.labels(n), histogram.labels(n)];
         const now = model.get(n) ?? { count: 0, low: 0, high: 0, sum: 0 };

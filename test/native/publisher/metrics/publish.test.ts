@@ -1,9 +1,10 @@
 // Tests that published metrics are shown as prom-client shows the same metrics, and what becomes of their children.
 import { expect } from 'chai';
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import * as theirs from 'prom-client';
 import { Fault } from '#app/errors.js';
 import * as ours from '#app/native/publisher/library.js';
+import { MUTABLE, MUTABLE_OFFSET } from '#app/native/segment/layout.js';
 import { contentOf, shown } from '../../../support/page-content.js';
 import { waitFor } from '../../../support/processes.js';
 import { freshPublications } from '../../../support/publications.js';
@@ -61,6 +62,7 @@ describe('Published metrics', () => {
       histogram.observe({ code: 200 }, 0.2);
       histogram.labels({ code: '404' }).observe(3);
     }
+    await Promise.resolve();
     served.clock.advance(2000);
     expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
     for (const { registry, summary } of [own, other]) {
@@ -388,7 +390,7 @@ describe('A kept child', () => {
 });
 
 describe('The children of a metric', () => {
-  const { publishing, serve, settled } = freshPublications();
+  const { publishing, serve, settled, publishers } = freshPublications();
   const warning = () => {
     const warnings: string[] = [];
     return { warnings, warn: (sentence: string): void => void warnings.push(sentence) };
@@ -494,6 +496,90 @@ describe('The children of a metric', () => {
     await settled(published, served);
     expect(shown(served).samples).to.have.lengthOf(500);
     expect(served.internal('shm_exporter_target_dropped_variables')).to.equal(0);
+  });
+
+  it('keep their variables if the metric is reset and they are set again before the program awaits', async () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
+    const gauge = new ours.Gauge({ name: 'g', ...own });
+    const histogram = new ours.Histogram({ name: 'h', buckets: [1], ...own });
+    for (let n = 0; n < 100; n++) gauge.set({ n }, n);
+    histogram.observe({ n: 1 }, 7);
+    const published = publishing({ register });
+    const served = serve();
+    const directory = (): bigint =>
+      readFileSync(`/dev/shm/${publishers.contextId}.pool.82`).readBigUInt64LE(
+        MUTABLE_OFFSET + MUTABLE.directory,
+      );
+    const before = directory();
+    register.resetMetrics();
+    for (let n = 0; n < 100; n++) gauge.set({ n }, n + 1);
+    histogram.observe({ n: 1 }, 0.5);
+    expect(directory()).to.equal(before);
+    await settled(published, served);
+    expect(directory()).to.equal(before);
+    const { samples } = shown(served);
+    expect(samples).to.include.members(['["g",[["n","0"]],1]', '["g",[["n","99"]],100]']);
+    expect(samples).to.include.members(['["h_sum",[["n","1"]],0.5]', '["h_count",[["n","1"]],1]']);
+    expect(samples).to.have.lengthOf(104);
+    register.resetMetrics();
+    gauge.set({ n: 7 }, 8);
+    await settled(published, served);
+    expect(shown(served).samples).to.deep.equal(['["g",[["n","7"]],8]']);
+  });
+
+  it('are shown once if the metric is reset, and they are removed and set again before the program awaits', async () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register], maxChildren: 2 };
+    const gauge = new ours.Gauge({ name: 'g', ...own });
+    for (let n = 0; n < 2; n++) gauge.set({ n }, n);
+    const published = publishing({ register });
+    const served = serve();
+    const again: readonly (() => void)[] = [
+      () => {
+        gauge.remove({ n: 0 });
+      },
+      () => {
+        gauge.clear();
+      },
+      // The metric forgets the children that were dropped first.
+      () => {
+        for (let n = 2; n < 8; n++) {
+          gauge.set({ n }, n);
+          gauge.reset();
+        }
+      },
+      () => {
+        register.setDefaultLabels({ shop: 'north' });
+      },
+    ];
+    for (const [index, change] of again.entries()) {
+      gauge.reset();
+      change();
+      for (let n = 0; n < 2; n++) gauge.set({ n }, n + index);
+      await settled(published, served);
+      const defaults = index === 3 ? ',["shop","north"]' : '';
+      expect(shown(served).samples, `change ${index}`).to.deep.equal([
+        `["g",[["n","0"]${defaults}],${index}]`,
+        `["g",[["n","1"]${defaults}],${index + 1}]`,
+      ]);
+    }
+  });
+
+  it('have the room of others that were reset before them', async () => {
+    const register = new ours.Registry();
+    const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
+    const gauge = new ours.Gauge({ name: 'full', ...own });
+    const capacity = { records: 256, stringBytes: 65_536, slots: 100, frameBytes: 4096 };
+    const published = publishing({ register, capacity });
+    const served = serve();
+    for (let round = 0; round < 3; round++) {
+      gauge.reset();
+      for (let n = 0; n < 90; n++) gauge.set({ n: `${round}.${n}` }, n);
+      expect(served.internal('shm_exporter_target_dropped_variables')).to.equal(0);
+      await settled(published, served);
+      expect(shown(served).samples).to.have.lengthOf(90);
+    }
   });
 
   it('are left out if their labels are too long, and a line names the metric', () => {
