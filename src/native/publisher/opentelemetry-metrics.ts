@@ -131,10 +131,10 @@ function histogramValues(
 function metricName(metric: MetricData, { prefix, unitSuffixes }: NameOptions): string {
   const { name, unit } = metric.descriptor;
   const stem = validName(prefix === undefined ? name : `${prefix}_${name}`).replace(/_total$/, '');
-  const whole = validName(name).endsWith('_total') || isCounter(metric);
+  const isTotal = validName(name).endsWith('_total') || isCounter(metric);
   const word = unitSuffixes === true ? unitWord(unit, metric) : '';
   const named = word === '' || stem.endsWith(`_${word}`) ? stem : `${stem}_${word}`;
-  return whole ? `${named}_total` : named;
+  return isTotal ? `${named}_total` : named;
 }
 
 /** The word for a unit such as `s`, `By/s`, `{request}` or `1`. Gauges with the unit 1 are ratios. */

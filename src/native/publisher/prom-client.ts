@@ -41,7 +41,10 @@ export const MetricType = {
 } as const;
 export type MetricType = (typeof MetricType)[keyof typeof MetricType];
 
-/** The content type of the default registry at the import; the property of the default export is always the present one. */
+/**
+ * The content type of the default registry at the import; the default export, which
+ * scripts/publisher-package.js makes, always has the present one.
+ */
 export const contentType: RegistryContentType = register.contentType;
 export const prometheusContentType = Registry.PROMETHEUS_CONTENT_TYPE;
 export const openMetricsContentType = Registry.OPENMETRICS_CONTENT_TYPE;
@@ -72,7 +75,7 @@ export interface DefaultMetricsCollectorConfiguration {
   readonly labels?: object;
 }
 
-/** What this entry takes from the installed prom-client. */
+/** The parts of the installed prom-client that this entry uses. */
 interface PromClient {
   readonly collectDefaultMetrics: {
     (configuration: DefaultMetricsCollectorConfiguration): void;

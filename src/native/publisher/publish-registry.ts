@@ -39,7 +39,9 @@ export class RegistryCopy implements PublishedRegistry {
   readonly #session: Session;
   readonly #mirror: Mirror;
   readonly #register: MetricsRegistry;
+  /** Ends with the last update that was begun. */
   #last = Promise.resolve();
+  /** The number of updates that have not ended. */
   #open = 0;
 
   /**

@@ -86,7 +86,7 @@ export class ValueMemory {
     if (length > 0) this.#frames.free(offset, length);
   }
 
-  /** Lets go of the mapped memory: from here on, no handle is live, and no slot is free. */
+  /** Replaces the mapped memory by empty arrays. From here on, no handle is live, and no slot is free. */
   close(): void {
     Object.assign(this.memory, segmentMemory(Buffer.alloc(0), EMPTY_LAYOUT));
     this.#slots = new SlotAllocator(0);

@@ -179,9 +179,9 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return this.#refused;
   }
 
-  /** Stores values that are not stored by each update. */
+  /** Stores the values that updates do not store: the quantiles of summaries. */
   refresh(): void {
-    // Only summaries have any.
+    // Other metrics store all values with each update.
   }
 
   protected abstract newChild(labels: GivenLabels): C;

@@ -20,7 +20,7 @@ export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
   readonly intervalMs?: number | undefined;
 }
 
-/** The maximum of `setInterval`. */
+/** The maximum delay of `setInterval` and `setTimeout`. */
 const MAX_INTERVAL_MS = 2 ** 31 - 1;
 const RULES: OptionRules = {
   app: application,
@@ -41,7 +41,9 @@ const closeAll = (): void => {
 };
 
 /**
- * Checks the options of the function `of`, which has `more` of them than a session.
+ * Checks options.
+ * @param of the function that has them, for messages
+ * @param more rules of the options that only this function has
  * @throws RangeError for an option that is unknown, invalid or missing
  */
 export function checkSession(of: string, options: unknown, more: OptionRules = {}): void {
@@ -110,7 +112,7 @@ export class Session {
   }
 
   /**
-   * The result of a call of the function `of`, which the program provides. It may never settle.
+   * Returns the result of a call of the function `of`, which the program provides and which may never end.
    * @throws Error if the result has not come after three intervals
    */
   async within<T>(of: string, result: T | PromiseLike<T>): Promise<T> {

@@ -40,7 +40,7 @@ const RULES: OptionRules = {
 
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
 
-/** What the children of a summary have in common. */
+/** The settings and quantiles that the children of a summary share. */
 interface Window {
   readonly quantiles: readonly number[];
   readonly compressCount: number;

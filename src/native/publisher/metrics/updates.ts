@@ -14,11 +14,11 @@ export interface UpdateWithExemplar<T extends string> {
   readonly exemplarLabels?: ExemplarLabels;
 }
 
-/** An argument as the number that it should be. Children refuse everything else. */
+/** States the type of an argument that a child checks when it gets the value. */
 export const numberIn = (argument: unknown): number | undefined =>
   (argument ?? undefined) as number | undefined;
 
-/** The labels and the value of such an update. The exemplar is left out: segments have none. */
+/** The labels and the value of an `UpdateWithExemplar`. Segments have no exemplars. */
 export function updateOf({ labels, value }: GivenValues) {
   return { labels: isObject(labels) ? labels : NO_LABELS, value: numberIn(value) };
 }
