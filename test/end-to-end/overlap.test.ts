@@ -71,7 +71,8 @@ describe('a program that starts before its predecessor ends', function () {
       await program.line(/another publisher holds .* \(process \d+\); [^]*publishing/);
       await predecessor.stop(signal);
       await counts(2);
-      expect(program.stderr.match(/shm_publisher:/g)).to.have.length(1);
+      await program.line(/shm_publisher: this publisher now holds /);
+      expect(program.stderr.match(/shm_publisher:/g)).to.have.length(2);
       expect(await program.stop()).to.deep.equal({ status: 0, signal: null });
     });
 });
