@@ -97,6 +97,15 @@ const comparable = (page: string): string =>
 const read = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 
+/** Prints the application of the segment. */
+const APP = `
+import shm_publisher.prometheus
+from prometheus_client import Counter
+from shm_publisher.store import STORE
+Counter("a", "A.")
+print(STORE._publication.root.name.split(".")[-1])
+`;
+
 for (const library of [PYTHON_0_16, PYTHON_0_21])
   describe(`values of ${library.name} in a segment`, function () {
     this.slow(15_000);
@@ -134,12 +143,37 @@ for (const library of [PYTHON_0_16, PYTHON_0_21])
       expect(programs.segments()).to.deep.equal([]);
     });
 
+    it('have an application whose name comes from the server key, which may begin with a digit', () => {
+      const { program, ...rest } = library;
+      const [python = '', ...first] = program;
+      for (const [key, app] of [
+        ['shop-1.a', 'shop_1_a'],
+        ['82', 'app_82'],
+        ['_a-{pid}', 'app__a'],
+        ['1'.repeat(64), `app_${'1'.repeat(60)}`],
+      ] as const) {
+        const { stdout, stderr } = spawnSync(python, [...first, '-c', APP], {
+          encoding: 'utf8',
+          env: {
+            ...environmentOf(library),
+            ...withPackage({ program, ...rest }),
+            PROMETHEUS_SHM_SERVER_KEY: key,
+            PROMETHEUS_SHM_CONTEXT_ID: programs.contextId,
+          },
+        });
+        expect(stdout + stderr).to.equal(`${app}\n`);
+      }
+    });
+
     it('are refused with the name of a wrong variable of the environment', () => {
       const { program, ...rest } = library;
       const [python = '', ...first] = program;
       for (const [env, words] of [
         [{ PROMETHEUS_SHM_SERVER_KEY: 'a b' }, ['PROMETHEUS_SHM_SERVER_KEY', 'a b', 'letters']],
-        [{ PROMETHEUS_SHM_SERVER_KEY: '1-shop' }, ['PROMETHEUS_SHM_APP', '1_shop', 'letters']],
+        [
+          { PROMETHEUS_SHM_SERVER_KEY: 'shop', PROMETHEUS_SHM_APP: '1-shop' },
+          ['PROMETHEUS_SHM_APP', '1-shop', 'letters'],
+        ],
       ] as const) {
         const { status, stderr } = spawnSync(
           python,

@@ -3,8 +3,9 @@
     import shm_publisher.prometheus                             # before the first metric
     shm_publisher.prometheus.publish("shop-1", app="shop")
 
-With PROMETHEUS_SHM_SERVER_KEY (PROMETHEUS_SHM_APP, PROMETHEUS_SHM_CONTEXT_ID) in the environment, the import is enough.  Without any change of
-a program: python3 -m shm_publisher.prometheus PROGRAM [ARGUMENTS], or -m MODULE [ARGUMENTS].
+With PROMETHEUS_SHM_SERVER_KEY in the environment, the import is enough; PROMETHEUS_SHM_APP and
+PROMETHEUS_SHM_CONTEXT_ID are optional.  A program that cannot be changed is started by this module:
+python3 -m shm_publisher.prometheus PROGRAM [ARGUMENTS], or -m MODULE [ARGUMENTS].
 """
 from __future__ import annotations
 
@@ -241,19 +242,25 @@ def _is_in_segment(collector: Any) -> bool:
     return all(isinstance(getattr(child, "_sum", None) or getattr(child, "_value", None), _Value) for child in children)
 
 
+def _app_of(server_key: str) -> str:
+    """Returns a name of an application for a server key, which may have other characters, and may begin with a digit."""
+    name = re.sub("[-.]", "_", re.sub(r"[-_.]?\{pid\}", "", server_key))
+    return (name if re.match("[A-Za-z]", name) else f"app_{name}")[:64]
+
+
 def _publish_from_environment() -> None:
     """Publishes as the environment states, from the first metric on."""
     server_key = os.environ.get("PROMETHEUS_SHM_SERVER_KEY", "")
     if not server_key:
         return
-    app = os.environ.get("PROMETHEUS_SHM_APP") or re.sub("[-.]", "_", re.sub(r"[-_.]?\{pid\}", "", server_key))
+    app = os.environ.get("PROMETHEUS_SHM_APP") or _app_of(server_key)
     for name, text, pattern in (
             ("PROMETHEUS_SHM_SERVER_KEY", server_key.replace("{pid}", "1"), r"(?!\.)[A-Za-z0-9_.-]{1,64}"),
             ("PROMETHEUS_SHM_APP", app, r"[A-Za-z][A-Za-z0-9_]{0,63}")):
         if not re.fullmatch(pattern, text):
             raise ValueError(f"{name}: found {_shown(os.environ.get(name) or app)}, allowed: 1 to 64 letters, digits and _"
                              + (", and a server key may have -, . and {pid}" if name.endswith("KEY") else
-                                ", with a letter first; without it, the server key is the application, with _ for - and ."))
+                                ", with a letter first"))
     context_id = os.environ.get("PROMETHEUS_SHM_CONTEXT_ID")
     STORE.publish_later(server_key, checked_app(app), 5.0, {"context_id": context_id} if context_id else {},
                         _mirror(server_key, None, 5.0))
