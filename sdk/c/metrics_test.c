@@ -196,7 +196,7 @@ static void test_removed_children(void) {
   FAILS(shm_counter_inc(kept), -ESTALE, "shm_counter_inc: metric \"c_total\": found a removed child, allowed: one that exists");
   FAILS(shm_counter_add(kept, 2), -ESTALE, "shm_counter_add: metric \"c_total\": found a removed child");
   FAILS(shm_histogram_observe(observed, 2), -ESTALE, "shm_histogram_observe: metric \"h\": found a removed child");
-  FAILS(shm_metric_remove(c, "1"), -ENOENT, "shm_metric_remove: label values: ");
+  FAILS(shm_metric_remove(c, "1"), -ENOENT, "shm_metric_remove: label values of metric \"c_total\": no child has these");
   shm_counter again = shm_counter_labels(c, "1");
   CHECK(shm_counter_inc(again) == 0 && shm_counter_inc(kept) == -ESTALE);
   CHECK(read_directory(&r) && value(&r, "c_total{a=\"1\"}") == 1);
@@ -334,7 +334,7 @@ static void test_refused_updates(void) {
   FAILS(CODE(shm_summary_labels(s, "1", "2")), -EINVAL, "shm_summary_labels: label values of metric \"s\": found 2");
   FAILS(shm_info_set(i, "1", "2"), -EINVAL, "shm_info_set: label values of metric \"i_info\": found 2");
   FAILS(shm_metric_remove(g, "1", "2"), -EINVAL, "shm_metric_remove: label values of metric \"g\": found 2");
-  FAILS(shm_metric_remove(g, "1"), -ENOENT, "shm_metric_remove: label values: no child has these label values");
+  FAILS(shm_metric_remove(g, "1"), -ENOENT, "shm_metric_remove: label values of metric \"g\": no child has these label values");
   shm_histogram observed = shm_histogram_labels(h, "1");
   shm_summary waited = shm_summary_labels(s, "1");
   FAILS(shm_histogram_observe(observed, (double)NAN), -EINVAL, "shm_histogram_observe: value for metric \"h\": found NaN");
@@ -764,7 +764,7 @@ static void test_canceled_observation(void) {
   shm_histogram one = shm_histogram_labels(h, "1"), two = shm_histogram_labels(h, "2");
   CHECK(pthread_create(&thread, NULL, end_in_frame, &one) == 0 && pthread_join(thread, NULL) == 0);
   /* A new thread may get the identity of the ended one, so this thread observes. */
-  FAILS(shm_histogram_observe(one, 1), -EDEADLK, "shm_histogram_observe: metric: ");
+  FAILS(shm_histogram_observe(one, 1), -EDEADLK, "shm_histogram_observe: metric \"h\": a signal handler");
   CHECK(shm_histogram_observe(two, 1) == 0 && shm_metric_remove(h, "1") == 0);
   CHECK(shm_histogram_observe(shm_histogram_labels(h, "1"), 1) == 0);
   stop(m, &r);
@@ -861,13 +861,15 @@ static struct forked {
 
 static void use_in_child(void) {
   const struct forked *f = &forked;
-  FAILS(shm_counter_inc(f->counter), -ECHILD, "shm_counter_inc: metric: only the process");
-  FAILS(shm_counter_add(f->kept, 1), -ECHILD, "shm_counter_add: metric: ");
-  FAILS(shm_histogram_observe(f->delay, 1), -ECHILD, "shm_histogram_observe: metric: ");
-  FAILS(shm_counter_inc(shm_counter_labels(f->labelled, "new")), -ECHILD, "shm_counter_inc: metric: only the process");
-  FAILS(shm_metric_remove(f->labelled, "old"), -ECHILD, "shm_metric_remove: metric: ");
-  FAILS(shm_metric_clear(f->labelled), -ECHILD, "shm_metric_clear: metric: ");
-  FAILS(CODE(shm_counter_new(f->metrics, OPTIONS(.name = "new", .help = ""))), -ECHILD, "shm_counter_new: metrics: ");
+  FAILS(shm_counter_inc(f->counter), -ECHILD, "shm_counter_inc: metric \"c\": only the process");
+  FAILS(shm_counter_add(f->kept, 1), -ECHILD, "shm_counter_add: metric \"d\": only the process");
+  FAILS(shm_histogram_observe(f->delay, 1), -ECHILD, "shm_histogram_observe: metric \"h\": only the process");
+  shm_counter new_child = shm_counter_labels(f->labelled, "new");
+  FAILS(shm_error_of_thread.code, -ECHILD, "shm_counter_labels: label values of metric \"d\": only the process");
+  FAILS(shm_counter_inc(new_child), -ECHILD, "shm_counter_inc: metric \"d\": only the process");
+  FAILS(shm_metric_remove(f->labelled, "old"), -ECHILD, "shm_metric_remove: metric \"d\": only the process");
+  FAILS(shm_metric_clear(f->labelled), -ECHILD, "shm_metric_clear: metric \"d\": only the process");
+  FAILS(CODE(shm_counter_new(f->metrics, OPTIONS(.name = "new", .help = ""))), -ECHILD, "shm_counter_new: metric \"new\": only");
   shm_metrics_heartbeat(f->metrics);
   reader r;
   shm_metrics *own = start(options_of("forked-own"), &r);

@@ -79,6 +79,13 @@ static inline const char *shm_child_values(const shm_child *child) {
   return (const char *)(child + 1);
 }
 
+/* Stores an error of a metric, and returns the code. `argument` is "metric", or a part such as "label values of metric".
+ * Signal handlers may call it. */
+static inline int shm_fail_metric(int code, const char *function, const char *argument, const shm_metric *metric) {
+  const char *text = shm_code_text(code);
+  return shm_fail(code, "%s: %s %q: %s", function, argument, metric->name, text != NULL ? text : "failed");
+}
+
 /* Refuses the metrics of another module. Each module has its own epochs, so an update from this one could store into the
  * slot of a removed variable after the other module has reused it. The freed memory of closed metrics mostly names no
  * module either. */
@@ -271,8 +278,8 @@ static inline int shm_publish_member(shm_metric *metric, const char *function, c
     if (metric->is_info) __atomic_store_n(variable->ref.value, shm_bits(1), __ATOMIC_RELAXED);
     shm_mark(&variable->ref, true);
   }
-  return code == -ENOSPC ? shm_drop_child(metric, function, SHM_DROPPED_FOR_ROOM)
-                         : shm_result(code, function, "metric");
+  if (code == -ENOSPC) return shm_drop_child(metric, function, SHM_DROPPED_FOR_ROOM);
+  return code == 0 ? 0 : shm_fail_metric(code, function, "metric", metric);
 }
 
 /* Checks the label values of a new child. */
@@ -299,7 +306,7 @@ static inline int shm_add_child(shm_metric *metric, const char *function, const 
   shm_child *child = (shm_child *)calloc(1, sizeof *child + bytes);
   if (child == NULL || !shm_grow_children(metric)) {
     free(child);
-    return shm_fail_with(-ENOMEM, function, "label values");
+    return shm_fail_metric(-ENOMEM, function, "label values of metric", metric);
   }
   child->hash = hash;
   child->bytes = (uint32_t)bytes;
@@ -341,7 +348,7 @@ static inline int shm_look_up(shm_metric *metric, const char *function, const sh
   if (metric->options.label_count == 0) return 0;
   uint32_t hash = shm_hash_values(metric, texts), place;
   shm_update update = shm_enter_update();
-  if (update.updater == NULL) return shm_fail_with(-ENOMEM, function, "thread");
+  if (update.updater == NULL) return shm_fail_metric(-ENOMEM, function, "thread for metric", metric);
   shm_child *child = shm_find_child(metric, texts, hash, &place);
   if (child != NULL) *variable = child->variable;
   shm_leave_update(&update);
@@ -352,7 +359,7 @@ static inline int shm_look_up(shm_metric *metric, const char *function, const sh
   code = shm_acquire(metric->metrics->publisher);
   if (code != 0) {
     shm_report_unpublished(metric->metrics, code);
-    return shm_fail_with(code, function, "label values");
+    return shm_fail_metric(code, function, "label values of metric", metric);
   }
   child = shm_find_child(metric, texts, hash, &place); /* another thread may have added it */
   if (child == NULL) code = shm_add_child(metric, function, texts, hash, &child);

@@ -265,7 +265,7 @@ static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *funct
   shm_metric *metric = code != 0 ? NULL : (shm_metric *)calloc(1, sizeof *metric);
   if (metric != NULL) metric->type = type;
   if (code == 0 && (metric == NULL || !shm_copy_options(metric, options, suffix)))
-    code = shm_fail_with(-ENOMEM, function, "options");
+    code = shm_fail(-ENOMEM, "%s: options of metric %q: no memory", function, options->name);
   variable->kind = code;
   if (code != 0) {
     free(metric);
@@ -280,7 +280,7 @@ static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *funct
     code = shm_declare(metrics, metric, function, variable);
     shm_leave_metric(metrics);
   } else {
-    shm_fail_with(code, function, "metrics");
+    shm_fail_metric(code, function, "metric", metric);
   }
   if (code == 0) return metric;
   variable->kind = code;
@@ -301,13 +301,13 @@ __attribute__((noinline, unused)) static int shm_no_update(const shm_update *upd
   shm_leave_update(update);
   int code = shm_check_metric(metric, variable->kind, function);
   if (code != 0) return code;
-  if (update->updater == NULL) return shm_fail_with(-ENOMEM, function, "thread");
+  if (update->updater == NULL) return shm_fail_metric(-ENOMEM, function, "thread for metric", metric);
   shm_publisher *p = metric->metrics->publisher;
   if (shm_is_in_child(p)) {
     shm_report_unpublished(metric->metrics, -ECHILD);
-    return shm_fail_with(-ECHILD, function, "metric");
+    return shm_fail_metric(-ECHILD, function, "metric", metric);
   }
-  if (variable->kind == -EDEADLK) return shm_fail_with(-EDEADLK, function, "label values");
+  if (variable->kind == -EDEADLK) return shm_fail_metric(-EDEADLK, function, "label values of metric", metric);
   if (variable->kind == -EDQUOT || variable->kind == -ENOSPC) {
     shm_count_dropped(p, SHM_AT_VARIABLES_DROPPED);
     return shm_fail_as(-ESTALE, function,
@@ -365,7 +365,7 @@ static inline int shm_observe(const shm_metric *metric, const shm_variable *vari
   shm_leave_update(&update);
   if (code == -EINVAL)
     return shm_fail(code, "%s: value for metric %q: found NaN, allowed: numbers", function, metric->name);
-  return code == 0 ? 0 : shm_fail_with(code, function, "metric");
+  return code == 0 ? 0 : shm_fail_metric(code, function, "metric", metric);
 }
 
 /* Adds to a number of the type f64, or sets it. */
@@ -697,11 +697,11 @@ static inline int shm_remove_texts(shm_metric *metric, const char *function, con
   int code = shm_check_labelled(metric, function);
   if (code != 0) return code;
   code = shm_acquire(metric->metrics->publisher);
-  if (code != 0) return shm_fail_with(code, function, "metric");
+  if (code != 0) return shm_fail_metric(code, function, "metric", metric);
   bool is_found = shm_find_child(metric, texts, shm_hash_values(metric, texts), &place) != NULL;
   if (is_found) shm_remove_child(metric, place);
   shm_leave_metric(metric->metrics);
-  return is_found ? 0 : shm_fail_with(-ENOENT, function, "label values");
+  return is_found ? 0 : shm_fail_metric(-ENOENT, function, "label values of metric", metric);
 }
 
 static inline int shm_metric_remove_of(shm_metric *metric, const char *const *values, uint32_t count) {
@@ -716,7 +716,7 @@ static inline int shm_metric_clear_of(shm_metric *metric) {
   if (code == 0) code = shm_check_labelled(metric, "shm_metric_clear");
   if (code != 0) return code;
   code = shm_acquire(metric->metrics->publisher);
-  if (code != 0) return shm_fail_with(code, "shm_metric_clear", "metric");
+  if (code != 0) return shm_fail_metric(code, "shm_metric_clear", "metric", metric);
   shm_remove_children(metric, NULL);
   shm_leave_metric(metric->metrics);
   return 0;
@@ -728,7 +728,7 @@ static inline int shm_info_set_texts(shm_metric *metric, const char *function, c
   int code = shm_check_texts(metric, function, texts);
   if (code != 0) return code;
   code = shm_acquire(metric->metrics->publisher);
-  if (code != 0) return shm_fail_with(code, function, "info");
+  if (code != 0) return shm_fail_metric(code, function, "metric", metric);
   shm_child *child = shm_find_child(metric, texts, hash, &place);
   if (child == NULL) code = shm_add_child(metric, function, texts, hash, &child);
   if (code == 0) shm_remove_children(metric, child);

@@ -1444,6 +1444,7 @@ static inline const char *shm_code_text(int code) {
   case EINVAL: return "an argument is not allowed; shm_last_error() names it in the thread that made the call";
   case EBUSY: return "another publisher holds the server key";
   case ENOENT: return "no child has these label values";
+  case ENOMEM: return "no memory";
   case ECHILD: return "only the process that opened the publisher may use it, not a forked child";
   case EDEADLK: return "a signal handler interrupted another call or update: nothing was stored";
   case EAGAIN: return "the segment exceeds the limit on locked memory (mlockall, ulimit -l)";
