@@ -137,9 +137,12 @@ void test_ownership() {
   CHECK(access(path, F_OK) != 0);
   path_of(path, sizeof path, "other");
   CHECK(access(path, F_OK) == 0);
+  const shm::counter late = second.counter("c", "C.", {"a"}), child = late.labels("1");
   second.close();
   second.close();
   second.heartbeat();
+  CHECK(!child.inc() && !counter.inc() && child.value() == 0);
+  throws(-EINVAL, "labels: handle: found one of closed metrics", [&] { late.labels("1"); });
   CHECK(access(path, F_OK) != 0);
   throws(-EINVAL, "metric \"i\": found closed or moved shm::metrics", [&] { second.info("i", "", {"a"}); });
 }

@@ -48,6 +48,14 @@ static void failed(int code, int expected, const char *text, const char *call, i
 /* The code of a function that returns a handle. */
 #define CODE(handle) ((handle).metric == NULL ? shm_error_of_thread.code : 0)
 
+/* Checks that no segment is mapped. */
+static void find_shared_memory(void) {
+  char line[512];
+  FILE *maps = fopen("/proc/self/maps", "r");
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) CHECK(strstr(line, "/dev/shm/") == NULL);
+  if (maps != NULL) fclose(maps);
+}
+
 /* Runs a function in a forked process, and returns whether all its checks succeeded. */
 static bool in_child(void (*function)(void)) {
   int status;
@@ -681,6 +689,59 @@ static void test_removed_name_beside_updates(void) {
   stop(m, &r);
 }
 
+enum { LATE_ROUNDS = 20 };
+
+typedef struct late {
+  shm_counter counter, child;
+  shm_gauge gauge;
+  shm_histogram delay;
+  int has_begun, is_closed;
+} late;
+
+static void *update_late(void *argument) {
+  late *all = (late *)argument;
+  for (;;) {
+    bool is_closed = __atomic_load_n(&all->is_closed, __ATOMIC_ACQUIRE);
+    int codes[] = {shm_counter_inc(all->counter), shm_counter_inc(all->child), shm_gauge_add(all->gauge, 1),
+                   shm_histogram_observe(all->delay, 1)};
+    for (int i = 0; i < 4; i++)
+      if (codes[i] != -ESTALE && (codes[i] != 0 || is_closed)) CHECK(false);
+    if (is_closed) return NULL;
+    __atomic_store_n(&all->has_begun, 1, __ATOMIC_RELEASE);
+  }
+}
+
+/* Updates in the middle of a close, and after it, store nothing, and a second close has no effect. */
+static void test_late_updates(void) {
+  for (int i = 0; i < LATE_ROUNDS; i++) {
+    pthread_t thread;
+    reader r;
+    shm_metrics *m = start(options_of("late"), &r);
+    shm_counter labelled = shm_counter_new(m, OPTIONS(.name = "d", .help = "", .label_names = {"a"}));
+    late all = {shm_counter_new(m, OPTIONS(.name = "c", .help = "")), shm_counter_labels(labelled, "1"),
+                shm_gauge_new(m, OPTIONS(.name = "g", .help = "")), shm_histogram_new(m, OPTIONS(.name = "h", .help = "")), 0, 0};
+    CHECK(pthread_create(&thread, NULL, update_late, &all) == 0);
+    while (__atomic_load_n(&all.has_begun, __ATOMIC_ACQUIRE) == 0) sched_yield();
+    stop(m, &r);
+    __atomic_store_n(&all.is_closed, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    shm_metrics *next = start(options_of("late"), &r); /* the key is free */
+    FAILS(shm_counter_inc(all.counter), -ESTALE, "shm_counter_inc: metric \"c\": found closed metrics, allowed: open ones");
+    FAILS(shm_counter_add(all.child, 2), -ESTALE, "shm_counter_add: metric \"d\": found closed metrics");
+    FAILS(shm_histogram_observe(all.delay, 2), -ESTALE, "shm_histogram_observe: metric \"h\": found closed metrics");
+    FAILS(CODE(shm_counter_labels(labelled, "1")), -EINVAL, "shm_counter_labels: handle: found one of closed metrics");
+    FAILS(CODE(shm_gauge_new(m, OPTIONS(.name = "x", .help = ""))), -EINVAL, "shm_gauge_new: handle: found one of closed metrics");
+    FAILS(shm_metric_clear(labelled), -EINVAL, "shm_metric_clear: handle: found one of closed metrics");
+    CHECK(shm_counter_value(all.counter) == 0 && shm_gauge_value(all.gauge) == 0);
+    shm_metrics_heartbeat(m);
+    shm_metrics_close(m);
+    FAILS(shm_error_of_thread.code, -EINVAL, "shm_metrics_close: metrics: found closed ones, allowed: open ones");
+    CHECK(shm_publisher_holds_key(next->publisher) && read_directory(&r) && count_live(&r) == 1);
+    stop(next, &r);
+  }
+  find_shared_memory();
+}
+
 /* Another module of the process, such as a library that dlopen() loaded, cannot use the metrics. */
 static void test_other_module(void) {
   static const shm_updates other;
@@ -936,12 +997,6 @@ static void *open_often(void *argument) {
   return NULL;
 }
 
-static void find_shared_memory(void) {
-  char line[512];
-  FILE *maps = fopen("/proc/self/maps", "r");
-  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) CHECK(strstr(line, "/dev/shm/") == NULL);
-}
-
 static void test_fork_while_opening(void) {
   int is_ending = 0;
   pthread_t thread;
@@ -1045,7 +1100,7 @@ int main(void) {
   static void (*const tests[])(void) = {
       test_kinds, test_buckets, test_beside_managed_tree, test_root, test_labels, test_removed_children, test_refused_opening, test_refused_metrics,
       test_refused_updates, test_limit_of_children, test_limit_of_infos, test_metric_without_room, test_full_segment, test_model, test_removal_beside_updates, test_removal_with_fences,
-      test_no_update_is_lost, test_removed_name_beside_updates, test_other_module, test_slots_wait_for_updates, test_canceled_observation, test_ended_threads, test_heartbeat, test_fork,
+      test_no_update_is_lost, test_removed_name_beside_updates, test_other_module, test_late_updates, test_slots_wait_for_updates, test_canceled_observation, test_ended_threads, test_heartbeat, test_fork,
       test_child_frees_key, test_fork_while_opening, test_signal_handlers, test_crossed_handlers};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();

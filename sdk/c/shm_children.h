@@ -35,7 +35,8 @@ enum { SHM_DROPPED_BY_LIMIT, SHM_DROPPED_FOR_ROOM, SHM_DROP_REASONS };
 struct shm_metric {
   shm_metrics *metrics;
   shm_metric *older;
-  const shm_updates *updates; /* those of the module that opened the metrics: other modules cannot update */
+  /* Those of the module that opened the metrics: other modules cannot update. NULL once the metrics are closed. */
+  const shm_updates *updates;
   int type;
   shm_variable_options options; /* of the variables; `labels` alternates label names and empty values */
   char *texts;                  /* name, help, unit and label names, each with a zero byte */
@@ -54,13 +55,13 @@ struct shm_metrics {
   shm_object root;
   shm_metric *newest;
   shm_retired_queue retired;
-  const shm_updates *updates;    /* those of the module that opened the metrics */
+  const shm_updates *updates;    /* as in shm_metric */
   struct shm_open_metrics *list; /* the open metrics of that module */
-  shm_metrics *next;             /* in the list */
+  shm_metrics *next;             /* in the list, or among the closed metrics */
   uint32_t heartbeat_ms;
   bool has_thread;
   pthread_t thread;
-  uint32_t is_closing; /* the futex word on which the thread waits */
+  uint32_t is_closed; /* the futex word on which the thread waits */
   uint32_t reported_child, reported_nested; /* stderr has the line of shm_report_unpublished() */
 };
 
@@ -87,8 +88,7 @@ static inline int shm_fail_metric(int code, const char *function, const char *ar
 }
 
 /* Refuses the metrics of another module. Each module has its own epochs, so an update from this one could store into the
- * slot of a removed variable after the other module has reused it. The freed memory of closed metrics mostly names no
- * module either. */
+ * slot of a removed variable after the other module has reused it. Closed metrics name no module. */
 static inline int shm_check_module(const shm_updates *updates, const char *function) {
   if (updates == &shm_all_updates) return 0;
   return shm_fail(-EINVAL, "%s: handle: found one of closed metrics, or of metrics that another module opened (dlopen), "

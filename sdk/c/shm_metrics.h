@@ -17,7 +17,8 @@
  * function that returns a handle returns one with `metric` NULL after an error, and shm_last_error() says why. All other
  * functions return 0 or a negative errno value:
  *   -EINVAL  an argument that is not allowed
- *   -ESTALE  the child was removed, is above max_children, or found no room in the segment: nothing was stored
+ *   -ESTALE  the child was removed, is above max_children, or found no room in the segment, or the metrics are closed:
+ *            nothing was stored
  *   -ENOENT  no child has these label values
  *   -ECHILD  the process was forked from the one that opened the metrics: nothing was stored
  *   -EDEADLK a signal handler interrupted an update of the same histogram or summary, or an addition or removal, or
@@ -292,13 +293,16 @@ static inline shm_metric *shm_new_metric(shm_metrics *metrics, const char *funct
 
 /* Whether an update that has begun may change its value. */
 static inline bool shm_may_update(const shm_update *update, const shm_metric *metric, const shm_ref *ref) {
-  return update->updater != NULL && shm_is_live(ref) && metric->updates == &shm_all_updates;
+  return update->updater != NULL && shm_is_live(ref) &&
+         __atomic_load_n(&metric->updates, __ATOMIC_RELAXED) == &shm_all_updates;
 }
 
 /* Ends an update that found no value to change, and returns the reason. */
 __attribute__((noinline, unused)) static int shm_no_update(const shm_update *update, const shm_metric *metric,
                                                            const shm_variable *variable, const char *function) {
   shm_leave_update(update);
+  if (metric != NULL && __atomic_load_n(&metric->updates, __ATOMIC_RELAXED) == NULL)
+    return shm_fail(-ESTALE, "%s: metric %q: found closed metrics, allowed: open ones", function, metric->name);
   int code = shm_check_metric(metric, variable->kind, function);
   if (code != 0) return code;
   if (update->updater == NULL) return shm_fail_metric(-ENOMEM, function, "thread for metric", metric);
@@ -393,14 +397,19 @@ static inline uint64_t shm_value_of(const shm_metric *metric, const shm_variable
 
 /* ---------------------------------------------------------------- internals: heartbeat and fork */
 
-/* The metrics that a module has open, for fork(). The symbol is weak, so that all files of a program share it. */
+/* The number of closed metrics whose memory stays allocated. */
+enum { SHM_CLOSED_KEPT = 8 };
+
+/* The metrics that a module has open, for fork(), and those that it closed last. The symbol is weak, so that all files
+ * of a program share it. */
 typedef struct shm_open_metrics {
   pthread_mutex_t lock;
   bool handles_fork;
-  shm_metrics *first;
+  shm_metrics *first, *closed;
 } shm_open_metrics;
 
-__attribute__((weak, visibility("default"))) shm_open_metrics shm_all_metrics = {PTHREAD_MUTEX_INITIALIZER, false, NULL};
+__attribute__((weak, visibility("default"))) shm_open_metrics shm_all_metrics = {PTHREAD_MUTEX_INITIALIZER, false, NULL,
+                                                                                 NULL};
 
 static inline void shm_leave_fork(void) {
   pthread_mutex_unlock(&shm_all_metrics.lock);
@@ -410,19 +419,29 @@ static inline void shm_enter_fork(void) {
   pthread_mutex_lock(&shm_all_metrics.lock);
 }
 
-/* Replaces the parent's segments in a child by zeros: all handles become stale, and the child no longer keeps the
- * segments alive. */
-static inline void shm_forget_parent(void) {
+/* Replaces the pages of a segment by zeros, so that all handles become stale, and releases the lock. A single call
+ * replaces them, so that updates in other threads always find memory. Like the segment, the zeros are not locked after
+ * mlockall(). Returns false if that fails. */
+static inline bool shm_replace_by_zeros(shm_publisher *p) {
   struct stat facts;
+  int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, moves = MREMAP_MAYMOVE | MREMAP_FIXED;
+  void *zeros = mmap(NULL, p->file_size, PROT_NONE, anonymous, -1, 0);
+  if (zeros == MAP_FAILED) return false;
+  if (munlock(zeros, p->file_size) != 0 || mprotect(zeros, p->file_size, PROT_READ | PROT_WRITE) != 0 ||
+      mremap(zeros, p->file_size, p->file_size, moves, p->map) == MAP_FAILED) {
+    munmap(zeros, p->file_size);
+    return false;
+  }
+  if (shm_owns_descriptor(p, &facts)) close(p->fd);
+  p->fd = -1;
+  return true;
+}
+
+/* Ends a child's use of its parent's segments: it no longer keeps them alive. */
+static inline void shm_forget_parent(void) {
   shm_own_updater = NULL;
   shm_all_updates.holders = 0;
-  for (shm_metrics *each = shm_all_metrics.first; each != NULL; each = each->next) {
-    shm_publisher *p = each->publisher;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-    if (mmap(p->map, p->file_size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) continue;
-    if (shm_owns_descriptor(p, &facts)) close(p->fd);
-    p->fd = -1;
-  }
+  for (shm_metrics *each = shm_all_metrics.first; each != NULL; each = each->next) shm_replace_by_zeros(each->publisher);
   shm_all_metrics.first = NULL;
   shm_leave_fork();
 }
@@ -451,9 +470,9 @@ static inline void *shm_run_heartbeat(void *argument) {
   shm_metrics *metrics = (shm_metrics *)argument;
   struct timespec period = {metrics->heartbeat_ms / 1000, (long)(metrics->heartbeat_ms % 1000) * 1000000};
   pthread_setname_np(pthread_self(), "shm_heartbeat");
-  while (__atomic_load_n(&metrics->is_closing, __ATOMIC_ACQUIRE) == 0) {
+  while (__atomic_load_n(&metrics->is_closed, __ATOMIC_ACQUIRE) == 0) {
     shm_metrics_heartbeat(metrics);
-    syscall(SYS_futex, &metrics->is_closing, SHM_FUTEX_WAIT_PRIVATE, 0, &period, NULL, 0);
+    syscall(SYS_futex, &metrics->is_closed, SHM_FUTEX_WAIT_PRIVATE, 0, &period, NULL, 0);
   }
   return NULL;
 }
@@ -480,8 +499,7 @@ static inline int shm_start_heartbeat(shm_metrics *metrics) {
 
 static inline void shm_stop_heartbeat(shm_metrics *metrics) {
   if (!metrics->has_thread) return;
-  __atomic_store_n(&metrics->is_closing, 1, __ATOMIC_RELEASE);
-  syscall(SYS_futex, &metrics->is_closing, SHM_FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  syscall(SYS_futex, &metrics->is_closed, SHM_FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   pthread_join(metrics->thread, NULL);
 }
 
@@ -528,27 +546,59 @@ static inline int shm_open_listed(shm_metrics *metrics, const shm_options *optio
 
 /* ---------------------------------------------------------------- the metrics of a program */
 
-/* Closes the segment: readers see a clean end. It frees the metrics: afterwards, no thread may use `metrics` or a handle,
- * or close the metrics again. In a forked child, it only unmaps the segment. */
-static inline void shm_metrics_close(shm_metrics *metrics) {
-  if (metrics == NULL) return;
+/* Frees closed metrics. */
+static inline void shm_free_metrics(shm_metrics *metrics) {
   shm_publisher *p = metrics->publisher;
-  if (p != NULL && shm_is_in_child(p)) {
-    shm_publisher_close(p);
-    return;
-  }
-  shm_stop_heartbeat(metrics);
-  pthread_mutex_t *lock = &metrics->list->lock;
-  pthread_mutex_lock(lock); /* no fork() in another thread until the segment is closed */
-  shm_unlist_metrics(metrics);
   while (metrics->retired.oldest != NULL) shm_free_oldest(p, &metrics->retired);
   for (shm_metric *metric = metrics->newest, *older; metric != NULL; metric = older) {
     older = metric->older;
     shm_free_metric(metric);
   }
-  shm_publisher_close(p);
-  pthread_mutex_unlock(lock);
+  if (p != NULL) {
+    shm_leave_file(p);
+    shm_free_publisher(p);
+  }
   free(metrics);
+}
+
+/* Keeps the memory of the metrics that were closed last, since a late update or a second close is a common mistake, and
+ * frees that of the others. The caller holds the lock of the list. */
+static inline void shm_keep_closed(shm_metrics *metrics) {
+  shm_metrics **at = &metrics->list->closed;
+  metrics->next = *at;
+  *at = metrics;
+  for (int i = 0; i < SHM_CLOSED_KEPT && *at != NULL; i++) at = &(*at)->next;
+  if (*at != NULL) shm_free_metrics(*at);
+  *at = NULL;
+}
+
+/* Ends the heartbeat and the segment. `keeps_memory`: the program may have handles. */
+static inline void shm_end_metrics(shm_metrics *metrics, bool keeps_memory) {
+  shm_publisher *p = metrics->publisher;
+  __atomic_store_n(&metrics->is_closed, 1, __ATOMIC_RELEASE);
+  shm_stop_heartbeat(metrics);
+  shm_open_metrics *list = metrics->list;
+  pthread_mutex_lock(&list->lock); /* no fork() in another thread until the segment is closed */
+  shm_unlist_metrics(metrics);
+  __atomic_store_n(&metrics->updates, NULL, __ATOMIC_RELAXED);
+  for (shm_metric *metric = metrics->newest; metric != NULL; metric = metric->older)
+    __atomic_store_n(&metric->updates, NULL, __ATOMIC_RELAXED);
+  if (p != NULL) {
+    shm_end_segment(p);
+    shm_unlink_names(p);
+  }
+  if (keeps_memory && shm_replace_by_zeros(p)) shm_keep_closed(metrics);
+  else shm_free_metrics(metrics);
+  pthread_mutex_unlock(&list->lock);
+}
+
+/* Closes the segment: readers see a clean end. Updates through kept handles store nothing and return -ESTALE, until
+ * SHM_CLOSED_KEPT further metrics have been closed, which frees the memory. Until then, a second close has no effect. In
+ * a forked child, close has none either. */
+static inline void shm_metrics_close(shm_metrics *metrics) {
+  if (metrics == NULL || shm_is_in_child(metrics->publisher)) return;
+  if (__atomic_load_n(&metrics->is_closed, __ATOMIC_ACQUIRE) == 0) shm_end_metrics(metrics, true);
+  else shm_fail(-EINVAL, "shm_metrics_close: metrics: found closed ones, allowed: open ones");
 }
 
 /* Opens a segment for metrics, and makes it visible. `app` is the name of the application, by which the exporter
@@ -573,7 +623,7 @@ static inline int shm_metrics_open(const shm_options *options, const char *app, 
   if (code == 0) code = shm_publisher_publish(metrics->publisher);
   if (code == 0 && own.heartbeat_ms > 0 && !own.no_heartbeat_thread) code = shm_start_heartbeat(metrics);
   if (code == 0) *out = metrics;
-  else shm_metrics_close(metrics);
+  else shm_end_metrics(metrics, false);
   return code;
 }
 

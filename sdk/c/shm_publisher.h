@@ -1520,13 +1520,24 @@ static inline void shm_report_taken(shm_publisher *p) {
   shm_write_stderr(&line);
 }
 
-/* Removes the name, then releases the lock. Once the lock is free, another publisher may take the name. */
-static inline void shm_release_file(shm_publisher *p) {
-  struct stat facts;
+static inline void shm_unlink_names(shm_publisher *p) {
   shm_unlink_temporary(p);
   if (p->is_named && shm_has_name(p)) unlink(p->path);
+}
+
+/* Ends the use of the file by its mapping and its descriptor, which releases the lock. */
+static inline void shm_leave_file(shm_publisher *p) {
+  struct stat facts;
   if (p->map != NULL) munmap(p->map, p->file_size);
   if (shm_owns_descriptor(p, &facts)) close(p->fd);
+  p->map = NULL;
+  p->fd = -1;
+}
+
+/* Removes the name, then releases the lock. Once the lock is free, another publisher may take the name. */
+static inline void shm_release_file(shm_publisher *p) {
+  shm_unlink_names(p);
+  shm_leave_file(p);
 }
 
 /* ---------------------------------------------------------------- internals: a name that was removed */
@@ -1808,14 +1819,11 @@ static inline bool shm_publisher_holds_key(const shm_publisher *p) {
   return p != NULL && !shm_is_in_child(p) && __atomic_load_n(&p->is_named, __ATOMIC_RELAXED);
 }
 
-/* Ends the child's use of the parent's segment. The memory on the heap stays allocated: another thread of
- * the parent may have been changing it during the fork. */
-static inline void shm_leave_to_parent(shm_publisher *p) {
-  struct stat facts;
-  if (p->map != NULL) munmap(p->map, p->file_size);
-  if (shm_owns_descriptor(p, &facts)) close(p->fd);
-  p->map = NULL;
-  p->fd = -1;
+/* Shows readers a clean end. */
+static inline void shm_end_segment(shm_publisher *p) {
+  __atomic_store_n(&p->check_ns, 0, __ATOMIC_RELAXED);
+  shm_put(shm_header_word(p, SHM_AT_STATE), SHM_CLOSED);
+  shm_publisher_notify(p);
 }
 
 /* Closes the segment: readers see a clean end, and its name is removed. Use no handle afterwards. In a
@@ -1823,12 +1831,10 @@ static inline void shm_leave_to_parent(shm_publisher *p) {
 static inline void shm_publisher_close(shm_publisher *p) {
   if (p == NULL) return;
   if (shm_is_in_child(p)) {
-    shm_leave_to_parent(p);
+    shm_leave_file(p); /* the heap stays: another thread of the parent may have been changing it during the fork */
     return;
   }
-  __atomic_store_n(&p->check_ns, 0, __ATOMIC_RELAXED);
-  shm_put(shm_header_word(p, SHM_AT_STATE), SHM_CLOSED);
-  shm_publisher_notify(p);
+  shm_end_segment(p);
   shm_release_file(p);
   shm_free_publisher(p);
 }

@@ -7,8 +7,9 @@
 //
 // INCLUDE THIS HEADER FIRST, as shm_publisher.h says. Metrics and children are small values that may be copied, and be
 // used by all threads, until the `shm::metrics` object ends. Updates return whether they stored the value: not for a
-// child that was removed or not published for lack of room, in a forked child, in a signal handler that interrupted an
-// update of the same histogram or summary, or for an observation of NaN. Wrong arguments throw shm::error, whose text is that of shm_last_error().
+// child that was removed or not published for lack of room, after the end of the `shm::metrics` object, in a forked
+// child, in a signal handler that interrupted an update of the same histogram or summary, or for an observation of NaN.
+// Wrong arguments throw shm::error, whose text is that of shm_last_error().
 #ifndef SHM_PUBLISHER_HPP
 #define SHM_PUBLISHER_HPP
 
@@ -282,8 +283,8 @@ class metrics {
   }
   ~metrics() { close(); }
 
-  // Closes the segment before the destructor does. Use no counter, gauge and so on of it afterwards: their memory is
-  // freed.
+  // Closes the segment before the destructor does. Afterwards, updates of its counters, gauges and so on store nothing:
+  // see shm_metrics_close().
   void close() noexcept { shm_metrics_close(std::exchange(metrics_, nullptr)); }
 
   // Stores a heartbeat, if the options have `no_heartbeat_thread`.
