@@ -54,6 +54,7 @@
 #endif
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -117,7 +118,9 @@ enum {
   SHM_SCHEMA_ENTRIES = 512,
   SHM_DEPTH = 64,
   /* Maximum length of a context id, a pool name or a server key. */
-  SHM_KEY_BYTES = 64
+  SHM_KEY_BYTES = 64,
+  /* Maximum number of segments of killed processes that one call of shm_publisher_publish() tries to remove. */
+  SHM_DEAD_SEGMENTS = 1024
 };
 
 /* Offsets in the header page: the process id, and the words that change after publication. */
@@ -227,7 +230,9 @@ SHM_CHECK_PACKING(struct pollfd, 4);
 typedef struct shm_options {
   const char *context_id; /* default "shmApp" */
   const char *pool_name;  /* default "pool" */
-  const char *server_key; /* no default */
+  /* No default. The process id replaces "{pid}". A publisher with "{pid}" in its key removes the segments that killed
+   * processes left under such keys. */
+  const char *server_key;
   uint64_t records;       /* capacity of a directory: objects, variables and removals */
   uint64_t string_bytes;
   uint64_t slots;
@@ -353,6 +358,7 @@ struct shm_publisher {
   uint32_t *opener; /* points to 1 in the process that opened the publisher, to 0 in its children; or NULL */
   pid_t pid;
   char path[256], temporary[256];
+  uint32_t pid_at, pid_end; /* where the process id is in the path; both are 0 if it is not */
   int fd; /* -1 once the program closed it */
   dev_t device;
   ino_t inode;
@@ -1177,19 +1183,36 @@ static inline int shm_check_key(const char *argument, const char *key) {
                   argument, found.text, is_default_lost ? " (start from shm_options_default())" : "");
 }
 
+/* Copies a server key, with the process id in the place of "{pid}", and sets where the process id is. */
+static inline void shm_replace_pid(const char *key, shm_line *out, uint32_t *pid_at, uint32_t *pid_end) {
+  static const char place[] = "{pid}";
+  const char *found = strstr(key, place);
+  *pid_at = *pid_end = 0;
+  for (; *key != '\0' && key != found; key++) shm_write_byte(out, *key);
+  if (found == NULL) return;
+  *pid_at = out->length;
+  shm_write_number(out, (uint64_t)getpid());
+  *pid_end = out->length;
+  shm_write(out, found + strlen(place));
+}
+
 static inline int shm_set_names(shm_publisher *p, const shm_options *options) {
+  shm_line key = {"", 0};
+  uint32_t pid_at = 0, pid_end = 0;
+  if (options->server_key != NULL) shm_replace_pid(options->server_key, &key, &pid_at, &pid_end);
   int code = shm_check_key("context_id", options->context_id);
   if (code == 0) code = shm_check_key("pool_name", options->pool_name);
-  if (code == 0) code = shm_check_key("server_key", options->server_key);
+  if (code == 0) code = shm_check_key("server_key", pid_end == 0 ? options->server_key : key.text);
   if (code != 0) return code;
   char name[3 * SHM_KEY_BYTES + 3];
-  snprintf(name, sizeof name, "%s.%s.%s", options->context_id, options->pool_name,
-           options->server_key);
-  uint32_t unique;
+  snprintf(name, sizeof name, "%s.%s.%.*s", options->context_id, options->pool_name, SHM_KEY_BYTES, key.text);
+  uint32_t unique, key_at = (uint32_t)(strlen(SHM_FOLDER "/") + strlen(name) - key.length);
   if (getrandom(&unique, sizeof unique, 0) != (ssize_t)sizeof unique) return -EIO;
   snprintf(p->path, sizeof p->path, SHM_FOLDER "/%s", name);
   snprintf(p->temporary, sizeof p->temporary, SHM_FOLDER "/.%s.%ld.%08x.tmp", name, (long)getpid(),
            (unsigned)unique);
+  p->pid_at = pid_end == 0 ? 0 : key_at + pid_at;
+  p->pid_end = pid_end == 0 ? 0 : key_at + pid_end;
   return 0;
 }
 
@@ -1435,6 +1458,41 @@ static inline int shm_take_name(shm_publisher *p) {
   return code == -EAGAIN ? -EBUSY : code;
 }
 
+/* Returns the process id of a segment's publisher, or 0 if the file is no segment. */
+static inline uint64_t shm_pid_of(int fd) {
+  uint64_t head[SHM_AT_PID / 8 + 1];
+  bool is_segment = pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head && memcmp(head, "SHMEXP\r\n", 8) == 0;
+  return is_segment ? head[SHM_AT_PID / 8] : 0;
+}
+
+/* Removes a segment if its publisher was the process `pid`, and is dead. Readers keep such a segment open. */
+static inline void shm_unlink_if_dead(const char *path, uint64_t pid) {
+  int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return;
+  if (shm_pid_of(fd) == pid && shm_lock(fd) == 0 && shm_is_same_file(fd, path)) unlink(path);
+  close(fd);
+}
+
+/* Removes the segments of killed processes whose server keys differ from this one only in the process id. */
+static inline void shm_unlink_dead(const shm_publisher *p) {
+  const size_t folder_bytes = strlen(SHM_FOLDER "/");
+  const char *own = p->path + folder_bytes, *rest = p->path + p->pid_end;
+  DIR *folder = p->pid_end == 0 ? NULL : opendir(SHM_FOLDER);
+  if (folder == NULL) return;
+  size_t before = p->pid_at - folder_bytes;
+  int tries = 0;
+  for (struct dirent *each; tries < SHM_DEAD_SEGMENTS && (each = readdir(folder)) != NULL;) {
+    char path[sizeof each->d_name + 16], *end;
+    if (strncmp(each->d_name, own, before) != 0 || strcmp(each->d_name, own) == 0) continue;
+    uint64_t pid = strtoull(each->d_name + before, &end, 10);
+    if (end == each->d_name + before || strcmp(end, rest) != 0) continue;
+    snprintf(path, sizeof path, SHM_FOLDER "/%s", each->d_name);
+    shm_unlink_if_dead(path, pid);
+    tries++;
+  }
+  closedir(folder);
+}
+
 /* Returns the general text of a code, or NULL. */
 static inline const char *shm_code_text(int code) {
   switch (code < 0 ? -code : code) {
@@ -1461,14 +1519,12 @@ static inline const char *shm_code_text(int code) {
 /* Appends the reason why the segment cannot get its name. */
 static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *line) {
   struct stat facts;
-  uint64_t head[SHM_AT_PID / 8 + 1];
   int fd = open(p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   bool is_there = lstat(p->path, &facts) == 0;
   if (code == -EBUSY) {
+    uint64_t pid = fd >= 0 ? shm_pid_of(fd) : 0;
     shm_print(line, "another publisher holds %s", p->path);
-    if (fd >= 0 && pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
-        memcmp(head, "SHMEXP\r\n", 8) == 0 && head[SHM_AT_PID / 8] != 0)
-      shm_print(line, " (process %u)", head[SHM_AT_PID / 8]);
+    if (pid != 0) shm_print(line, " (process %u)", pid);
   } else if ((code == -EACCES || code == -EPERM) && is_there && facts.st_uid != geteuid()) {
     shm_print(line, "%s belongs to %s", p->path, facts.st_uid == 0 ? "root" : "user ");
     if (facts.st_uid != 0) shm_write_number(line, facts.st_uid);
@@ -1776,6 +1832,12 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   return 0;
 }
 
+/* Whether readers could find the segment by its name at the last check. shm_publisher_publish() and
+ * heartbeats check the name. */
+static inline bool shm_publisher_holds_key(const shm_publisher *p) {
+  return p != NULL && !shm_is_in_child(p) && __atomic_load_n(&p->is_named, __ATOMIC_RELAXED);
+}
+
 /* Makes the segment visible. Call it again to restore a name that was removed. If another publisher holds
  * the server key, one line on stderr says so, and the function returns 0: shm_publisher_heartbeat() takes the
  * key when it is free, which another line says. With `fail_if_busy`, the function returns -EBUSY instead, and may
@@ -1796,6 +1858,7 @@ static inline int shm_publisher_publish(shm_publisher *p) {
   shm_release(p);
   if (code == 0) {
     __atomic_store_n(&p->check_ns, shm_clock_ns(CLOCK_MONOTONIC) + SHM_CHECK_NS, __ATOMIC_RELAXED);
+    if (shm_publisher_holds_key(p)) shm_unlink_dead(p);
   } else {
     shm_line why = {"", 0};
     shm_explain_name(p, code, &why);
@@ -1811,12 +1874,6 @@ static inline int shm_publisher_place(shm_publisher *p) {
 
 static inline void shm_publisher_beat(shm_publisher *p) {
   shm_publisher_heartbeat(p);
-}
-
-/* Whether readers could find the segment by its name at the last check. shm_publisher_publish() and
- * heartbeats check the name. */
-static inline bool shm_publisher_holds_key(const shm_publisher *p) {
-  return p != NULL && !shm_is_in_child(p) && __atomic_load_n(&p->is_named, __ATOMIC_RELAXED);
 }
 
 /* Shows readers a clean end. */

@@ -1594,6 +1594,60 @@ static void test_waits_for_killed_predecessor(void) {
   close(ready[1]);
 }
 
+/* Returns the path of the server key that begins with "dead-", the process id, and `rest`. */
+static const char *dead_path(long pid, const char *rest) {
+  static char path[256];
+  char key[80];
+  snprintf(key, sizeof key, "dead-%ld%s", pid, rest);
+  path_of(path, sizeof path, key);
+  return path;
+}
+
+/* Publishes in another process. */
+static pid_t publish_elsewhere(const char *key) {
+  int ready[2];
+  char byte = 0;
+  CHECK(pipe(ready) == 0);
+  pid_t pid = fork();
+  if (pid == 0) {
+    shm_options options = small_options(key);
+    publish(&options);
+    if (write(ready[1], &byte, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  CHECK(read(ready[0], &byte, 1) == 1);
+  close(ready[0]);
+  close(ready[1]);
+  return pid;
+}
+
+static pid_t kill_publisher(pid_t pid) {
+  CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+  return pid;
+}
+
+/* A publisher with its process id in the key removes what killed processes left under such keys, and nothing else. */
+static void test_dead_segments(void) {
+  pid_t gone = kill_publisher(publish_elsewhere("dead-{pid}.v1")), live = publish_elsewhere("dead-{pid}.v1");
+  pid_t other = kill_publisher(publish_elsewhere("dead-{pid}.v2"));
+  kill_publisher(publish_elsewhere("dead-7.v1"));
+  CHECK(access(dead_path(gone, ".v1"), F_OK) != 0); /* the live one has removed it */
+  gone = kill_publisher(publish_elsewhere("dead-{pid}.v1"));
+  CHECK(access(dead_path(gone, ".v1"), F_OK) == 0);
+  shm_options options = small_options("dead-{pid}.v1");
+  shm_publisher *p = publish(&options);
+  CHECK(strcmp(p->path, dead_path(getpid(), ".v1")) == 0 && access(p->path, F_OK) == 0);
+  CHECK(access(dead_path(gone, ".v1"), F_OK) != 0 && access(dead_path(live, ".v1"), F_OK) == 0);
+  CHECK(access(dead_path(other, ".v2"), F_OK) == 0 && access(dead_path(7, ".v1"), F_OK) == 0);
+  shm_publisher_close(p);
+  kill_publisher(live);
+  CHECK(unlink(dead_path(live, ".v1")) == 0 && unlink(dead_path(other, ".v2")) == 0 && unlink(dead_path(7, ".v1")) == 0);
+  options.server_key = "{pid}-{pid}";
+  CHECK(shm_publisher_open(&p, &options) == -EINVAL && strstr(shm_last_error(), "-{pid}\", allowed: a string of 1 to 64") != NULL);
+  options.server_key = "{pid}x2345678901234567890123456789012345678901234567890123456789012x";
+  CHECK(shm_publisher_open(&p, &options) == -EINVAL && strstr(shm_last_error(), "server_key: found ") != NULL);
+}
+
 /* Two waiting publishers get the key one after the other. Each writes only one line while it waits, although the
  * holder changes. */
 static void test_two_wait(void) {
@@ -2072,7 +2126,7 @@ int main(void) {
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
       test_name_comes_back, test_closed_descriptors, test_name_out_of_sight, test_small_stack, test_lowered_file_limit,
       test_place_again, test_name_comes_back_beside_threads,
-      test_waits_for_predecessor, test_waits_for_killed_predecessor, test_two_wait,
+      test_waits_for_predecessor, test_waits_for_killed_predecessor, test_dead_segments, test_two_wait,
       test_waits_for_lost_name, test_fails_if_busy, test_waits_with_any_stderr, test_foreign_key, test_key_without_file,
       test_signal_handlers, test_jump_out_of_update, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];

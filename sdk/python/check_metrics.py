@@ -328,6 +328,11 @@ def dead_workers():
         process.wait()
         return path(key.replace("{pid}", str(process.pid)))
     others = [killed("dead-7.v1"), killed("dead-{pid}.v2")]
+    left = killed("dead-{pid}")
+    with shm.Publisher("dead-{pid}", CTX) as publisher:     # also without metrics
+        ok(publisher.path == path(f"dead-{os.getpid()}"), "the pid")
+        publisher.publish()
+        ok(not os.path.exists(left) and all(map(os.path.exists, others)), "only that of a process with such a key")
     gone = killed("dead-{pid}.v1")
     ok(os.path.exists(gone), "left behind")
     with published("dead-{pid}.v1"):

@@ -12,11 +12,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .publisher import SHM, Object, Publisher, _identity, _lock, _pid_of, _say, _shown
+from .publisher import Object, Publisher, _say, _shown
 
 MAX_KEY = 64
 MAX_WARNINGS = 256
-MAX_DEAD = 1024                                 # segments of dead processes that one publication removes
 # Threads leave these to faulthandler, and all others to the program.
 FAULTS = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
 
@@ -101,44 +100,7 @@ def checked_options(options: dict[str, Any]) -> None:
             raise TypeError(f"publish: found the argument {name}, allowed: server_key, app, interval, {', '.join(allowed)}")
 
 
-def key_of_process(server_key: str, is_child: bool) -> str:
-    """Returns the server key of this process: the pid stands for `{pid}`, and a forked child without `{pid}` has it at
-    the end."""
-    if not isinstance(server_key, str):
-        return server_key                       # Publisher refuses it
-    return _template(server_key, is_child).replace("{pid}", str(os.getpid()))
-
-
-def _template(server_key: str, is_child: bool) -> str:
-    """Returns the server key with `{pid}` at the place of the pid, if it has one.  The key of a child is shortened to 64
-    characters."""
-    if "{pid}" in server_key or not is_child:
-        return server_key
-    return f"{server_key[:MAX_KEY - len(str(os.getpid())) - 1]}-{{pid}}"
-
-
-def remove_dead(publisher: Publisher, server_key: str, is_child: bool) -> None:
-    """Removes the segments that killed processes of the application left behind: those whose names differ only in the
-    pid, which is the pid of their publisher, and whose locks are free.  Readers keep such a segment open."""
-    name = os.path.basename(publisher.path)
-    first, *rest = map(re.escape, _template(server_key, is_child).split("{pid}"))
-    if not rest:
-        return                                  # the key has no pid
-    key = first + r"(\d+)" + r"\1".join(rest)
-    before = name[:len(name) - len(key_of_process(server_key, is_child))]
-    pattern = re.compile(re.escape(before) + key)
-    matches = [match for match in map(pattern.fullmatch, os.listdir(SHM)) if match and match[0] != name]
-    for match in matches[:MAX_DEAD]:
-        path = f"{SHM}/{match[0]}"
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:                         # of another user, or gone
-            continue
-        try:
-            _lock(file)
-            if _identity(path) == _identity(file) and _pid_of(file) == int(match[1]):
-                os.unlink(path)
-        except OSError:                         # its process lives
-            pass
-        finally:
-            os.close(file)
+def key_of_child(server_key: str) -> str:
+    """Returns the server key of a forked child: with the pid at the end, unless the key has `{pid}` elsewhere.  The rest is
+    shortened, so that the key has 64 characters."""
+    return server_key if "{pid}" in server_key else f"{server_key[:MAX_KEY - len(str(os.getpid())) - 1]}-{{pid}}"

@@ -50,6 +50,7 @@ MAX_INCARNATION = 2**31 - 1
 MAX_DEPTH, MAX_TEXT, MAX_SCHEMA, MAX_LABELS = 64, 65528, 512, 64
 FEATURE_SERIES = FLAG_SERIES = 1                                                # of the header, of a variable
 NAME_CHECK_SECONDS = 1                                                          # between checks of the name
+MAX_DEAD = 1024                                     # segments of killed processes that one publish() tries to remove
 HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        # bytes 0 to 251
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
@@ -367,6 +368,34 @@ def _pid_of(fd):
     return struct.unpack_from("<Q", head, 64)[0] if head[:8] == b"SHMEXP\r\n" and len(head) == 72 else 0
 
 
+def _remove_dead(template, own):
+    """Removes the segments of killed processes whose names differ from `own` only in the pid, which `template` has as
+    `{pid}`.  The pid must be that of the publisher, and the lock must be free.  Readers keep such a segment open."""
+    first, *rest = map(re.escape, template.split("{pid}"))
+    if not rest:
+        return
+    pattern = re.compile(first + r"(\d+)" + r"\1".join(rest))
+    try:
+        names = os.listdir(SHM)
+    except OSError:
+        return
+    matches = [match for match in map(pattern.fullmatch, names) if match and match[0] != own]
+    for match in matches[:MAX_DEAD]:
+        path = f"{SHM}/{match[0]}"
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:                                                 # of another user, or gone
+            continue
+        try:
+            _lock(fd)
+            if _identity(path) == _identity(fd) and _pid_of(fd) == int(match[1]):
+                os.unlink(path)
+        except OSError:                                                 # its process lives
+            pass
+        finally:
+            os.close(fd)
+
+
 def _refuse_copy(self, _protocol):
     raise TypeError(f"a {type(self).__name__} of shm_publisher cannot be copied or pickled: each process needs a "
                     "Publisher of its own")
@@ -593,6 +622,9 @@ class Variable(_Node):
 class Publisher:
     """The publisher of one segment.  Threads may share it; a forked child needs a publisher of its own.
 
+    The pid replaces `{pid}` in the server key.  A publisher with such a key removes the segments that killed processes
+    left behind.
+
     An exception that a signal handler raises may end any call in its middle.  So all stores of a frame's update are
     recorded before the first store, and the next call completes an interrupted update.  A change of structure takes
     effect with one assignment, and the next call cleans up after an interrupted change."""
@@ -600,6 +632,9 @@ class Publisher:
     def __init__(self, server_key, context_id="shmApp", pool_name="pool", *, records=4096, strings=1 << 18,
                  slots=4096, frames=1 << 18, heartbeat_period=1.0, mode=0o644, fail_if_busy=False,
                  series=False):
+        given = server_key
+        if isinstance(server_key, str):
+            server_key = server_key.replace("{pid}", str(os.getpid()))
         for what, key in ("context_id", context_id), ("pool_name", pool_name), ("server_key", server_key):
             # The exporter checks keys in its configuration by this rule, too.
             if not isinstance(key, str) or not re.fullmatch(r"(?!\.)[A-Za-z0-9_.-]{1,64}", key):
@@ -616,6 +651,7 @@ class Publisher:
             raise ValueError(f"heartbeat_period: found {heartbeat_period}, allowed: 0 to 1e9 seconds")
         if sys.byteorder != "little":
             raise OSError("this publisher stores native words, so it needs a little-endian machine")
+        self._template = f"{context_id}.{pool_name}.{given}"            # with `{pid}` if the server key has it
         self.path = f"{SHM}/{context_id}.{pool_name}.{server_key}"
         self._closed = self._published = self._has_name = self._told_child = False
         self._next_name_check, self._told, self._fail_if_busy = 0, set(), fail_if_busy
@@ -764,6 +800,8 @@ class Publisher:
                 raise
             self._tell(error)
         self._published = True
+        if self._has_name:
+            _remove_dead(self._template, os.path.basename(self.path))
 
     def _keep_name(self):
         """Takes the name if it is free, because a predecessor has ended or something has removed the name.  For

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NamedTuple, Optional
 
-from .publication import Publication, Warnings, checked_app, checked_interval, checked_options, key_of_process, remove_dead
+from .publication import Publication, Warnings, checked_app, checked_interval, checked_options, key_of_child
 from .publisher import VARIABLES_DROPPED, Variable, _say
 from .series import Number, Series
 
@@ -75,7 +75,7 @@ class Store:
                 _say(f"the metrics of process {os.getpid()} are not published: {error}")
 
     def _open(self, settings: Settings, is_child: bool) -> Publication:
-        key = key_of_process(settings.server_key, is_child)
+        key = key_of_child(settings.server_key) if is_child else settings.server_key
         publication = Publication(key, settings.app, "Metrics", settings.options)
         self._publication = publication
         try:
@@ -83,7 +83,6 @@ class Store:
                 self._work.append((self._enter, series))
             self._do_work()
             publication.publisher._publish()    # leaves the segment open if it fails, since series are in it
-            remove_dead(publication.publisher, settings.server_key, is_child)
             period = settings.options.get("heartbeat_period") or HEARTBEAT_SECONDS
             publication.repeat("heartbeat", min(HEARTBEAT_SECONDS, period), lambda: self._beat(publication))
             self._start_functions(settings)
