@@ -5,7 +5,7 @@ from bisect import bisect_left
 import check
 from check import CTX, HERE, Seg, at_every_line, ok, path, stderr_of, until
 import shm_publisher as shm
-from shm_publisher import metrics, publication, publisher, store
+from shm_publisher import forks as forks_module, metrics, publication, publisher, store
 import struct
 from datetime import timedelta
 from types import SimpleNamespace
@@ -689,6 +689,36 @@ assert signal.sigwait({signal.SIGTERM}) == signal.SIGTERM
 """
 
 
+# uWSGI forks its workers in C, without Python's hooks.
+UWSGI = """
+import ctypes, glob, os, struct, sys, threading
+from types import SimpleNamespace
+worker = 0
+sys.modules["uwsgi"] = SimpleNamespace(has_threads=1, worker_id=lambda: worker)
+import shm_publisher as shm
+from check import Seg
+plain, labelled = shm.Counter("plain", ""), shm.Counter("labelled", "", ["a"])
+plain.inc(3)
+published = shm.publish("uwsgi", "checked", context_id=sys.argv[1])
+labelled.labels("0").inc()
+segment = f"/dev/shm/{sys.argv[1]}.pool.uwsgi"
+def values(path):
+    return {v["name"]: struct.unpack("<d", struct.pack("<Q", v["value"]))[0] for v in Seg(path).vars.values()}
+assert published.path == "" and not published.holds_key and threading.active_count() == 1 and not glob.glob(segment + "*")
+for number in 1, 2:
+    if ctypes.PyDLL(None).fork() == 0:
+        worker = number
+        plain.inc(), labelled.labels("1").inc(number)
+        assert glob.glob(segment + "*") == [f"{segment}-{os.getpid()}"], glob.glob(segment + "*")
+        assert values(f"{segment}-{os.getpid()}") == {'plain_total': 1, 'labelled_total{a="0"}': 0, 'labelled_total{a="1"}': number}
+        sys.exit(0)
+    assert os.wait()[1] == 0 and not glob.glob(segment + "*")
+worker = 1                                              # a server with one process
+plain.inc()
+assert values(segment) == {'plain_total': 4, 'labelled_total{a="0"}': 1}
+"""
+
+
 def program(text, *words, code=0):
     """Runs a program to its end, which leaves nothing in /dev/shm."""
     script = f"/tmp/{CTX}.py"                           # multiprocessing imports it
@@ -709,6 +739,7 @@ def ends():
     for method in "fork", "forkserver", "spawn":
         program(WORKERS, method)
     program(SIGNALS)
+    program(UWSGI)
 
 
 def in_child(work):
@@ -761,7 +792,7 @@ def first_updates():
     def first():                                    # as if the process had been forked
         store.STORE.lock = locks.pop()
         metric.inc()
-    files, locks = (store.__file__, metrics.__file__, publication.__file__), [store.FirstUse(store.STORE)]
+    files, locks = (store.__file__, forks_module.__file__, metrics.__file__, publication.__file__), [forks_module.FirstUse(store.STORE)]
 
     def run():
         count = 0
@@ -774,7 +805,7 @@ def first_updates():
             store.STORE.close()
             store.STORE._settings = settings            # as in a child that has just been forked
             count += 1
-            locks.append(store.FirstUse(store.STORE))
+            locks.append(forks_module.FirstUse(store.STORE))
         ok(count > 50, "at every line")
     with published("first", **SMALL):
         in_child(run)

@@ -29,7 +29,7 @@ const C_METRICS =
   /^(?:static inline [\w ]+\*?|#define )(shm_(?:counter|float_counter|gauge|histogram|summary|info|metrics?|timer)_(?!\w*_of\()\w+)\(/gm;
 /** Names of classes of metrics and of the store behind them, which programs do not call. */
 const PYTHON_INTERNAL =
-  /^(?:Metric|PublishedMetrics|Settings|Store|FirstUse|publish_later|add|drop|tell|has|follow|begin|begin_in_child|path)$/;
+  /^(?:Metric|PublishedMetrics|Settings|Store|FirstUse|publish_later|add|drop|tell|has|follow|begin|begin_in_child|open_in_worker|path)$/;
 /** Methods of handles and publishers that programs call. */
 const PUBLIC = [
   /^static inline (?:int|void|bool|const char \*)\s*(shm_(?:publisher|add|remove|set|unset|clear|error|u64|i64|f64|bool|text|histogram|summary)_?\w*)\(/gm,

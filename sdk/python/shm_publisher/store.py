@@ -1,14 +1,13 @@
 """The store of all series of the process: publishes them, keeps the segment alive, and begins anew after a fork."""
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, NamedTuple, Optional
 
+from .forks import BeforeWorkers, FirstUse, watch
 from .publication import Publication, Warnings, checked_app, checked_interval, checked_options, key_of_child
 from .publisher import VARIABLES_DROPPED, Variable, _say
 from .series import Number, Series
@@ -49,9 +48,12 @@ class Store:
         """Publishes all series, and those that follow."""
         checked_options(options)
         settings = Settings(server_key, checked_app(app), checked_interval(interval), {**CAPACITIES, **options}, on_open)
-        if isinstance(self.lock, FirstUse):     # a forked child with arguments of its own
+        if isinstance(self.lock, (FirstUse, BeforeWorkers)):    # a forked child with arguments of its own
             self.lock.begin(opens=False)
         with self.lock:
+            if isinstance(self.lock, BeforeWorkers):
+                self._settings = settings
+                return PublishedMetrics(self, None)
             if self._publication is not None:
                 raise ValueError(f"publish: found a second call, allowed: one until close(), since the metrics are in "
                                  f"{self._publication.publisher.path} already")
@@ -67,7 +69,7 @@ class Store:
 
     def _try_to_open(self, is_child: bool) -> None:
         """Opens the segment in the middle of an update, which must not fail for it."""
-        if self._settings is not None:
+        if self._settings is not None and not isinstance(self.lock, BeforeWorkers):
             try:
                 self._open(self._settings, is_child)
             except Exception as error:
@@ -245,6 +247,13 @@ class Store:
 
     # -- forks ---------------------------------------------------------------------------------------------
 
+    def open_in_worker(self, opens: bool) -> None:
+        """Publishes in the process that loaded the application, when it is a worker of uWSGI."""
+        if opens:
+            self._try_to_open(is_child=False)
+        else:
+            self._settings = None
+
     def begin_in_child(self, opens: bool) -> None:
         """Begins anew in a forked child: all values except infos are 0, and go to a segment of its own.  Values that are
         not published stay, so that a program may become a daemon before publish()."""
@@ -272,18 +281,18 @@ class Store:
 class PublishedMetrics:
     """The published metrics, until close() or the end of the process."""
 
-    def __init__(self, store: Store, publication: Publication) -> None:
-        self._store, self._publication = store, publication
+    def __init__(self, store: Store, publication: Optional[Publication]) -> None:
+        self._store, self._publication = store, publication     # None before the workers of uWSGI
 
     @property
     def path(self) -> str:
-        """The file of the segment."""
-        return self._publication.publisher.path
+        """The file of the segment; empty before the workers of uWSGI."""
+        return "" if self._publication is None else self._publication.publisher.path
 
     @property
     def holds_key(self) -> bool:
         """Whether readers could find the segment by its name at the last heartbeat."""
-        return self._publication.publisher.holds_key
+        return self._publication is not None and self._publication.publisher.holds_key
 
     def close(self) -> None:
         """Closes the segment.  The metrics keep their values, and publish() may follow."""
@@ -296,68 +305,5 @@ class PublishedMetrics:
         self.close()
 
 
-class FirstUse:
-    """The lock of the store in a forked child, until the first update: whoever takes it makes the store begin anew.  So
-    updates need no check, and a child without updates makes no segment."""
-
-    def __init__(self, store: Store) -> None:
-        self._store, self._lock, self._is_beginning = store, threading.RLock(), False
-
-    def begin(self, opens: bool = True) -> None:
-        """Makes the store begin anew, unless it has.  The next call repeats what an exception interrupts."""
-        with self._lock:
-            if self._store.lock is self and not self._is_beginning:
-                try:
-                    self._is_beginning = True
-                    self._store.begin_in_child(opens)
-                    self._store.lock = self._lock
-                finally:
-                    self._is_beginning = False
-
-    # Properties, so that `with` takes the lock by a single call into C: an exception of a signal handler cannot come
-    # between that and the block.
-
-    @property
-    def __enter__(self) -> Callable[[], bool]:
-        self.begin()
-        return self._lock.__enter__
-
-    @property
-    def __exit__(self) -> Callable[..., None]:
-        return self._lock.__exit__
-
-
 STORE = Store()
-_held: Any = None                               # the lock of the store, while the process forks
-
-
-def _before_fork() -> None:
-    """Waits until no other thread is in the middle of a change, which the child could not complete."""
-    global _held
-    if not isinstance(STORE.lock, (FirstUse, nullcontext)):
-        lock = STORE.lock
-        lock.acquire()
-        _held = lock
-
-
-def _after_fork_in_parent() -> None:
-    global _held
-    if _held is not None:
-        lock, _held = _held, None
-        lock.release()
-
-
-def _after_fork_in_child() -> None:
-    global _held
-    _held, STORE.lock = None, FirstUse(STORE)
-
-
-def _at_exit() -> None:
-    if not isinstance(STORE.lock, FirstUse):    # a child without updates has nothing to close
-        STORE.close()
-        # A thread that has ended inside the lock never releases it.  What follows, such as __del__, needs none.
-        STORE.lock = nullcontext()
-
-
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
-atexit.register(_at_exit)
+watch(STORE)
