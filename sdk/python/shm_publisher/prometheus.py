@@ -72,8 +72,9 @@ class NumberValue(_Value):
         _remove(self)
 
 
-class _Whole:
-    """A histogram or summary.  prometheus_client makes a value for each of its samples."""
+class _Composite:
+    """A histogram or summary.  prometheus_client makes a value for each of its samples, one after the other; with the last
+    one, the series is complete."""
 
     __slots__ = ("_series", "bounds", "parts")
 
@@ -95,13 +96,13 @@ class _Whole:
 class _Part(_Value):
     """A sample of a histogram or summary: a unit of its frame."""
 
-    __slots__ = ("_whole", "_series", "_unit")
+    __slots__ = ("_composite", "_series", "_unit")
 
     _series: Distribution
 
-    def __init__(self, whole: _Whole, unit: int) -> None:
-        self._exemplar, self._whole, self._unit = None, whole, unit
-        whole.parts.append(self)
+    def __init__(self, composite: _Composite, unit: int) -> None:
+        self._exemplar, self._composite, self._unit = None, composite, unit
+        composite.parts.append(self)
 
 
 class SumValue(_Part):
@@ -136,7 +137,7 @@ def _remove(value: Any) -> None:
 
 
 # Unfinished histograms and summaries, which lack values of some samples, by thread, name and labels.
-_begun: dict[tuple[Any, ...], _Whole] = {}
+_begun: dict[tuple[Any, ...], _Composite] = {}
 
 
 def new_value(typ: str, metric_name: str, name: str, labelnames: Sequence[str], labelvalues: Sequence[str],
@@ -149,24 +150,24 @@ def new_value(typ: str, metric_name: str, name: str, labelnames: Sequence[str], 
         bound = labels.pop("le", None)
         key = threading.get_ident(), metric_name, *labels.items()
         if bound is None:
-            whole = _begun[key] = _Whole()
-            return SumValue(whole, 1)
-        whole = _begun[key]
-        value = CountValue(whole, 2 + len(whole.bounds))
+            composite = _begun[key] = _Composite()
+            return SumValue(composite, 1)
+        composite = _begun[key]
+        value = CountValue(composite, 2 + len(composite.bounds))
         if bound == "+Inf":
-            family = Family(metric_name, help_text, "", HISTOGRAM, UNKNOWN, tuple(whole.bounds))
+            family = Family(metric_name, help_text, "", HISTOGRAM, UNKNOWN, tuple(composite.bounds))
             _begun.pop(key).complete(family, labels)
         else:
-            whole.bounds.append(float(bound))
+            composite.bounds.append(float(bound))
         return value
     if typ == "summary" and suffix in ("_count", "_sum"):
         key = threading.get_ident(), metric_name, *labels.items()
         if suffix == "_count":
-            whole = _begun[key] = _Whole()
-            return CountValue(whole, 1)
-        whole = _begun.pop(key)
-        total = SumValue(whole, 2)
-        whole.complete(Family(metric_name, help_text, "", SUMMARY), labels)
+            composite = _begun[key] = _Composite()
+            return CountValue(composite, 1)
+        composite = _begun.pop(key)
+        total = SumValue(composite, 2)
+        composite.complete(Family(metric_name, help_text, "", SUMMARY), labels)
         return total
     return NumberValue(Family(name, help_text, "", F64, KINDS.get(typ, UNKNOWN)), labels)
 
@@ -205,6 +206,7 @@ def publish(server_key: str, app: str, *, registry: Any = None, interval: float 
 
 
 def _mirror(server_key: str, registry: Any, interval: float) -> Optional[Callable[[Publication], None]]:
+    """Returns a function that starts the thread which copies all else of the registry; None for workers."""
     if "{pid}" in server_key:
         return None
 
@@ -215,7 +217,7 @@ def _mirror(server_key: str, registry: Any, interval: float) -> Optional[Callabl
 
 
 class _Rest:
-    """What a registry has beside the metrics whose values are in the segment: to read these takes long."""
+    """The part of a registry that is not in the segment yet.  Reading the other metrics, too, would take long."""
 
     def __init__(self, registry: Any) -> None:
         self._registry = registry
