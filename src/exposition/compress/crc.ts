@@ -47,10 +47,6 @@ export function shiftedCrc(crc: number, bytes: number): number {
   return shifted;
 }
 
-/** Converts the raw CRC of a text of `bytes` bytes to its CRC-32, as gzip and zlib write it. */
-export const finalCrc = (crc: number, bytes: number): number =>
-  (crc ^ shiftedCrc(0xffffffff, bytes) ^ 0xffffffff) >>> 0;
-
 let cachedTables: Uint32Array | undefined;
 
 /** The tables for the kernel, as wasm/layout.ts describes them. */

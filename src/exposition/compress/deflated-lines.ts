@@ -1,5 +1,5 @@
 // Compresses the lines of a block to a deflate block, without producing their text.
-import { crcTables, finalCrc } from './crc.js';
+import { crcTables } from './crc.js';
 import { SYMBOLS, deflateTable } from './deflate-code.js';
 import type { Kernel } from '../wasm/kernel.js';
 import {
@@ -173,7 +173,7 @@ export class DeflatedLines {
     });
     const [crc = 0, bytes = 0] = u32.subarray(DEFLATE_RESULT_AT >>> 2);
     this.#last?.buffer.release();
-    this.#last = { ...next, crc: finalCrc(crc, bytes), bytes };
+    this.#last = { ...next, crc, bytes };
     this.#codeNumber = codeNumber;
     this.#setHeader(BLOCK_DEFLATE_DIRTY, 0);
     return this.#last;

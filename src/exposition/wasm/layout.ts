@@ -27,7 +27,7 @@ export const HIGHEST_EXPONENT = 324;
 export const VALUE_AT = POWERS_AT + (HIGHEST_EXPONENT - LOWEST_EXPONENT + 1) * POWER_BYTES;
 /** The matches of the line that was compressed last: assembly/line-diff.ts. */
 export const MATCHES_AT = VALUE_AT + 48;
-/** The total of the block that was compressed last: raw CRC, bytes and bits, u32 each. */
+/** The total of the block that was compressed last: CRC-32, bytes and bits, u32 each. */
 export const DEFLATE_RESULT_AT = VALUE_AT + 64;
 /** The kernel stores the result of prefetching reads here: the compiler would remove reads without a result. */
 export const PREFETCH_RESULT_AT = VALUE_AT + 76;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
-import { finalCrc, joinedCrc, shiftedCrc } from '#app/exposition/compress/crc.js';
+import { joinedCrc, shiftedCrc } from '#app/exposition/compress/crc.js';
 
 describe('a CRC-32 combined from parts', () => {
   it('equals the CRC-32 of the whole text', () =>
@@ -15,10 +15,10 @@ describe('a CRC-32 combined from parts', () => {
     ));
 
   it('is correct for lengths of gigabytes', () => {
-    const zeros = Buffer.alloc(2 ** 20);
-    let whole = 0;
-    for (let i = 0; i < 17; i++) whole = crc32(zeros, whole);
-    expect(finalCrc(0, 17 * 2 ** 20)).to.equal(whole);
+    const text = Buffer.alloc(17 * 2 ** 20, 'text');
+    expect(joinedCrc(crc32('before'), crc32(text), text.length)).to.equal(
+      crc32(text, crc32('before')),
+    );
     // Shifting a CRC by 2n bytes equals shifting it twice by n bytes.
     const half = shiftedCrc(1, 2 ** 31 - 1);
     expect(shiftedCrc(half, 2 ** 31 - 1)).to.equal(shiftedCrc(1, 2 ** 32 - 2));

@@ -273,10 +273,15 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   return finishBlock(block, code, at, to);
 }
 
-/** Ends a deflate block, and stores the total of its lines in DEFLATE_RESULT_AT. Returns the bytes of the block. */
+/**
+ * Ends a deflate block, and stores the total of its lines in DEFLATE_RESULT_AT, with their CRC-32 instead of the raw
+ * CRC. Returns the bytes of the block.
+ */
 function finishBlock(block: usize, code: usize, at: u64, to: usize): u32 {
   const groups = (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS;
   combineTotals(groupAt(block, 0), groups, DEFLATE_RESULT_AT);
+  const inversions = ~shiftCrc(0xffffffff, load<u32>(DEFLATE_RESULT_AT, TOTAL_LENGTH));
+  store<u32>(DEFLATE_RESULT_AT, load<u32>(DEFLATE_RESULT_AT) ^ inversions);
   memory.fill(block + BLOCK_DEFLATE_CHANGES, 0, CHANGES_BYTES);
   return <u32>(endBlock(at, code) - to);
 }
