@@ -15,6 +15,7 @@ import {
   LINES_CHANGED,
   RECORD_BYTES,
 } from '../wasm/layout.js';
+import { Scratch } from '../wasm/memory.js';
 import { RenderBuffer } from '../text/render-buffer.js';
 
 /**
@@ -39,9 +40,10 @@ const MIN_LINES_PER_BLOCK = 256;
 export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: number }): boolean =>
   lines >= MIN_LINES_PER_BLOCK * blocks;
 
-/** The Huffman code of the deflate blocks of one target. */
+/** The Huffman code of the deflate blocks of one target, and the scratch memory that its blocks share. */
 export class DeflateContext {
   readonly #kernel: Kernel;
+  readonly #scratch: Scratch;
   /** The address of the code's table for the kernel. */
   readonly table: number;
   /** Increases when another code is chosen. */
@@ -53,6 +55,7 @@ export class DeflateContext {
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
+    this.#scratch = new Scratch(kernel);
     kernel.installCrcTables(crcTables());
     this.table = kernel.arena.allocate(CODE_BYTES);
     this.#chooseCode(Array.from({ length: SYMBOLS }, () => 0));
@@ -90,7 +93,17 @@ export class DeflateContext {
     if (last !== undefined) this.#bytesAtChoice = this.#bytes;
   }
 
+  /**
+   * Returns the address of scratch memory for the deflate block of `textBytes` bytes of text, valid until the next
+   * call. A byte of text takes at most two bytes there, since a literal has at most 15 bits. `CODE_BYTES` more bytes
+   * hold the header, and what the last write stores beyond the end of the block.
+   */
+  scratchFor(textBytes: number): number {
+    return this.#scratch.reserve(textBytes * 2 + CODE_BYTES);
+  }
+
   close(): void {
+    this.#scratch.close();
     this.#kernel.arena.free(this.table, CODE_BYTES);
   }
 
@@ -156,24 +169,22 @@ export class DeflatedLines {
     const last =
       haveLinesChanged || this.#codeNumber !== codeNumber ? undefined : this.#last?.buffer;
     if (haveLinesChanged) this.#prepareRecords(context);
+    const to = context.scratchFor(this.#block.maxBytes);
     // The kernel updates the records as it writes, so they are valid only if the whole write succeeds.
     this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
-    const { address, maxBytes } = this.#block;
-    const { arena, run, u32 } = this.#kernel;
-    const next = arena.lend(deflatedBytes(maxBytes), (to) => {
-      const length =
-        last === undefined
-          ? run.deflateAll(address, table, to)
-          : run.deflateChanged(address, table, last.address, to);
-      // The buffer needs some bytes more: when the kernel copies bits from it, it reads whole words, beyond the last
-      // bit.
-      const buffer = new RenderBuffer(this.#kernel, length + 16);
-      run.copy(buffer.address, to, length);
-      return { buffer, data: this.#kernel.view(buffer.address, length) };
-    });
+    const { address } = this.#block;
+    const { run, u32 } = this.#kernel;
+    const length =
+      last === undefined
+        ? run.deflateAll(address, table, to)
+        : run.deflateChanged(address, table, last.address, to);
     const [crc = 0, bytes = 0] = u32.subarray(DEFLATE_RESULT_AT >>> 2);
+    // The buffer needs some bytes more: when the kernel copies bits from it, it reads whole words, beyond the last
+    // bit.
+    const buffer = new RenderBuffer(this.#kernel, length + 16);
+    run.copy(buffer.address, to, length);
     this.#last?.buffer.release();
-    this.#last = { ...next, crc, bytes };
+    this.#last = { buffer, data: this.#kernel.view(buffer.address, length), crc, bytes };
     this.#codeNumber = codeNumber;
     this.#setHeader(BLOCK_DEFLATE_DIRTY, 0);
     return this.#last;
@@ -186,13 +197,13 @@ export class DeflatedLines {
   countSymbols(context: DeflateContext, counts: number[]): void {
     this.#block.sort();
     this.#prepareRecords(context);
+    const to = context.scratchFor(SYMBOLS * 4);
+    const at = to >>> 2;
+    this.#kernel.u32.fill(0, at, at + SYMBOLS);
     this.#setHeader(BLOCK_DEFLATE_DIRTY, LINES_CHANGED);
-    this.#kernel.arena.lend(SYMBOLS * 4, (to) => {
-      const { run, u32 } = this.#kernel;
-      const own = u32.subarray(to / 4, to / 4 + SYMBOLS).fill(0);
-      run.countSymbols(this.#block.address, context.table, to);
-      own.forEach((count, symbol) => (counts[symbol] = (counts[symbol] ?? 0) + count));
-    });
+    this.#kernel.run.countSymbols(this.#block.address, context.table, to);
+    const { u32 } = this.#kernel;
+    for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);
   }
 
   /** Frees the deflate block and the records. The next write writes everything again. */
@@ -209,15 +220,13 @@ export class DeflatedLines {
 
   /** Prepares the records of all lines, and chooses the line distance again if the number of lines has changed much. */
   #prepareRecords(context: DeflateContext): void {
-    const { arena, run } = this.#kernel;
+    const { run } = this.#kernel;
     const { address, count, maxBytes } = this.#block;
     this.#allocateRecords();
     run.prepareRecords(address);
     if (Math.abs(count - this.#countAtChoice) <= count * MAX_LINE_GROWTH) return;
-    const distance = arena.lend(deflatedBytes(maxBytes), (to) =>
-      run.bestLineDistance(address, context.table, to),
-    );
-    this.#setHeader(BLOCK_LINE_DISTANCE, distance);
+    const scratch = context.scratchFor(maxBytes);
+    this.#setHeader(BLOCK_LINE_DISTANCE, run.bestLineDistance(address, context.table, scratch));
     this.#countAtChoice = count;
   }
 
@@ -250,12 +259,6 @@ export class DeflatedLines {
     this.#kernel.u32[(this.#block.address + field) >>> 2] = value;
   }
 }
-
-/**
- * The maximum size of the deflate block of a text. A byte of text takes at most two bytes, since a literal has at most
- * 15 bits. `CODE_BYTES` more bytes hold the header, and what the last write stores beyond the end of the block.
- */
-const deflatedBytes = (textBytes: number): number => textBytes * 2 + CODE_BYTES;
 
 const recordBytes = (lines: number): number =>
   lines * (RECORD_BYTES + DEFLATE_TOTALS_SIZE) +

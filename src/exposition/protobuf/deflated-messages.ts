@@ -8,6 +8,7 @@ import { RenderBuffer } from '../text/render-buffer.js';
 import { PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CODE_BYTES, CODE_COUNTS, PLACE_BYTES } from '../wasm/layout.js';
+import { Scratch } from '../wasm/memory.js';
 
 /** A deflate block in the buffer of its messages. */
 export interface DeflatedMessages {
@@ -32,12 +33,14 @@ const TABLE_BYTES = CODE_BYTES + SYMBOLS * 4;
 
 export class MessageDeflater {
   readonly #kernel: Kernel;
+  readonly #scratch: Scratch;
   /** The address of the code's table. */
   readonly table: number;
   #hasCode = false;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
+    this.#scratch = new Scratch(kernel);
     kernel.installCrcTables(crcTables());
     this.table = kernel.arena.allocate(TABLE_BYTES);
   }
@@ -49,7 +52,7 @@ export class MessageDeflater {
     bytes.set(evenDeflateTable(Array.from({ length: SYMBOLS }, () => 0)), this.table);
     const at = (this.table + CODE_BYTES) / 4;
     u32.fill(0, at, at + SYMBOLS);
-    this.#write(sample(), at * 4, () => undefined);
+    this.#write(sample(), at * 4);
     const counts = this.#kernel.u32.subarray(at, at + SYMBOLS);
     this.#kernel.bytes.set(evenDeflateTable([...counts]), this.table);
     this.#hasCode = true;
@@ -67,44 +70,40 @@ export class MessageDeflater {
     } = messages;
     const placesBytes = lines * PLACE_BYTES;
     const messagesBytes = placesBytes + data.length;
+    const [bitPlaces, bytes] = this.#write(messages);
     const at = messagesBytes + placesBytes;
-    return this.#write(messages, 0, (bitPlaces, bytes) => {
-      const buffer = new RenderBuffer(this.#kernel, at + bytes + PADDING_BYTES);
-      run.copy(buffer.address, last.address, messagesBytes);
-      run.copy(buffer.address + messagesBytes, bitPlaces, placesBytes + bytes);
-      return { buffer, deflated: { bitPlacesAt: messagesBytes, at, bytes, crc: crc32(data) } };
-    });
+    const buffer = new RenderBuffer(this.#kernel, at + bytes + PADDING_BYTES);
+    run.copy(buffer.address, last.address, messagesBytes);
+    run.copy(buffer.address + messagesBytes, bitPlaces, placesBytes + bytes);
+    return { buffer, deflated: { bitPlacesAt: messagesBytes, at, bytes, crc: crc32(data) } };
   }
 
   /**
-   * Writes the places of the values in bits, and then a deflate block. Passes their address and the size of the block to
-   * `use`.
+   * Writes the places of the values in bits, and then a deflate block. Returns their address and the size of the block.
    * @param counts where to count symbols instead; 0 to count none
    */
-  #write<T>(
+  #write(
     { blocks: [first], buffer, piece }: PlacedMessages,
-    counts: number,
-    use: (at: number, bytes: number) => T,
-  ): T {
-    const { arena, run } = this.#kernel;
+    counts = 0,
+  ): readonly [at: number, bytes: number] {
+    const { run } = this.#kernel;
     const { data, lines } = piece;
     const placesBytes = lines * PLACE_BYTES;
     // A byte takes at most two bytes; the rest is for the header and what the last write stores beyond the end.
-    return arena.lend(placesBytes + 2 * data.length + 2 * CODE_BYTES, (at) => {
-      const to = at + placesBytes;
-      const distance =
-        first === undefined ? 1 : run.bestLineDistance(first.address, this.table, to);
-      this.#kernel.u32[(this.table + CODE_COUNTS) / 4] = counts;
-      const bytes = run.deflateMessages(
-        ...([buffer.address, lines, buffer.address + placesBytes, data.length] as const),
-        ...([distance, this.table, at, to] as const),
-      );
-      this.#kernel.u32[(this.table + CODE_COUNTS) / 4] = 0;
-      return use(at, bytes);
-    });
+    const at = this.#scratch.reserve(placesBytes + 2 * data.length + 2 * CODE_BYTES);
+    const to = at + placesBytes;
+    const distance = first === undefined ? 1 : run.bestLineDistance(first.address, this.table, to);
+    this.#kernel.u32[(this.table + CODE_COUNTS) / 4] = counts;
+    const bytes = run.deflateMessages(
+      ...([buffer.address, lines, buffer.address + placesBytes, data.length] as const),
+      ...([distance, this.table, at, to] as const),
+    );
+    this.#kernel.u32[(this.table + CODE_COUNTS) / 4] = 0;
+    return [at, bytes];
   }
 
   close(): void {
+    this.#scratch.close();
     this.#kernel.arena.free(this.table, TABLE_BYTES);
   }
 }

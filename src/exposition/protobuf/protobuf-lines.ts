@@ -8,6 +8,7 @@ import { RenderBuffer } from '../text/render-buffer.js';
 import { OPCODE, PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { IS_COUNT, LINES_CHANGED, PLACE_BYTES } from '../wasm/layout.js';
+import { Scratch } from '../wasm/memory.js';
 import { MessageDeflater } from './deflated-messages.js';
 import type { DeflatedMessages } from './deflated-messages.js';
 import { hasStarts, isDistribution, metricWriter } from './metric-writers.js';
@@ -53,9 +54,11 @@ export class ProtobufLines {
   /** The last messages, by the first block. */
   readonly #known = new Map<Block, Converted>();
   #deflater: MessageDeflater | undefined;
+  readonly #scratch: Scratch;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
+    this.#scratch = new Scratch(kernel);
   }
 
   /**
@@ -112,6 +115,7 @@ export class ProtobufLines {
     this.#known.clear();
     this.#deflater?.close();
     this.#deflater = undefined;
+    this.#scratch.close();
   }
 
   /** Keeps messages instead of the last ones of the same blocks. */
@@ -187,6 +191,12 @@ export class ProtobufLines {
     };
   }
 
+  /** The text of a block, valid until the next call. */
+  #textOf(block: Block): Uint8Array {
+    const at = this.#scratch.reserve(block.maxBytes + PADDING_BYTES);
+    return this.#kernel.view(at, block.write(at));
+  }
+
   /** The last buffer if no snapshot holds it, else a copy. */
   #writable(last: RenderBuffer): RenderBuffer {
     const reused = last.reuse();
@@ -213,12 +223,10 @@ export class ProtobufLines {
     let [line, step] = [0, 0];
     for (const block of blocks) {
       const first = line;
-      step += this.#kernel.arena.lend(block.maxBytes + PADDING_BYTES, (at) => {
-        const text = this.#kernel.view(at, block.write(at));
-        writer.add(text, hasStarts(family) ? (index) => startOf(first + index) : undefined);
-        return text.length;
-      });
+      const text = this.#textOf(block);
+      writer.add(text, hasStarts(family) ? (index) => startOf(first + index) : undefined);
       line += block.count;
+      step += text.length;
       if (step < BYTES_A_STEP) continue;
       step = 0;
       yield;

@@ -9,6 +9,7 @@ import type { ManagedObject, SlotRef, Source } from '../../model.js';
 import { runToEnd } from '../../run-to-end.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CELL_BYTES, CELL_WORD, CHANGED_WORDS_AT } from '../wasm/layout.js';
+import { Scratch } from '../wasm/memory.js';
 import { ChangeDetector } from './change-detector.js';
 import { SECTOR_SLOTS, rangesOf, sectorOf, syncedWord } from './slots.js';
 import type { SectorRange } from './slots.js';
@@ -37,6 +38,7 @@ export class SlotReader {
   readonly #kernel: Kernel;
   readonly #source: Source;
   readonly #root: Pick<ManagedObject, 'id'>;
+  readonly #scratch: Scratch;
   /** The address of the cells of each sector to copy. */
   readonly #cells = new Map<number, number>();
   /** Slots to check after the next copy: those tracked since the last copy, and the unstable ones. */
@@ -52,6 +54,7 @@ export class SlotReader {
     this.#source = source;
     this.#root = root;
     this.changes = new ChangeDetector(kernel, (slot) => this.address(slot));
+    this.#scratch = new Scratch(kernel);
   }
 
   /**
@@ -125,6 +128,7 @@ export class SlotReader {
     for (const cells of this.#cells.values()) this.#kernel.arena.free(cells, SECTOR_BYTES);
     this.#cells.clear();
     this.changes.close();
+    this.#scratch.close();
     this.nodes.clear();
     this.#gained.clear();
     this.#lost.clear();
@@ -154,24 +158,23 @@ export class SlotReader {
   #copy(range: SectorRange, changedSlots: number[]): boolean {
     const first = range.first * SECTOR_SLOTS;
     const slots = range.sectors * SECTOR_SLOTS;
-    return this.#kernel.arena.lend(slots * SCRATCH_BYTES, (values) => {
-      const { run, u32 } = this.#kernel;
-      const words = values + slots * 8;
-      const out = words + slots * 4;
-      const valuesRead = this.#source.readSlots(first, slots, this.#kernel.view(values, slots * 8));
-      const wordsRead = this.#source.readWords(first, slots, this.#kernel.view(words, slots * 4));
-      // Slots that the source no longer has keep their last values.
-      const end = Math.min(valuesRead, wordsRead);
-      let changed = 0;
-      for (let at = 0; at < end; at += SECTOR_SLOTS) {
-        const cells = this.address(first + at);
-        const count = Math.min(SECTOR_SLOTS, end - at);
-        changed += run.storeChanged(cells, values + at * 8, words + at * 4, count, out);
-        const found = u32[CHANGED_WORDS_AT >>> 2] ?? 0;
-        for (let i = 0; i < found; i++) changedSlots.push(first + at + (u32[(out >>> 2) + i] ?? 0));
-      }
-      return changed > 0;
-    });
+    const values = this.#scratch.reserve(slots * SCRATCH_BYTES);
+    const words = values + slots * 8;
+    const out = words + slots * 4;
+    const valuesRead = this.#source.readSlots(first, slots, this.#kernel.view(values, slots * 8));
+    const wordsRead = this.#source.readWords(first, slots, this.#kernel.view(words, slots * 4));
+    // Slots that the source no longer has keep their last values.
+    const end = Math.min(valuesRead, wordsRead);
+    let changed = 0;
+    const { run, u32 } = this.#kernel;
+    for (let at = 0; at < end; at += SECTOR_SLOTS) {
+      const cells = this.address(first + at);
+      const count = Math.min(SECTOR_SLOTS, end - at);
+      changed += run.storeChanged(cells, values + at * 8, words + at * 4, count, out);
+      const found = u32[CHANGED_WORDS_AT >>> 2] ?? 0;
+      for (let i = 0; i < found; i++) changedSlots.push(first + at + (u32[(out >>> 2) + i] ?? 0));
+    }
+    return changed > 0;
   }
 
   /** Copies the sectors of slots whose words changed. Returns the slots whose words changed once more. */

@@ -1,4 +1,4 @@
-// The kernel's memory: an arena, reference-counted texts, and the tables of blocks and scales.
+// The kernel's memory: an arena, a scratch buffer, reference-counted texts, and the tables of blocks and scales.
 import type { Conversion } from '../../catalogue/row.js';
 import { Fault } from '../../errors.js';
 import {
@@ -69,16 +69,6 @@ export class Arena {
     }
   }
 
-  /** Allocates memory for the time of a call of `use`. */
-  lend<T>(bytes: number, use: (at: number) => T): T {
-    const at = this.allocate(bytes);
-    try {
-      return use(at);
-    } finally {
-      this.free(at, bytes);
-    }
-  }
-
   /** Frees the result of `allocate(bytes)`. */
   free(at: number, bytes: number): void {
     const size = sizeClass(bytes);
@@ -107,6 +97,31 @@ export class Arena {
     const at = this.#top;
     this.#top += size;
     return at;
+  }
+}
+
+/** A reusable buffer in the kernel's memory, for data that does not outlive a call. The buffer only grows. */
+export class Scratch {
+  readonly #arena: Arena;
+  #at = 0;
+  #bytes = 0;
+
+  constructor({ arena }: { readonly arena: Arena }) {
+    this.#arena = arena;
+  }
+
+  /** Returns the address of at least `bytes` bytes, valid until the next call. */
+  reserve(bytes: number): number {
+    if (bytes <= this.#bytes) return this.#at;
+    this.close();
+    this.#at = this.#arena.allocate(bytes);
+    this.#bytes = bytes;
+    return this.#at;
+  }
+
+  close(): void {
+    if (this.#bytes > 0) this.#arena.free(this.#at, this.#bytes);
+    this.#bytes = 0;
   }
 }
 
