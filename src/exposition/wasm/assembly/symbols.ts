@@ -160,14 +160,6 @@ export function copyBits(at: u64, from: u64, end: u64): u64 {
   at = put(at, bitsAt(from, first), <u32>first);
   from += first;
   const shift = from & 7;
-  for (; shift == 0 && end - from >= 128; from += 128, at += 128)
-    v128.store(<usize>(at >> 3), v128.load(<usize>(from >> 3)));
-  for (; shift != 0 && end - from >= 128; from += 128, at += 128) {
-    const source = <usize>(from >> 3);
-    const low = i64x2.shr_u(v128.load(source), <i32>shift);
-    const high = i64x2.shl(v128.load(source, 8), 64 - <i32>shift);
-    v128.store(<usize>(at >> 3), v128.or(low, high));
-  }
   for (; end - from >= 64; from += 64, at += 64) {
     const source = <usize>(from >> 3);
     const low = load<u64>(source) >> shift;
