@@ -31,8 +31,6 @@ export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #usesKernelDeflate: typeof usesKernelDeflate;
   readonly #families = new Map<string, Family>();
-  /** See `largestFamilies`; undefined after lines were added or removed. */
-  #largest: readonly FamilySize[] | undefined;
   /** The families, in the order of a page. */
   readonly #order: Family[] = [];
   /** The metadata of all families, in the order of a page; undefined after families were added or removed. */
@@ -75,9 +73,9 @@ export class ExpositionText {
     return this.#order.length;
   }
 
-  /** The families with the most lines, the largest first. The same list until a family grows or shrinks. */
+  /** The families with the most lines, the largest first. */
   get largestFamilies(): readonly FamilySize[] {
-    return (this.#largest ??= largestOf(this.#order));
+    return largestOf(this.#order);
   }
 
   /** The family of that name; undefined if it has no lines. */
@@ -107,7 +105,6 @@ export class ExpositionText {
     this.#budget.spend(costOf(line));
     const { blocks } = this.#size;
     family.put(key, line, hash, position);
-    this.#largest = undefined;
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
   }
 
@@ -117,7 +114,6 @@ export class ExpositionText {
     const { blocks } = this.#size;
     this.#budget.spend(1);
     family.remove(key);
-    this.#largest = undefined;
     if (this.#size.blocks !== blocks) this.#chunks.invalidate();
     if (family.lines > 0) return;
     const steps = family.closing();
@@ -256,7 +252,6 @@ export class ExpositionText {
     this.#context?.close();
     this.#context = undefined;
     this.#order.length = 0;
-    this.#largest = undefined;
     this.#metadata = undefined;
     Object.assign(this.#size, { lines: 0, blocks: 0, textBytes: 0 });
   }
