@@ -295,11 +295,17 @@ function busy(path: string, fd: number): Fault {
 
 /** The text ` (process PID)` with the pid in a segment's header; empty if the file is not a segment. */
 function holderOf(fd: number): string {
+  const pid = pidOf(fd);
+  if (pid === undefined) return '';
+  return pid === BigInt(ownPid) ? ` (this process, ${pid})` : ` (process ${pid})`;
+}
+
+/** The pid in a segment's header; undefined if the file is not a segment. */
+export function pidOf(fd: number): bigint | undefined {
   const header = Buffer.alloc(HEADER.size);
   readSync(fd, header, 0, HEADER.size, 0);
-  if (!header.subarray(HEADER.magic, HEADER.magic + MAGIC.length).equals(MAGIC)) return '';
-  const pid = header.readBigUInt64LE(HEADER.pid);
-  return pid === BigInt(ownPid) ? ` (this process, ${pid})` : ` (process ${pid})`;
+  const magic = header.subarray(HEADER.magic, HEADER.magic + MAGIC.length);
+  return magic.equals(MAGIC) ? header.readBigUInt64LE(HEADER.pid) : undefined;
 }
 
 /** The fault for a file that cannot be opened for writing. SEGMENT_BUSY if a publisher of another user holds it. */
@@ -335,7 +341,7 @@ function foreignOwner(path: string): number | undefined {
 }
 
 /** Device and inode of a descriptor or path; undefined if there is no such file. */
-function identityOf(file: number | string): string | undefined {
+export function identityOf(file: number | string): string | undefined {
   try {
     const { dev, ino } = typeof file === 'number' ? fstatSync(file) : statSync(file);
     return `${dev}:${ino}`;

@@ -7,6 +7,8 @@ import { application, nameWithPid } from '../../../rules/formats.js';
 import { checkOptions } from '../../../rules/options.js';
 import type { OptionRules } from '../../../rules/options.js';
 import { integer } from '../../../rules/rule.js';
+import { segmentName } from '../../segment/layout.js';
+import { removeDeadSegments } from '../dead-segments.js';
 import { Publisher, warnOnStderr } from '../publisher.js';
 import { PUBLISHER_OPTIONS } from '../publisher-options.js';
 import type { PublishedObject, PublisherOptions } from '../publisher-options.js';
@@ -57,6 +59,8 @@ const idOf = (pid: number): string => (isMainThread ? `${pid}` : `${pid}.${threa
 export class Session {
   readonly serverKey: string;
   readonly publisher: Publisher;
+  /** The name of the segment, with `{pid}` as the program states it. */
+  readonly #template: string;
   readonly root: PublishedObject;
   readonly #intervalMs: number;
   readonly #warn: (sentence: string) => void;
@@ -73,7 +77,8 @@ export class Session {
   constructor(of: string, options: SessionOptions, beforeClose: () => void = () => undefined) {
     checkSession(of, options);
     const { app, intervalMs = 5000, ...own } = options;
-    const { pid = process.pid } = own;
+    const { contextId = 'shmApp', poolName = 'pool', pid = process.pid } = own;
+    this.#template = segmentName(contextId, poolName, own.serverKey);
     this.serverKey = own.serverKey.replaceAll('{pid}', idOf(pid));
     this.publisher = new Publisher({ ...own, serverKey: this.serverKey, series: true });
     this.#intervalMs = intervalMs;
@@ -91,13 +96,15 @@ export class Session {
   }
 
   /**
-   * Makes the segment visible, and starts the heartbeat. Calls `update` at the interval.
+   * Makes the segment visible, removes those that killed processes left under server keys with their pids, and starts
+   * the heartbeat. Calls `update` at the interval.
    * @throws Fault as `publish()` of `Publisher` does; then the session is closed
    */
   start(update: () => void): void {
     const { publisher } = this;
     try {
       publisher.publish();
+      removeDeadSegments(this.#template);
     } catch (error) {
       this.close();
       throw error;

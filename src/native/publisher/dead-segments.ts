@@ -1,0 +1,55 @@
+// Removes the segments that killed processes left behind under server keys with their pids.
+import { closeSync, constants, openSync, readdirSync, unlinkSync } from 'node:fs';
+import * as os from '#publisher-os';
+import type { PublisherOs } from '../os/publisher-os.js';
+import { SHM_FOLDER } from '../os/shared-memory.js';
+import { identityOf, pidOf } from './publisher-file.js';
+
+const { replaceMappings, tryLock }: PublisherOs = os;
+const { O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
+
+/** The maximum number of segments that one call tries to remove. */
+const MAX_DEAD = 1024;
+
+/**
+ * Removes segments whose names differ only in the pid, or in the pid and the id of a worker thread. The pid in the name
+ * must be that of the publisher, and its lock must be free. Readers keep such a segment open.
+ * @param template the name of a segment, with `{pid}` for these numbers; without it, nothing is removed
+ */
+export function removeDeadSegments(template: string): void {
+  if (!template.includes('{pid}')) return;
+  const source = template
+    .replaceAll('.', '\\.')
+    .replace('{pid}', '(?<pid>\\d+)(?:\\.\\d+)?')
+    .replaceAll('{pid}', '\\d+(?:\\.\\d+)?');
+  const pattern = new RegExp(`^${source}$`);
+  for (const { file, pid } of filesOf(pattern).slice(0, MAX_DEAD))
+    removeIfDead(`${SHM_FOLDER}/${file}`, pid);
+}
+
+/** The files in /dev/shm that a pattern matches, with the pids in their names; none if the folder cannot be read. */
+function filesOf(pattern: RegExp): { readonly file: string; readonly pid: bigint }[] {
+  try {
+    return readdirSync(SHM_FOLDER).flatMap((file) => {
+      const pid = pattern.exec(file)?.groups?.['pid'];
+      return pid === undefined ? [] : [{ file, pid: BigInt(pid) }];
+    });
+  } catch {
+    return [];
+  }
+}
+
+function removeIfDead(path: string, pid: bigint): void {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+    // A live publisher, also the one that calls this, holds its lock.
+    if (pidOf(fd) !== pid || !tryLock(fd) || identityOf(fd) !== identityOf(path)) return;
+    replaceMappings(fd);
+    unlinkSync(path);
+  } catch {
+    // It belongs to another user, or is gone.
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
