@@ -133,6 +133,8 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
     this.#copied.delete(metric);
     if (!isOwn(metric)) return;
     this.#own.delete(metric);
+    // Another metric may get the name at once.
+    this.#removeDropped();
     for (const child of metric.detach(this) ?? []) this.remove(child);
   }
 
