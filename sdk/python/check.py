@@ -4,8 +4,11 @@ import copy, ctypes, decimal, errno, fcntl, gc, glob, io, math, os, pickle, rand
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 os.environ["PYTHONPATH"] = HERE                               # for the programs that the checks start
-import shm_publisher.publisher as shm
+import shm_publisher as shm
+from shm_publisher import calls, nodes, publisher, system
+from shm_publisher.layout import STATE
 
+FILES = tuple(module.__file__ for module in (publisher, nodes, calls, system))          # in which handlers may interrupt
 CTX = f"strangercheck{os.getpid()}x{random.randrange(1 << 32):x}"
 passed = 0
 
@@ -514,7 +517,7 @@ class Interrupter:
     """A trace function that runs `action` before the n-th executed line of the modules. A signal handler could run
     there."""
 
-    def __init__(self, n, action, files=(shm.__file__,), skips=frozenset()):
+    def __init__(self, n, action, files=FILES, skips=frozenset()):
         self.left, self.action, self.came, self.files, self.skips = n, action, False, files, skips
 
     def __call__(self, frame, event, _):
@@ -770,11 +773,11 @@ def forked_children():
         ok(Seg(p.path).d == before and Seg(p.path).held, "the parent's segment is as it was")
 
         def write_past_the_checks():
-            p._u64[shm.STATE // 8] = 9
+            p._u64[STATE // 8] = 9
         ok(in_child(write_past_the_checks) and Seg(p.path).state == 1, "the pages of a child are its own")
         ok(in_child(lambda: ok(in_child(use), "refused")), "the same for a child's child")
         ok(Seg(p.path).d == before, "as it was")
-        unknown = shm.LIBC.fork()                              # Python does not notice it, and runs no after_in_child
+        unknown = system.LIBC.fork()                              # Python does not notice it, and runs no after_in_child
         if unknown == 0:
             p.close()
             os._exit(not raises(RuntimeError, unpublished.publish, owner))
@@ -1179,7 +1182,7 @@ def limits_of_the_process():
             raise OSError(str(e)) from None
 
     def in_locked_memory():
-        ok(shm.LIBC.mlockall(2) == 0, "mlockall(MCL_FUTURE)")
+        ok(system.LIBC.mlockall(2) == 0, "mlockall(MCL_FUTURE)")
         try:
             with shm.Publisher("locked", CTX, records=1 << 20) as p:
                 p.publish()

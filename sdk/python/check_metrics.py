@@ -3,9 +3,9 @@ signal handlers."""
 import asyncio, glob, math, os, random, signal, subprocess, sys, threading, time
 from bisect import bisect_left
 import check
-from check import CTX, HERE, Seg, at_every_line, ok, path, stderr_of, until
+from check import CTX, FILES, HERE, Seg, at_every_line, ok, path, stderr_of, until
 import shm_publisher as shm
-from shm_publisher import forks as forks_module, metrics, publication, publisher, store
+from shm_publisher import forks as forks_module, metrics, publication, store
 import struct
 from datetime import timedelta
 from types import SimpleNamespace
@@ -485,7 +485,7 @@ def without_handlers(files):
     lines = set()
     for file in files:
         with open(file) as source:
-            lines |= {(file, line) for line, text in enumerate(source, 1) if file != publisher.__file__ and text.lstrip()
+            lines |= {(file, line) for line, text in enumerate(source, 1) if file not in FILES and text.lstrip()
                       .startswith(("with ", "try:", "self._is_working = False", "self._is_beginning = False"))}
     return lines
 
@@ -493,7 +493,7 @@ def without_handlers(files):
 def handlers():
     """A signal handler updates, adds and removes children in the middle of a change."""
     metric, other = shm.Counter(name("handled"), "", ["id"], max_children=10_000), shm.Counter(name("other"), "")
-    files = store.__file__, metrics.__file__, publisher.__file__, publication.__file__
+    files = store.__file__, metrics.__file__, publication.__file__, *FILES
     where = {"files": files, "skips": without_handlers(files)}
     calls, added = 0, 0
 

@@ -14,7 +14,9 @@ const SOURCES = [
   ['publisher', 'published-values', 'publisher-options', 'publish-registry', 'allocators']
     .map((file) => read(`src/native/publisher/${file}.ts`))
     .join('\n// End of a file.\n'),
-  read('sdk/python/shm_publisher/publisher.py') + read('sdk/python/shm_publisher/registry.py'),
+  ['publisher', 'nodes', 'registry']
+    .map((file) => read(`sdk/python/shm_publisher/${file}.py`))
+    .join(''),
 ];
 /** Sources of metrics with labels, which the page names, too. */
 const METRICS = [

@@ -8,10 +8,12 @@
 
 `Publisher` is for programs with a tree of objects.
 """
-from .metrics import Counter, Gauge, Histogram, Info, PublishedMetrics, Summary, publish
-from .publisher import (
+from .layout import (
     AUTO_RECOVERY, BOOL, COUNTER, DEAD, F64, GAUGE, HISTOGRAM, I64, INIT, INVALID, MANUAL_RECOVERY, NORMAL, STRING,
-    SUMMARY, U64, UNKNOWN, AnotherPublisherLives, Object, Publisher, Variable)
+    SUMMARY, U64, UNKNOWN)
+from .metrics import Counter, Gauge, Histogram, Info, PublishedMetrics, Summary, publish
+from .nodes import Object, Variable
+from .publisher import AnotherPublisherLives, Publisher
 
 __all__ = [
     "AUTO_RECOVERY", "BOOL", "COUNTER", "DEAD", "F64", "GAUGE", "HISTOGRAM", "I64", "INIT", "INVALID",

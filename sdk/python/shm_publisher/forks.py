@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from .publisher import _say
+from .calls import say
 
 if TYPE_CHECKING:
     from .store import Store
@@ -123,6 +123,6 @@ def watch(store: Store) -> None:
     uwsgi = sys.modules.get("uwsgi")            # a module that only processes of uWSGI have
     if uwsgi is not None:
         if not uwsgi.has_threads:
-            _say("uWSGI stops the threads of Python between requests: set enable-threads, or the metrics seem stalled")
+            say("uWSGI stops the threads of Python between requests: set enable-threads, or the metrics seem stalled")
         if uwsgi.worker_id() == 0:
             store.lock = BeforeWorkers(store, uwsgi.worker_id)

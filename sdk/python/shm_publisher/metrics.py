@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from math import inf
 from typing import Any, TypeVar, Union
 
-from .publisher import COUNTER, F64, GAUGE, HISTOGRAM, SUMMARY, UNKNOWN, _schema, _series, _shown, _string
-from .publisher import _within
+from .checks import checked_integer, checked_schema, checked_series, checked_string, shown
+from .layout import COUNTER, F64, GAUGE, HISTOGRAM, SUMMARY, UNKNOWN
 from .series import Family, new_series
 from .store import STORE, PublishedMetrics
 from .trackers import ExceptionCounter, InprogressTracker, Timer
@@ -64,28 +64,28 @@ class Metric:
         kind = type(self).__name__
         for what, part in ("name", name), ("namespace", namespace), ("subsystem", subsystem), ("unit", unit):
             if not isinstance(part, str):
-                raise ValueError(f"{what} of {kind}: found {_shown(part)}, allowed: a string")
+                raise ValueError(f"{what} of {kind}: found {shown(part)}, allowed: a string")
             if what != "name" and not re.fullmatch("[a-zA-Z0-9_:]*", part):
-                raise ValueError(f"{what} of {kind} {_shown(name)}: found {_shown(part)}, allowed: letters, digits, _ and :")
+                raise ValueError(f"{what} of {kind} {shown(name)}: found {shown(part)}, allowed: letters, digits, _ and :")
         if isinstance(labelnames, str) or not isinstance(labelnames, Iterable):
-            raise ValueError(f"labelnames of {kind} {_shown(name)}: found {_shown(labelnames)}, allowed: a list of names")
+            raise ValueError(f"labelnames of {kind} {shown(name)}: found {shown(labelnames)}, allowed: a list of names")
         full = "_".join(part for part in (namespace, subsystem, name) if part)
         full = full[:-len(self._suffix)] if self._suffix and full.endswith(self._suffix) else full
         if not full:
-            raise ValueError(f"name of {kind}: found {_shown(name)}, allowed: names such as shop{self._suffix}")
+            raise ValueError(f"name of {kind}: found {shown(name)}, allowed: names such as shop{self._suffix}")
         if unit and not full.endswith(f"_{unit}"):
             full = f"{full}_{unit}"
         full += self._suffix
-        what = f"{kind} {_shown(full)}"
-        _string(documentation, 4096, f"documentation of {what}")
-        _string(unit, 64, f"unit of {what}")
+        what = f"{kind} {shown(full)}"
+        checked_string(documentation, 4096, f"documentation of {what}")
+        checked_string(unit, 64, f"unit of {what}")
         self._labelnames = tuple(labelnames)
         if len(set(self._labelnames)) < len(self._labelnames):
-            raise ValueError(f"labelnames of {what}: found {_shown(list(self._labelnames))}, allowed: each name once")
-        _series(self._type, full, dict.fromkeys(self._labelnames, ""), what)            # checks all names
+            raise ValueError(f"labelnames of {what}: found {shown(list(self._labelnames))}, allowed: each name once")
+        checked_series(self._type, full, dict.fromkeys(self._labelnames, ""), what)            # checks all names
         self._family = Family(full, documentation, unit, self._type, self._kind, bounds)
         self._labels: dict[str, str] = {}
-        self._max_children = _within(max_children, 1, 1 << 20, f"max_children of {what}")
+        self._max_children = checked_integer(max_children, 1, 1 << 20, f"max_children of {what}")
         self._children: dict[tuple[str, ...], Any] = {}
         self._series: Any = _NeedsLabels(self)
         self._is_live = False
@@ -93,7 +93,7 @@ class Metric:
             samples = [full + suffix for suffix in SAMPLES.get(self._type, ("",))]
             for sample in samples:
                 if sample in _owners:
-                    raise ValueError(f"name of {kind}: found {_shown(full)}, whose {sample} is a sample of "
+                    raise ValueError(f"name of {kind}: found {shown(full)}, whose {sample} is a sample of "
                                      f"{_owners[sample]} already")
             _owners.update(dict.fromkeys(samples, self))
         if not self._labelnames:
@@ -155,7 +155,7 @@ class Metric:
             raise ValueError(f"{call} of {self}: it has no labels" if not self._labels else
                              f"{call} of {self}: it has its labels already: {self._labels}")
         if (values or set(named) != set(names)) if named else len(values) != len(names):
-            raise ValueError(f"{call} of {self}: found {_shown(named or list(values))}, allowed: one value for each of "
+            raise ValueError(f"{call} of {self}: found {shown(named or list(values))}, allowed: one value for each of "
                              f"{', '.join(names)}, all by position or all by name")
         given = [named[name] for name in names] if named else values
         return tuple([value if type(value) is str else str.__str__(value) if isinstance(value, str) else str(value)
@@ -182,7 +182,7 @@ class Metric:
         STORE.remove(self._series)
 
     def _refusal(self, call: str, value: Any) -> ValueError:
-        return ValueError(f"{call} of {self}: found {_shown(value)}, allowed: numbers")
+        return ValueError(f"{call} of {self}: found {shown(value)}, allowed: numbers")
 
 
 class Counter(Metric):
@@ -202,7 +202,7 @@ class Counter(Metric):
             raise self._refusal("inc", amount) from None
         except OverflowError:
             pass
-        raise ValueError(f"inc of {self}: found {_shown(amount)}, allowed: finite amounts from 0, since a counter does "
+        raise ValueError(f"inc of {self}: found {shown(amount)}, allowed: finite amounts from 0, since a counter does "
                          "not fall")
 
     def count_exceptions(self, exception: Union[type[BaseException], tuple[type[BaseException], ...]] = Exception,
@@ -252,7 +252,7 @@ class Gauge(Metric):
     def set_function(self, f: Callable[[], float]) -> None:
         """Sets the value to the result of a function, now and at each interval of publish()."""
         if not callable(f):
-            raise ValueError(f"set_function of {self}: found {_shown(f)}, allowed: functions")
+            raise ValueError(f"set_function of {self}: found {shown(f)}, allowed: functions")
         self._check_child("set_function")
         STORE.follow(self._series, f)
 
@@ -296,14 +296,14 @@ class Histogram(_Observer):
     def __init__(self, name: str, documentation: str, labelnames: Iterable[str] = (), namespace: str = "",
                  subsystem: str = "", unit: str = "", *, buckets: Iterable[Union[float, str]] = DEFAULT_BUCKETS,
                  max_children: int = MAX_CHILDREN) -> None:
-        what = f"buckets of Histogram {_shown(name)}"
+        what = f"buckets of Histogram {shown(name)}"
         try:
             bounds = [float(bound) for bound in buckets]
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{what}: found {_shown(buckets)}, allowed: a list of numbers") from None
+            raise ValueError(f"{what}: found {shown(buckets)}, allowed: a list of numbers") from None
         bounds = bounds[:-1] if bounds and bounds[-1] == inf else bounds
         self._declare(name, documentation, labelnames, namespace, subsystem, unit, max_children,
-                      tuple(_schema(HISTOGRAM, bounds, what)))
+                      tuple(checked_schema(HISTOGRAM, bounds, what)))
 
 
 class Summary(_Observer):
@@ -327,11 +327,11 @@ class Info(Metric):
         """Sets the texts by label name."""
         self._check_child("info")
         if not isinstance(val, dict):
-            raise ValueError(f"info of {self}: found {_shown(val)}, allowed: a dict of texts by label name")
+            raise ValueError(f"info of {self}: found {shown(val)}, allowed: a dict of texts by label name")
         labels = {**self._labels, **val}
         if len(labels) < len(self._labels) + len(val):
-            raise ValueError(f"info of {self}: found {_shown(val)}, allowed: names other than {', '.join(self._labels)}")
-        _series(F64, self._family.name, labels, str(self))
+            raise ValueError(f"info of {self}: found {shown(val)}, allowed: names other than {', '.join(self._labels)}")
+        checked_series(F64, self._family.name, labels, str(self))
         series = new_series(self._family, labels)
         series.start = series.cell[0] = 1.0
         with STORE.lock:

@@ -22,8 +22,9 @@ from typing import Any, Optional
 import prometheus_client
 from prometheus_client import values
 
+from .checks import shown
+from .layout import COUNTER, F64, GAUGE, HISTOGRAM, SUMMARY, UNKNOWN
 from .publication import Publication, checked_app
-from .publisher import COUNTER, F64, GAUGE, HISTOGRAM, SUMMARY, UNKNOWN, _shown
 from .registry import PublishedRegistry, publish_registry
 from .series import Distribution, Family, Number, new_series
 from .store import STORE, PublishedMetrics
@@ -260,7 +261,7 @@ def _publish_from_environment() -> None:
             ("PROMETHEUS_SHM_SERVER_KEY", server_key.replace("{pid}", "1"), r"(?!\.)[A-Za-z0-9_.-]{1,64}"),
             ("PROMETHEUS_SHM_APP", app, r"[A-Za-z][A-Za-z0-9_]{0,63}")):
         if not re.fullmatch(pattern, text):
-            raise ValueError(f"{name}: found {_shown(os.environ.get(name) or app)}, allowed: 1 to 64 letters, digits and _"
+            raise ValueError(f"{name}: found {shown(os.environ.get(name) or app)}, allowed: 1 to 64 letters, digits and _"
                              + (", and a server key may have -, . and {pid}" if name.endswith("KEY") else
                                 ", with a letter first"))
     context_id = os.environ.get("PROMETHEUS_SHM_CONTEXT_ID")

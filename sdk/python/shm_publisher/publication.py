@@ -12,7 +12,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .publisher import Object, Publisher, _say, _shown
+from .calls import say
+from .checks import shown
+from .nodes import Object
+from .publisher import Publisher
 
 MAX_KEY = 64
 MAX_WARNINGS = 256
@@ -29,7 +32,7 @@ class Warnings:
     def tell(self, subject: str, line: str) -> None:
         if subject not in self._subjects and len(self._subjects) < MAX_WARNINGS:
             self._subjects.add(subject)
-            _say(line)
+            say(line)
 
 
 class Publication:
@@ -81,13 +84,13 @@ class Publication:
 
 def checked_app(app: str) -> str:
     if not isinstance(app, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", app):
-        raise ValueError(f"app: found {_shown(app)}, allowed: 1 to 64 letters, digits and _, with a letter first")
+        raise ValueError(f"app: found {shown(app)}, allowed: 1 to 64 letters, digits and _, with a letter first")
     return app
 
 
 def checked_interval(interval: float) -> float:
     if not isinstance(interval, (int, float)) or not 0 < interval <= 86400:
-        raise ValueError(f"interval: found {_shown(interval)}, allowed: more than 0 to 86400 seconds")
+        raise ValueError(f"interval: found {shown(interval)}, allowed: more than 0 to 86400 seconds")
     return interval
 
 

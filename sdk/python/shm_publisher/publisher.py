@@ -7,23 +7,17 @@
         hits.add(1)
         pub.notify()                      # at least once a second: a heartbeat that also wakes readers
 
-The module needs only the standard library, on Linux and a little-endian machine.  Python has no memory barriers.
-This module stores in program order.  On x86-64, readers see the stores in that order, as the format requires.
+The package needs only the standard library, on Linux and a little-endian machine.  Python has no memory barriers.
+This package stores in program order.  On x86-64, readers see the stores in that order, as the format requires.
 Machines with weakly ordered memory do not guarantee this order.
 """
-import ctypes
 import errno
 import fcntl
-import functools
-import mmap
 import os
-import platform
 import pwd
 import re
-import reprlib
 import resource
 import secrets
-import select
 import struct
 import sys
 import threading
@@ -32,42 +26,19 @@ import weakref
 import zlib
 from bisect import bisect_left
 from collections import deque
-from math import inf, isfinite, isnan, nan
+from math import nan
 
-U64, I64, F64, BOOL, STRING, HISTOGRAM, SUMMARY = range(1, 8)                   # types
-UNKNOWN, COUNTER, GAUGE = range(3)                                              # kinds
-INIT, NORMAL, MANUAL_RECOVERY, AUTO_RECOVERY, DEAD, INVALID = range(6)          # states of an object
+from .calls import one_at_a_time, refuse_in_child, say
+from .checks import checked_integer, checked_number, checked_schema, checked_series, checked_string, shown
+from .layout import (
+    CLOSED, DIRECTORY, F64, FEATURE_SERIES, FLAG_SERIES, FORMATS, GAUGE, HEADER, HEARTBEAT, HISTOGRAM, INIT, INVALID,
+    LIVE, MAX_DEPTH, MAX_INCARNATION, MAX_TEXT, NORMAL, NO_SLOT, OBJECTS_DROPPED, PAGE, RECORD, RECORD_SIZE, STATE,
+    STEP, STRING, STRING_BYTES, SUMMARY, TICK, TOMBSTONE, U64, UNKNOWN, VARIABLES_DROPPED)
+from .nodes import Object, Variable, bits_of, refuse_copy
+from .system import SHM, Mapping, ask_lock, identity_of, pid_of, remove_dead, supersede, take_lock, wake
 
-SHM = "/dev/shm"
-PAGE, STEP, RECORD_SIZE = 4096, 65536, 64
-BUILDING, LIVE, CLOSED, SUPERSEDED = range(4)                                   # states of a segment
-STATE, HEARTBEAT, TICK, DIRECTORY = 1024, 1088, 1152, 1216                      # mutable words
-STRING_BYTES = (1280, 1344)                                                     # of strings A and B
-OBJECTS_DROPPED, VARIABLES_DROPPED = 1408, 1472
-OBJECT_RECORD, VARIABLE_RECORD, TOMBSTONE = 1, 2, 3
-NO_SLOT = 0xFFFFFFFF
-MAX_INCARNATION = 2**31 - 1
-MAX_DEPTH, MAX_TEXT, MAX_SCHEMA, MAX_LABELS = 64, 65528, 512, 64
-FEATURE_SERIES = FLAG_SERIES = 1                                                # of the header, of a variable
 NAME_CHECK_SECONDS = 1                                                          # between checks of the name
-MAX_DEAD = 1024                                     # segments of killed processes that one publish() tries to remove
-HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        # bytes 0 to 251
-RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
-FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
-AMOUNT = 0                                                                      # the "type" of an amount for add()
-RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1), AMOUNT: (1 - 2**64, 2**64 - 1)}
-ALLOWED = {F64: "numbers", BOOL: "True and False",
-           **{t: f"integers from {least} to {most}" for t, (least, most) in RANGES.items()}}
-MAP_FIXED, MAP_NORESERVE, MREMAP_MAYMOVE, MREMAP_FIXED = 0x10, 0x4000, 1, 2
-FAILED = ctypes.c_void_p(-1).value
-LIBC = ctypes.CDLL(None, use_errno=True)
-LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
-LIBC.mremap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p)
-LIBC.mmap.restype = LIBC.mremap.restype = ctypes.c_void_p
-LIBC.munmap.argtypes = LIBC.munlock.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-LIBC.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 NOT_GIVEN = object()                                                            # default of an argument
-FUTEX_WAKE, SYS_FUTEX = 1, {"x86_64": 202, "aarch64": 98, "riscv64": 98}.get(platform.machine())
 
 
 class AnotherPublisherLives(Exception):
@@ -78,545 +49,21 @@ class NoRoom(Exception):
     """Records, strings, slots, frames or memory are used up.  This module always catches it."""
 
 
-def _say(line):
-    """Writes a line to stderr.  Drops it if the write fails or could block, since the program must go on."""
-    try:
-        data, fd = f"shm_publisher: {line}\n", None
-        try:
-            fd = sys.stderr.fileno()
-        except OSError:                                     # the program has set sys.stderr to an object without a file
-            sys.stderr.write(data)
-            return
-        ready = select.poll()
-        ready.register(fd, select.POLLOUT)
-        if ready.poll(0) == [(fd, select.POLLOUT)]:
-            os.write(fd, data.encode("utf-8", "replace"))
-    except Exception:                                       # sys.stderr is None, closed, full, ...
-        pass
-
-
-def _text_for_child(pub):
-    return (f"{pub.path} belongs to process {pub._pid}, which forked this one: make a Publisher with a server key of "
-            "its own after the fork")
-
-
-def _ignore_in_child(pub):
-    """Reports once on stderr that the calls of a child do nothing.  Raises no exception, since that could make the
-    child's work fail."""
-    if not pub._told_child:
-        pub._told_child = True
-        _say(f"{_text_for_child(pub)}. The calls of this process do nothing")
-
-
-def _refuse_in_child(pub):
-    raise RuntimeError(_text_for_child(pub))
-
-
-def _exclusive(can_defer, in_child=_ignore_in_child):
-    """Decorates a method of a publisher or of a handle: runs it while no other call changes the segment.
-
-    A signal handler, or a `__del__` that the garbage collector runs, may call the method in the middle of another
-    call of the same thread.  With `can_defer`, the method then runs when that call ends; this suits methods that
-    return nothing.  Without `can_defer`, the method raises RuntimeError.  In a forked child, `in_child` runs instead,
-    since the segment belongs to the parent; if the publisher is closed, nothing runs."""
-    def decorate(call):
-        @functools.wraps(call)
-        def exclusive(self, *args):
-            pub = self._pub
-            if os.getpid() != pub._pid:
-                return None if pub._closed else in_child(pub)
-            while pub._lock._is_owned():
-                if not _is_in_call(pub, sys._getframe().f_back):
-                    pub._lock.release()
-                    continue
-                if not can_defer:
-                    raise RuntimeError("a signal handler or __del__ may not add or publish in the middle of another "
-                                       "call of its thread")
-                pub._deferred.append((call, self, args))
-                return None
-            try:
-                with pub._lock:
-                    pub._complete_frame()
-                    return call(self, *args)
-            finally:
-                while pub._deferred:
-                    with pub._lock:
-                        pub._complete_frame()
-                        if pub._deferred:
-                            deferred, owner, rest = pub._deferred.popleft()
-                            deferred(owner, *rest)
-        return exclusive
-    return decorate
-
-
-def _is_in_call(pub, frame):
-    """Returns whether this thread is in the middle of a call.  A thread may hold the lock outside of calls: before
-    Python 3.11, a signal handler can raise an exception between the end of a call and the release of the lock."""
-    while frame is not None:
-        code = frame.f_code
-        is_call = code.co_name == "exclusive" and code.co_filename == _exclusive.__code__.co_filename
-        if is_call and frame.f_locals.get("pub") is pub:
-            return True
-        frame = frame.f_back
-    return False
-
-
-class _Mapping:
-    """A memory mapping of the segment's file.  Its pages can be replaced at the same address."""
-
-    def __init__(self, fd, size):
-        self._size = size
-        self.address = self._map_file(fd)
-        self.bytes = memoryview((ctypes.c_ubyte * size).from_address(self.address)).cast("B")
-
-    def _map(self, address, rights, flags, fd):
-        mapped = LIBC.mmap(address, self._size, rights, flags, fd, 0)
-        if mapped == FAILED:
-            raise self._error()
-        return mapped
-
-    def _map_file(self, fd):
-        # After mlockall(MCL_FUTURE) the kernel allocates all pages of an accessible mapping at once.  So this
-        # mapping gets its access rights only once it is unlocked.
-        address, rights = self._map(None, 0, mmap.MAP_SHARED, fd), mmap.PROT_READ | mmap.PROT_WRITE
-        if LIBC.munlock(address, self._size) or LIBC.mprotect(address, self._size, rights):
-            error = self._error()
-            LIBC.munmap(address, self._size)
-            raise error
-        return address
-
-    def remap(self, fd):
-        """Maps another file in place of the current one."""
-        address = self._map_file(fd)
-        # A single call, since an exception of a signal handler must not leave the mapping without access rights.
-        if LIBC.mremap(address, self._size, self._size, MREMAP_MAYMOVE | MREMAP_FIXED, self.address) == FAILED:
-            error = self._error()
-            LIBC.munmap(address, self._size)
-            raise error
-
-    def _error(self):
-        number = ctypes.get_errno()
-        why = ", since it locks its memory and the segment is larger than ulimit -l" if number == errno.EAGAIN else ""
-        return OSError(number, f"the process cannot map {self._size} bytes{why}: {os.strerror(number)}")
-
-    def leave_file(self):
-        """Replaces the file with private pages, so that this process holds no lock on it and cannot write to it."""
-        self._map(self.address, mmap.PROT_READ | mmap.PROT_WRITE,
-                  mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1)
-
-    def close(self):
-        """Unmaps the pages; all views must have been released."""
-        address, self.address = self.address, None
-        if address is not None:
-            LIBC.munmap(address, self._size)
-
-
 _publishers: "weakref.WeakSet[Publisher]" = weakref.WeakSet()
 
 
-def _leave_segments():
+def leave_segments():
     """Drops the parent's segments in a forked child.  Otherwise the child would keep their locks when the parent
     ends."""
     for pub in list(_publishers):
         pub._leave()
 
 
-os.register_at_fork(after_in_child=_leave_segments)
-
-
-def _bits(value):
-    """Returns the 8 bytes of a float as an integer."""
-    return struct.unpack("<Q", struct.pack("<d", value))[0]
+os.register_at_fork(after_in_child=leave_segments)
 
 
 def _page_up(n):
     return -(-n // PAGE) * PAGE
-
-
-def _shown(value):
-    """Returns a shortened text of a value, for messages."""
-    try:
-        return reprlib.repr(value)
-    except ValueError:                                      # an integer with thousands of digits
-        return f"{type(value).__name__} with too many digits"
-
-
-def _utf8(text, what):
-    try:
-        if isinstance(text, str):
-            return text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError(f"{what}: found {_shown(text)}, allowed: text without lone surrogates; "
-                         'os.fsencode(name).decode(errors="replace") makes one of a file name') from None
-    raise ValueError(f"{what}: found {_shown(text)}, allowed: text")
-
-
-def _string(text, most, what):
-    data = _utf8(text, what)
-    if len(data) > most:
-        raise ValueError(f"{what}: found {_shown(text)} with {len(data)} bytes, allowed: at most {most} bytes")
-    return data
-
-
-def _number(type_, value, what):
-    """Returns a scalar as it is stored.  Raises ValueError if the type cannot hold it.  All values of an update are
-    checked before the first store, so no update is stored in part."""
-    try:
-        if type_ == F64 and not isinstance(value, (str, bytes, bytearray)):
-            return float(value)
-        if type_ == BOOL and value in (0, 1):
-            return int(value)
-        if type_ in RANGES and value == int(value) and RANGES[type_][0] <= value <= RANGES[type_][1]:
-            return int(value)
-    except (TypeError, ValueError, ArithmeticError):         # infinity, and Decimal("sNaN")
-        pass
-    raise ValueError(f"{what}: found {_shown(value)}, allowed: {ALLOWED[type_]}")
-
-
-def _observation(value, what):
-    if isnan(value := _number(F64, value, what)):
-        raise ValueError(f"{what}: found NaN, allowed: numbers, since no bucket counts NaN")
-    return value
-
-
-def _numbers(values, what):
-    try:
-        return [_number(F64, value, what) for value in values]
-    except TypeError:
-        raise ValueError(f"{what}: found {_shown(values)}, allowed: a sequence of numbers") from None
-
-
-def _within(value, least, most, what):
-    """Returns `value` if it is an integer from `least` to `most`, else raises ValueError."""
-    if not isinstance(value, int) or not least <= value <= most:
-        raise ValueError(f"{what}: found {_shown(value)}, allowed: integers from {least} to {most}")
-    return value
-
-
-def _schema(type_, values, what):
-    schema = _numbers(values, what)
-    ascends = (len(schema) <= MAX_SCHEMA and all(map(isfinite, schema))
-               and all(a < b for a, b in zip(schema, schema[1:])))
-    if type_ == HISTOGRAM:
-        is_right, allowed = ascends, f"at most {MAX_SCHEMA} finite upper bounds, ascending"
-    elif type_ == SUMMARY:
-        is_right = ascends and (not schema or 0 <= schema[0] <= schema[-1] <= 1)
-        allowed = f"at most {MAX_SCHEMA} quantiles from 0 to 1, ascending"
-    else:
-        is_right, allowed = not schema, "none, since only histograms and summaries have one"
-    if not is_right:
-        raise ValueError(f"{what}: found {_shown(schema)}, allowed: {allowed}")
-    return schema
-
-
-def _series(type_, name, labels, what):
-    """Returns the name of a variable that states its metric and labels, as the text formats write it."""
-    if not re.fullmatch(r"(?!shm_exporter_)[a-zA-Z_:][a-zA-Z0-9_:]*", name, re.ASCII):
-        raise ValueError(f"name of {what}: found {_shown(name)}, allowed as a metric's name: letters, digits, _ "
-                         "and :, not starting with a digit or shm_exporter_")
-    if type_ == STRING:
-        raise ValueError(f"labels of {what}: allowed only for numbers, histograms and summaries")
-    if not isinstance(labels, dict) or len(labels) > MAX_LABELS:
-        raise ValueError(f"labels of {what}: found {_shown(labels)}, allowed: a dict with at most {MAX_LABELS} labels")
-    own = {HISTOGRAM: "le", SUMMARY: "quantile"}.get(type_)
-    for label in labels:
-        if not isinstance(label, str) or not re.fullmatch(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*", label) or label == own:
-            raise ValueError(f"labels of {what}: found {_shown(label)}, allowed: letters, digits and _, not "
-                             f"starting with a digit or __{f', and not {own}' if own else ''}")
-    pairs = []
-    for label, value in labels.items():
-        _utf8(value, f"label {label} of {what}")
-        value = value.replace("\\", r"\\").replace('"', r'\"').replace("\n", r"\n")
-        pairs.append(f'{label}="{value}"')
-    return f"{name}{{{','.join(pairs)}}}" if pairs else name
-
-
-def _ask_lock(fd, command):
-    """Takes or queries a write lock on the whole file, and returns the type of the lock.  The lock belongs to the open
-    file description, not to the process."""
-    # struct flock: l_type, l_whence, (padding), l_start, l_len, l_pid (0, or the kernel refuses), (padding)
-    flock = "@hhqqi4x"
-    return struct.unpack(flock, fcntl.fcntl(fd, command, struct.pack(flock, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)))[0]
-
-
-def _lock(fd):
-    _ask_lock(fd, fcntl.F_OFD_SETLK)
-
-
-def _identity(file):
-    """Returns device and inode of a path or descriptor, or None if there is no such file."""
-    try:
-        facts = os.stat(file, follow_symlinks=isinstance(file, int))
-    except OSError:
-        return None
-    return facts.st_dev, facts.st_ino
-
-
-def _supersede(fd):
-    """Tells the readers of a segment that a newer segment has taken its name. Readers also check the name, so a
-    failure does no harm."""
-    try:
-        if os.fstat(fd).st_size >= PAGE and os.pread(fd, 8, 0) == b"SHMEXP\r\n":
-            os.pwrite(fd, struct.pack("<Q", SUPERSEDED), STATE)
-    except OSError:
-        pass
-
-
-def _pid_of(fd):
-    """Returns the pid of the publisher of a segment, or 0 if the file is none."""
-    head = os.pread(fd, 72, 0)
-    return struct.unpack_from("<Q", head, 64)[0] if head[:8] == b"SHMEXP\r\n" and len(head) == 72 else 0
-
-
-def _remove_dead(template, own):
-    """Removes the segments of killed processes whose names differ from `own` only in the pid, which `template` has as
-    `{pid}`.  The pid must be that of the publisher, and the lock must be free.  Readers keep such a segment open."""
-    first, *rest = map(re.escape, template.split("{pid}"))
-    if not rest:
-        return
-    pattern = re.compile(first + r"(\d+)" + r"\1".join(rest))
-    try:
-        names = os.listdir(SHM)
-    except OSError:
-        return
-    matches = [match for match in map(pattern.fullmatch, names) if match and match[0] != own]
-    for match in matches[:MAX_DEAD]:
-        path = f"{SHM}/{match[0]}"
-        try:
-            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:                                                 # of another user, or gone
-            continue
-        try:
-            _lock(fd)
-            if _identity(path) == _identity(fd) and _pid_of(fd) == int(match[1]):
-                os.unlink(path)
-        except OSError:                                                 # its process lives
-            pass
-        finally:
-            os.close(fd)
-
-
-def _refuse_copy(self, _protocol):
-    raise TypeError(f"a {type(self).__name__} of shm_publisher cannot be copied or pickled: each process needs a "
-                    "Publisher of its own")
-
-
-class _Node:
-    """The base of objects and variables: an id, a slot, strings and a record."""
-
-    def __init__(self, publisher, parent, strings):
-        self._pub, self._parent, self._strings = publisher, parent, strings
-        self.id = self.slot = self.incarnation = None
-        self.frame, self.frame_length = 0, 0
-        self.as_of_slot, self.as_of_incarnation = NO_SLOT, 0
-        self.alive = False                  # False if it was dropped for lack of room, or removed: nothing is stored
-
-    __reduce_ex__ = _refuse_copy
-
-    @property
-    def name(self):
-        return self._strings[0].decode("utf-8")
-
-    @_exclusive(can_defer=True)
-    def set_synced(self, synced):
-        """Sets whether there is a value. False removes the series until the next value is set."""
-        if self.alive:
-            self._pub._u32[self._pub._words // 4 + self.slot] = self.incarnation << 1 | bool(synced)
-
-    def remove(self):
-        """Removes a variable, or an object with everything below it."""
-        self._pub.remove(self)
-
-    def _store(self, value, fmt="Q"):
-        self._pub._view(fmt)[self._pub._slots // 8 + self.slot] = value
-
-
-class Object(_Node):
-    def __init__(self, publisher, parent, strings, has_as_of):
-        super().__init__(publisher, parent, strings)
-        self.has_as_of = has_as_of
-        self.depth = parent.depth + 1 if parent else 1
-        self._children = {}
-
-    def set_state(self, state):
-        """Sets the management state: INIT to INVALID."""
-        self._set_state(_within(state, INIT, INVALID, f'state of object "{self.name}"'))
-
-    @_exclusive(can_defer=True)
-    def _set_state(self, state):
-        if self.alive:
-            self._store(state)
-
-    def set_as_of(self, ns):
-        """Sets the time at which the root's values were true, in ns of CLOCK_REALTIME.  None removes the time."""
-        if not self.has_as_of:
-            raise ValueError(f'object "{self.name}" has no as-of time: only a root added with as_of=True has one')
-        self._set_as_of(None if ns is None else _number(U64, ns, f'as-of time of object "{self.name}"'))
-
-    @_exclusive(can_defer=True)
-    def _set_as_of(self, ns):
-        if self.alive and self.as_of_slot != NO_SLOT:
-            if ns is not None:
-                self._pub._u64[self._pub._slots // 8 + self.as_of_slot] = ns                # first the value,
-            self._pub._u32[self._pub._words // 4 + self.as_of_slot] = (                     # then the bit
-                self.as_of_incarnation << 1 | (ns is not None))
-
-    def _record(self, index, offsets):
-        return RECORD.pack(index, OBJECT_RECORD, 0, 0, 0, self.slot, self.id, self._parent.id if self._parent else 0,
-                           self.incarnation, *offsets, 0 if self._parent else self.as_of_slot, self.as_of_incarnation)
-
-
-class Variable(_Node):
-    def __init__(self, publisher, parent, strings, type_, kind, schema, capacity, flags):
-        super().__init__(publisher, parent, strings)
-        self._flags = flags
-        self.type, self.kind, self._schema, self._capacity = type_, kind, schema, capacity
-        self.frame_length = {STRING: 3 + capacity // 8, HISTOGRAM: 4 + len(schema),
-                             SUMMARY: 4 + len(schema)}.get(type_, 0)
-
-    # -- scalars and texts ---------------------------------------------------------------------------------
-
-    def set(self, value):
-        """Sets a scalar or a text, and marks it as synced."""
-        if self.type in (HISTOGRAM, SUMMARY):
-            raise TypeError(f"{self} has no set(): a histogram has observe(), a summary set_summary()")
-        self._set(self._cut(value) if self.type == STRING else _number(self.type, value, str(self)))
-
-    @_exclusive(can_defer=True)
-    def _set(self, value):
-        if self.alive:
-            if self.type == STRING:
-                self._update(self._text_units(value))
-            else:
-                self._store(value, FORMATS[self.type])          # one 8-byte store, nothing else
-            self._sync()
-
-    def add(self, amount):
-        """Adds to a number.  Threads and signal handlers may add at the same time.  Raises ValueError, and stores
-        nothing, if the type cannot hold the sum or a counter would fall."""
-        if self.type not in (U64, I64, F64):
-            raise TypeError(f"{self} has no add(): only integers and floats have")
-        what = f"the amount added to {self}"
-        amount = _number(F64 if self.type == F64 else AMOUNT, amount, what)
-        if self.kind == COUNTER and not 0 <= amount < inf:
-            raise ValueError(f"{what}: found {amount}, allowed: finite amounts from 0, since a counter does not fall")
-        self._add(amount)
-
-    @_exclusive(can_defer=True)
-    def _add(self, amount):
-        if self.alive:
-            before = self._pub._view(FORMATS[self.type])[self._pub._slots // 8 + self.slot]
-            self._store(_number(self.type, before + amount, str(self)), FORMATS[self.type])
-            self._sync()
-
-    def __str__(self):
-        return f'variable "{self.name}"'
-
-    def _cut(self, text):
-        data = _utf8(text, str(self))
-        if len(data) > self._capacity:                          # cut between two characters
-            cut = self._capacity
-            while cut and data[cut] & 0xC0 == 0x80:
-                cut -= 1
-            data = data[:cut]
-        return data
-
-    def _text_units(self, data):
-        padded = memoryview(data.ljust(self._capacity, b"\0")).cast("Q")
-        return [(1, len(data)), *enumerate(padded, 2)]
-
-    # -- histograms and summaries --------------------------------------------------------------------------
-
-    def observe(self, value):
-        """Counts one observation of a histogram.  Raises ValueError for NaN, which no bucket counts."""
-        if self.type != HISTOGRAM:
-            raise TypeError(f"{self} has no observe(): only a histogram has")
-        self._observe(_observation(value, str(self)))
-
-    @_exclusive(can_defer=True)
-    def _observe(self, value):
-        if self.alive:
-            bucket = 2 + bisect_left(self._schema, value)       # the first bound that is not exceeded, or +Inf
-            self._update([(bucket, self._pub._u64[self._unit + bucket] + 1),
-                          (1, _bits(self._pub._f64[self._unit + 1] + value))])
-            self._sync()
-
-    def set_histogram(self, counts, total):
-        """Sets the observations of each bucket of a histogram, with the one above all bounds last, and their sum."""
-        if self.type != HISTOGRAM:
-            raise TypeError(f"{self} has no set_histogram(): only a histogram has")
-        counts = [_number(U64, count, f"a count of {self}") for count in counts]
-        if len(counts) != len(self._schema) + 1:
-            raise ValueError(f"{self}: found {len(counts)} counts, allowed: {len(self._schema) + 1}, one more than bounds")
-        self._set_histogram(counts, _number(F64, total, f"the sum of {self}"))
-
-    @_exclusive(can_defer=True)
-    def _set_histogram(self, counts, total):
-        if self.alive:
-            self._update([(1, _bits(total)), *enumerate(counts, 2)])
-            self._sync()
-
-    def set_summary(self, count, total, values):
-        """Sets count and sum of a summary, and a value for each quantile."""
-        if self.type != SUMMARY:
-            raise TypeError(f"{self} has no set_summary(): only a summary has")
-        self._set_summary(*self._checked_summary(count, total, values))
-
-    def _checked_summary(self, count, total, values):
-        values = _numbers(values, f"a value of {self}")
-        if len(values) != len(self._schema):
-            raise ValueError(f"{self}: found {len(values)} values, allowed: {len(self._schema)}, one for each quantile")
-        return _number(U64, count, f"the count of {self}"), _number(F64, total, f"the sum of {self}"), values
-
-    @_exclusive(can_defer=True)
-    def _set_summary(self, count, total, values):
-        if self.alive:
-            self._update(self._summary_units(count, total, values))
-            self._sync()
-
-    def _summary_units(self, count, total, values):
-        return [(1, count), (2, _bits(total)), *enumerate(map(_bits, values), 3)]
-
-    def _checked_first(self, value):
-        """Checks the first value of a variable, and returns it in the form in which it is stored."""
-        if self.type == STRING:
-            return self._cut(value)
-        if self.type < STRING:
-            return _number(self.type, value, str(self))
-        if self.type == HISTOGRAM:
-            return [_observation(v, str(self)) for v in _numbers(value, str(self))]
-        if not isinstance(value, (tuple, list)) or len(value) != 3:
-            raise ValueError(f"{self}: found {_shown(value)}, allowed: (count, sum, values)")
-        return self._checked_summary(*value)
-
-    # -- frames --------------------------------------------------------------------------------------------
-
-    @property
-    def _unit(self):
-        """The offset of the frame in the file, in units of 8 bytes."""
-        return self._pub._frames // 8 + self.frame
-
-    def _update(self, units):
-        """Updates the frame.  `units`: pairs of the index of a unit in the frame and its new content."""
-        self._pub._update_in_progress = self, self._pub._u64[self._unit] + 1, units
-        self._pub._complete_frame()
-
-    def _views(self):
-        """Returns views of the frame as integers and as floats, and of the slot as an integer and as a float.  They are
-        for updates that hold a lock of their own; they must not be used once the variable or the publisher ends."""
-        pub, slot = self._pub, self._pub._slots // 8 + self.slot
-        frame = slice(self._unit, self._unit + self.frame_length)
-        return pub._u64[frame], pub._f64[frame], pub._u64[slot:slot + 1], pub._f64[slot:slot + 1]
-
-    def _sync(self):
-        """Sets the synced bit, after the value.  Stores nothing if the variable is synced already."""
-        word = self.incarnation << 1 | 1
-        if self._pub._u32[self._pub._words // 4 + self.slot] != word:
-            self._pub._u32[self._pub._words // 4 + self.slot] = word
-
-    def _record(self, index, offsets):
-        return RECORD.pack(index, VARIABLE_RECORD, self.type, self.kind, self._flags, self.slot, self.id,
-                           self._parent.id, self.incarnation, *offsets, self.frame, self.frame_length, 0)
 
 
 class Publisher:
@@ -638,16 +85,16 @@ class Publisher:
         for what, key in ("context_id", context_id), ("pool_name", pool_name), ("server_key", server_key):
             # The exporter checks keys in its configuration by this rule, too.
             if not isinstance(key, str) or not re.fullmatch(r"(?!\.)[A-Za-z0-9_.-]{1,64}", key):
-                raise ValueError(f"{what}: found {_shown(key)}, allowed: a string of 1 to 64 letters, digits, "
+                raise ValueError(f"{what}: found {shown(key)}, allowed: a string of 1 to 64 letters, digits, "
                                  '"_", "-" and ".", not starting with "."')
         for what, value, least, most in (("records", records, 1, 8388608), ("strings", strings, 2, 134217728),
                                          ("slots", slots, 1, 16777216), ("frames", frames, 0, 2147483648)):
-            _within(value, least, most, what)
+            checked_integer(value, least, most, what)
         if not isinstance(mode, int) or not 0 <= mode <= 0o777:
-            raise ValueError(f"mode: found {_shown(mode)}, allowed: integers from 0 to 0o777, such as 0o600")
+            raise ValueError(f"mode: found {shown(mode)}, allowed: integers from 0 to 0o777, such as 0o600")
         if frames % 8:
             raise ValueError(f"frames: found {frames}, allowed: multiples of 8")
-        if not 0 <= _number(F64, heartbeat_period, "heartbeat_period") <= 1e9:
+        if not 0 <= checked_number(F64, heartbeat_period, "heartbeat_period") <= 1e9:
             raise ValueError(f"heartbeat_period: found {heartbeat_period}, allowed: 0 to 1e9 seconds")
         if sys.byteorder != "little":
             raise OSError("this publisher stores native words, so it needs a little-endian machine")
@@ -682,7 +129,7 @@ class Publisher:
         try:
             self._fd, self._file = self._make_file()
             self._make_real(0, PAGE)
-            self._map = _Mapping(self._fd, self.file_size)
+            self._map = Mapping(self._fd, self.file_size)
             self._bytes = self._map.bytes
             # A store to an item of these views is one aligned store.  struct.pack_into with "<Q" may use several.
             self._u64, self._i64 = self._bytes.cast("Q"), self._bytes.cast("q")
@@ -720,20 +167,20 @@ class Publisher:
                               "smaller capacities, or raise the limit", self.path)
             os.fchmod(fd, self._mode)                                   # the umask would restrict the mode
             os.ftruncate(fd, self.file_size)
-            _lock(fd)                                                   # before another process can open the file
+            take_lock(fd)                                                   # before another process can open the file
         except BaseException:
             self._remove_temporary()
             os.close(fd)
             raise
-        return fd, _identity(fd)
+        return fd, identity_of(fd)
 
     def _descriptor(self):
         """Returns the file's descriptor.  If the program has closed all descriptors, as daemons do, the number may belong
         to another file.  In that case, reopens the segment's file by its name.  The mapping keeps the lock meanwhile."""
-        if _identity(self._fd) != self._file:
+        if identity_of(self._fd) != self._file:
             self._fd = -1
             self._fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-            if _identity(self._fd) != self._file:
+            if identity_of(self._fd) != self._file:
                 fd, self._fd = self._fd, -1
                 os.close(fd)
                 raise OSError(errno.EBADF, "the program closed the segment's file, and the file's name no longer exists",
@@ -742,7 +189,7 @@ class Publisher:
 
     def _close_descriptor(self):
         fd, self._fd = self._fd, None
-        if _identity(fd) == self._file:
+        if identity_of(fd) == self._file:
             os.close(fd)
 
     def _temporary_name(self):
@@ -786,7 +233,7 @@ class Publisher:
         """Whether readers could find the segment by its name at the last publish() or heartbeat."""
         return self._has_name and not self._closed and os.getpid() == self._pid
 
-    @_exclusive(can_defer=False, in_child=_refuse_in_child)
+    @one_at_a_time(can_defer=False, in_child=refuse_in_child)
     def _publish(self):
         if self._closed:
             raise ValueError(f"{self.path} is closed")
@@ -801,7 +248,7 @@ class Publisher:
             self._tell(error)
         self._published = True
         if self._has_name:
-            _remove_dead(self._template, os.path.basename(self.path))
+            remove_dead(self._template, os.path.basename(self.path))
 
     def _keep_name(self):
         """Takes the name if it is free, because a predecessor has ended or something has removed the name.  For
@@ -819,12 +266,12 @@ class Publisher:
         """Reports once on stderr why the segment has no name."""
         if type(error) not in self._told:
             self._told.add(type(error))
-            _say(f"{self.path} cannot be taken: {error.strerror}; the publisher tries again every second"
+            say(f"{self.path} cannot be taken: {error.strerror}; the publisher tries again every second"
                  if isinstance(error, OSError) else
                  f"{error}; this publisher takes the key once it is free (set fail_if_busy to get an error instead)")
 
     def _restore_name(self):
-        if _identity(self.path) != self._file:
+        if identity_of(self.path) != self._file:
             if self._has_name:
                 # After chroot() or in another mount namespace, the file still has its name, which os.stat() cannot see.
                 if os.fstat(self._descriptor()).st_nlink > 0:
@@ -835,7 +282,7 @@ class Publisher:
         self._remove_temporary()
         if self._told:
             self._told.clear()
-            _say(f"this publisher now holds {self.path}")
+            say(f"this publisher now holds {self.path}")
 
     def _move_to_new_file(self):
         """Replaces the file with a copy at the same address.  The kernel cannot link a file whose name was removed."""
@@ -847,7 +294,7 @@ class Publisher:
                 os.pwrite(fd, self._bytes[start:end], start)
             self._map.remap(fd)
             fd, self._fd, self._file, self._has_name = self._fd, fd, file, False
-            _supersede(fd)
+            supersede(fd)
         finally:
             if self._has_name:                                          # the move failed, or was interrupted
                 self._remove_temporary()
@@ -877,30 +324,30 @@ class Publisher:
         old = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
             try:
-                _lock(old)
+                take_lock(old)
             except OSError as e:
                 if e.errno in (errno.EAGAIN, errno.EACCES):
                     raise self._busy(old) from None
                 raise
             # While we hold this lock, no other publisher can replace the file.  So we may take the name if the name
             # still refers to the file.
-            if _identity(self.path) != _identity(old):
+            if identity_of(self.path) != identity_of(old):
                 return False
             draft = self._temporary_name()
             try:
                 self._link(draft)
                 os.rename(draft, self.path)
             except BaseException:
-                if _identity(draft) == self._file:
+                if identity_of(draft) == self._file:
                     os.unlink(draft)
                 raise
-            _supersede(old)
+            supersede(old)
             return True
         finally:
             os.close(old)
 
     def _busy(self, fd):
-        pid = _pid_of(fd)
+        pid = pid_of(fd)
         return AnotherPublisherLives(f"another publisher holds {self.path}" + (f" (process {pid})" if pid else ""))
 
     def _why_refused(self, error):
@@ -912,7 +359,7 @@ class Publisher:
             pass
         else:
             try:
-                if _ask_lock(fd, fcntl.F_OFD_GETLK) != fcntl.F_UNLCK:
+                if ask_lock(fd, fcntl.F_OFD_GETLK) != fcntl.F_UNLCK:
                     return self._busy(fd)
             finally:
                 os.close(fd)
@@ -938,13 +385,13 @@ class Publisher:
 
     def add_object(self, parent, object_id, class_name="", *, state=NORMAL, synced=True):
         """Adds an object below another.  Its id is the parent's id, a dot, and at least one more character."""
-        self._check_parent(parent, f"object {_shown(object_id)}")
+        self._check_parent(parent, f"object {shown(object_id)}")
         return self._add_object(parent, object_id, class_name, "", "", "", state, synced, False)
 
     def _add_object(self, parent, object_id, class_name, host, instance, application, state, synced, as_of):
-        what = f"object {_shown(object_id)}"
-        state = _within(state, INIT, INVALID, f"state of {what}")
-        strings = [_string(text, 1024, f"{part} of {what}") for text, part in (
+        what = f"object {shown(object_id)}"
+        state = checked_integer(state, INIT, INVALID, f"state of {what}")
+        strings = [checked_string(text, 1024, f"{part} of {what}") for text, part in (
             (object_id, "id"), (class_name, "class"), (host, "host"), (instance, "instance"),
             (application, "application"))]
         if parent is not None:
@@ -952,8 +399,8 @@ class Publisher:
                 raise ValueError(f"parent of {what}: found one with {MAX_DEPTH - 1} objects above it, allowed: at most "
                                  f"{MAX_DEPTH - 2}")
             if not object_id.startswith(parent.name + ".") or len(object_id) < len(parent.name) + 2:
-                raise ValueError(f"id: found {_shown(object_id)} for an object of class {_shown(class_name)}, allowed: "
-                                 f"the parent's id {_shown(parent.name)}, a dot and at least one more character")
+                raise ValueError(f"id: found {shown(object_id)} for an object of class {shown(class_name)}, allowed: "
+                                 f"the parent's id {shown(parent.name)}, a dot and at least one more character")
         node = Object(self, parent, strings, bool(as_of))
 
         def value():
@@ -964,7 +411,7 @@ class Publisher:
 
     def _check_parent(self, parent, what):
         if not isinstance(parent, Object) or parent._pub is not self:
-            raise ValueError(f"parent of {what}: found {_shown(parent)}, allowed: objects of this publisher")
+            raise ValueError(f"parent of {what}: found {shown(parent)}, allowed: objects of this publisher")
 
     def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=NOT_GIVEN, schema=(),
                      capacity=256, labels=None):
@@ -974,24 +421,24 @@ class Publisher:
         starts without a value.  `capacity` is the maximum number of bytes of a string.  With `labels`, a dict that
         may be empty, the exporter shows `name` as the name of the metric, with these labels and no label `object`; the
         publisher needs `series=True`."""
-        what = f"variable {_shown(name)}"
+        what = f"variable {shown(name)}"
         self._check_parent(parent, what)
         if not isinstance(type_, int) or not U64 <= type_ <= SUMMARY:
-            raise ValueError(f"type of {what}: found {_shown(type_)}, allowed: U64, I64, F64, BOOL, STRING, HISTOGRAM "
+            raise ValueError(f"type of {what}: found {shown(type_)}, allowed: U64, I64, F64, BOOL, STRING, HISTOGRAM "
                              "and SUMMARY of this module")
         if not isinstance(kind, int) or not UNKNOWN <= kind <= (GAUGE if type_ < STRING else UNKNOWN):
-            raise ValueError(f"kind of {what}: found {_shown(kind)}, allowed: UNKNOWN, and for numbers COUNTER and "
+            raise ValueError(f"kind of {what}: found {shown(kind)}, allowed: UNKNOWN, and for numbers COUNTER and "
                              "GAUGE")
-        schema = _schema(type_, schema, f"schema of {what}")
-        _within(capacity, 0, MAX_TEXT, f"capacity of {what}")
-        name_bytes = _string(name, 1024, f"name of {what}")
+        schema = checked_schema(type_, schema, f"schema of {what}")
+        checked_integer(capacity, 0, MAX_TEXT, f"capacity of {what}")
+        name_bytes = checked_string(name, 1024, f"name of {what}")
         if labels is not None:
             if not self._has_series:
                 raise ValueError(f"labels of {what}: allowed only if the publisher has series=True")
-            name_bytes = _string(_series(type_, name, labels, what), 4096, f"name and labels of {what}")
+            name_bytes = checked_string(checked_series(type_, name, labels, what), 4096, f"name and labels of {what}")
         node = Variable(self, parent, [
-            name_bytes, _string(unit, 64, f"unit of {what}"),
-            _string(help, 4096, f"help of {what}"), struct.pack(f"<{len(schema)}d", *schema)],
+            name_bytes, checked_string(unit, 64, f"unit of {what}"),
+            checked_string(help, 4096, f"help of {what}"), struct.pack(f"<{len(schema)}d", *schema)],
             type_, kind, schema, -(-capacity // 8) * 8, FLAG_SERIES if labels is not None else 0)
         if value is NOT_GIVEN:
             value = {HISTOGRAM: (), SUMMARY: (0, 0.0, [nan] * len(schema))}.get(type_)
@@ -1011,7 +458,7 @@ class Publisher:
                 counts = [0] * (len(schema) + 1)
                 for v in value:
                     counts[bisect_left(schema, v)] += 1
-                node._update([(1, _bits(float(sum(value)))), *enumerate(counts, 2)])
+                node._update([(1, bits_of(float(sum(value)))), *enumerate(counts, 2)])
             elif type_ == SUMMARY:
                 node._update(node._summary_units(*value))
             else:
@@ -1020,7 +467,7 @@ class Publisher:
         self._add(node, first, VARIABLES_DROPPED, False)
         return node
 
-    @_exclusive(can_defer=False)
+    @one_at_a_time(can_defer=False)
     def _add(self, node, store_value, dropped, as_of):
         if self._closed:
             return
@@ -1070,7 +517,7 @@ class Publisher:
 
     # -- removing ------------------------------------------------------------------------------------------
 
-    @_exclusive(can_defer=True)
+    @one_at_a_time(can_defer=True)
     def remove(self, node):
         """Removes a variable, or an object with everything below it."""
         if self._closed or not node.alive:
@@ -1168,7 +615,7 @@ class Publisher:
 
     # -- heartbeat, wake-ups and close ---------------------------------------------------------------------
 
-    @_exclusive(can_defer=True)
+    @one_at_a_time(can_defer=True)
     def heartbeat(self):
         """Stores a heartbeat.  Call it at least once per heartbeat_period."""
         if not self._closed:
@@ -1177,7 +624,7 @@ class Publisher:
     def _beat(self):
         self._u64[HEARTBEAT // 8] = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
-    @_exclusive(can_defer=True)
+    @one_at_a_time(can_defer=True)
     def notify(self):
         """Stores a heartbeat and wakes the readers."""
         if not self._closed:
@@ -1191,12 +638,9 @@ class Publisher:
 
     def _wake(self):
         self._u64[TICK // 8] = (self._u64[TICK // 8] + 1) % 2**64
-        if SYS_FUTEX is not None:               # otherwise readers only poll
-            LIBC.syscall(
-                ctypes.c_long(SYS_FUTEX), ctypes.c_void_p(self._map.address + TICK), ctypes.c_int(FUTEX_WAKE),
-                ctypes.c_int(2**31 - 1), None, None, ctypes.c_int(0))
+        wake(self._map.address + TICK)
 
-    @_exclusive(can_defer=True, in_child=lambda pub: None)
+    @one_at_a_time(can_defer=True, in_child=lambda pub: None)
     def close(self):
         """Closes the segment: readers see a clean end, and its name is removed.  Handles store nothing from now on."""
         self._close()
@@ -1214,7 +658,7 @@ class Publisher:
         # Remove the names while we hold the lock: otherwise a successor could take them between check and unlink.
         self._remove_temporary()
         try:
-            if _identity(self.path) == self._file:
+            if identity_of(self.path) == self._file:
                 os.unlink(self.path)
         except OSError:                         # the program dropped its rights: the closed segment keeps its name
             pass
@@ -1231,7 +675,7 @@ class Publisher:
         if getattr(self, "_fd", None) is not None and not sys.is_finalizing():
             self.close()
 
-    __reduce_ex__ = _refuse_copy
+    __reduce_ex__ = refuse_copy
 
     def __enter__(self):
         return self

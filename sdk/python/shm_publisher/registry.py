@@ -9,7 +9,7 @@ since a thread reads the registry.  A forked child needs a call of its own, with
 import threading
 from contextlib import nullcontext
 
-from . import publisher as shm
+from . import layout as shm
 from .publication import Publication, Warnings, checked_app, checked_interval
 
 KINDS = {"counter": shm.COUNTER, "gauge": shm.GAUGE, "info": shm.GAUGE, "stateset": shm.GAUGE}

@@ -10,7 +10,9 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from .publisher import F64, HISTOGRAM, SUMMARY, UNKNOWN, Variable, _series
+from .checks import checked_series
+from .layout import F64, HISTOGRAM, SUMMARY, UNKNOWN
+from .nodes import Variable
 
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class Series:
 
     def text(self) -> str:
         """Returns the series as the segment states it."""
-        return _series(self.family.type, self.family.name, self.labels, f"metric {self.family.name}")
+        return checked_series(self.family.type, self.family.name, self.labels, f"metric {self.family.name}")
 
     def reset(self) -> None:
         """Moves the value to the memory of the process, and sets it to 0."""

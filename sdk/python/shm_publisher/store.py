@@ -7,9 +7,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
+from .calls import say
 from .forks import BeforeWorkers, FirstUse, watch
+from .layout import VARIABLES_DROPPED
+from .nodes import Variable
 from .publication import Publication, Warnings, checked_app, checked_interval, checked_options, key_of_child
-from .publisher import VARIABLES_DROPPED, Variable, _say
 from .series import Number, Series
 
 HEARTBEAT_SECONDS = 1.0
@@ -74,7 +76,7 @@ class Store:
                 self._open(self._settings, is_child)
             except Exception as error:
                 self._settings = None
-                _say(f"the metrics of process {os.getpid()} are not published: {error}")
+                say(f"the metrics of process {os.getpid()} are not published: {error}")
 
     def _open(self, settings: Settings, is_child: bool) -> Publication:
         key = key_of_child(settings.server_key) if is_child else settings.server_key
