@@ -86,7 +86,7 @@ class RenderThrottle {
     if ('state' in report && !report.state.isReady) this.#reset();
     if (report.kind === 'refreshed') return this.#endRefreshed(report);
     if (report.kind === 'failed') return { report, ...this.endRefresh() };
-    if (report.kind === 'switched') return { report, mayRender: this.#open };
+    if (report.kind === 'switched') return { report, ...this.#repeat() };
     if (report.kind !== 'changed') return { report };
     this.#isRenderDue ||= this.#renderMinIntervalMs() === 0;
     return { report, ...this.#next() };
@@ -94,6 +94,18 @@ class RenderThrottle {
 
   /** Ends a refresh that failed; starts the next one. */
   endRefresh(): ThrottleOutput {
+    this.#open = undefined;
+    return this.#next();
+  }
+
+  /**
+   * Repeats the open refresh. It also answers the demands that came meanwhile, so whether it may render is decided
+   * again.
+   */
+  #repeat(): ThrottleOutput {
+    if (this.#open === undefined) return {};
+    this.#isRenderDue ||= this.#open;
+    this.#isDemanded = true;
     this.#open = undefined;
     return this.#next();
   }

@@ -198,6 +198,13 @@ describe('the throttling of renders', () => {
       wanted: '-M-M---mm-------',
     },
     {
+      title:
+        'lets the repeated refresh render if the interval has passed meanwhile, and answers all demands with it',
+      interval: '-----|',
+      arrived: '-d-r-d----dsr-----',
+      wanted: '-M---m-----M------',
+    },
+    {
       title: 'repeats the open refresh for a hosting that takes over and is not ready',
       interval: '-----|',
       arrived: '-d-S-n-d-r------',
