@@ -39,7 +39,7 @@ server_key = "83"
 
   describe('while a target is missing', () => {
     it('prints the ready targets with --once after one interval, names the missing target, and exits with status 5', async () => {
-      const exporter = start(3, '--once');
+      const exporter = start(8, '--once');
       expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
       expect(exporter.stdout).to.match(/^# snapshot app=ads [^]*\nads_[^]*^# EOF$/m);
       expect(exporter.stdout).to.match(
@@ -49,7 +49,7 @@ server_key = "83"
     });
 
     it('shows in a merged document which target is not ready', async () => {
-      const exporter = start(3, '--once', '--stdout-format', 'merged');
+      const exporter = start(8, '--once', '--stdout-format', 'merged');
       expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
       const ready = byApp(exporter.stdout, 'shm_exporter_internal_target_ready');
       expect([...ready]).to.deep.equal([
