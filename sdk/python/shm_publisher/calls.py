@@ -1,5 +1,5 @@
-"""The calls of a publisher: one at a time, also if a signal handler or `__del__` makes one in the middle of another, and none
-in a forked child."""
+"""Runs the calls of a publisher one at a time, also if a signal handler or `__del__` makes one in the middle of
+another.  In a forked child, a call does nothing or raises RuntimeError."""
 import functools
 import os
 import select

@@ -1,4 +1,4 @@
-"""What forks of the process do to the store of metrics: its lock is another object in a child, until the first update."""
+"""Locks with which the store of metrics begins anew at the first update of a forked child or of a worker of uWSGI."""
 from __future__ import annotations
 
 import atexit
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 
 class FirstUse:
-    """The lock of the store in a forked child, until the first update: whoever takes it makes the store begin anew.  So
-    updates need no check, and a child without updates makes no segment."""
+    """The lock of the store in a forked child, until the first update.  The first update takes the lock, which makes
+    the store begin anew.  So updates need no check for a fork, and a child without updates makes no segment."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._lock, self._is_beginning = store, threading.RLock(), False
 
     def begin(self, opens: bool = True) -> None:
-        """Makes the store begin anew, unless it has.  The next call repeats what an exception interrupts."""
+        """Makes the store begin anew, unless it has done so.  If an exception interrupts this, the next call repeats
+        it.  With `opens`, the store opens a segment with the arguments of the parent's publish()."""
         with self._lock:
             if self._store.lock is self and not self._is_beginning:
                 try:
@@ -47,9 +48,9 @@ class FirstUse:
 
 
 class BeforeWorkers:
-    """The lock of the store in a process of uWSGI that loads the application before it forks workers, in C and without
-    Python's hooks.  There is no segment and no thread until the first update in a worker: a fork could leave the lock of
-    a thread taken for ever."""
+    """The lock of the store in a process of uWSGI that loads the application.  This process then forks its workers in
+    C, without Python's hooks.  There is no segment and no thread until the first update in a worker: if a thread held
+    a lock during the fork, no thread of the worker would ever release it."""
 
     def __init__(self, store: Store, worker_id: Callable[[], int]) -> None:
         self._store, self._lock, self._pid, self._worker_id = store, store.lock, os.getpid(), worker_id
@@ -61,11 +62,11 @@ class BeforeWorkers:
 
     @property
     def is_in_worker(self) -> bool:
-        """Also without a fork: the only process of a small server becomes its worker."""
+        """Whether this process is a worker.  The only process of a small server becomes its worker without a fork."""
         return self.is_fork or self._worker_id() > 0
 
     def begin(self, opens: bool = True) -> None:
-        """Makes the store begin in a worker, unless it has."""
+        """Makes the store begin in a worker, unless it has done so."""
         if self.is_fork:
             with self._of_worker._lock:
                 if self._store.lock is self:

@@ -221,8 +221,9 @@ class Variable(Node):
         self._pub._complete_frame()
 
     def _views(self):
-        """Returns views of the frame as integers and as floats, and of the slot as an integer and as a float.  They are
-        for updates that hold a lock of their own; they must not be used once the variable or the publisher ends."""
+        """Returns views of the frame as integers and as floats, and of the slot as an integer and as a float.  The
+        views are for updates that hold a lock of their own.  Do not use them after the end of the variable or the
+        publisher."""
         pub, slot = self._pub, self._pub._slots // 8 + self.slot
         frame = slice(self._unit, self._unit + self.frame_length)
         return pub._u64[frame], pub._f64[frame], pub._u64[slot:slot + 1], pub._f64[slot:slot + 1]

@@ -4,7 +4,7 @@
     shm_publisher.prometheus.publish("shop-1", app="shop")
 
 With PROMETHEUS_SHM_SERVER_KEY in the environment, the import is enough; PROMETHEUS_SHM_APP and
-PROMETHEUS_SHM_CONTEXT_ID are optional.  A program that cannot be changed is started by this module:
+PROMETHEUS_SHM_CONTEXT_ID are optional.  This module also starts a program that cannot be changed:
 python3 -m shm_publisher.prometheus PROGRAM [ARGUMENTS], or -m MODULE [ARGUMENTS].
 """
 from __future__ import annotations
@@ -74,8 +74,8 @@ class NumberValue(_Value):
 
 
 class _Composite:
-    """A histogram or summary.  prometheus_client makes a value for each of its samples, one after the other; with the last
-    one, the series is complete."""
+    """A histogram or summary.  prometheus_client makes a value for each of its samples, one after the other.  The
+    last value completes the series."""
 
     __slots__ = ("_series", "bounds", "parts")
 
@@ -207,7 +207,8 @@ def publish(server_key: str, app: str, *, registry: Any = None, interval: float 
 
 
 def _mirror(server_key: str, registry: Any, interval: float) -> Optional[Callable[[Publication], None]]:
-    """Returns a function that starts the thread which copies all else of the registry; None for workers."""
+    """Returns a function that starts a thread, which copies the metrics of the registry that are not in the segment.
+    Returns None for workers, whose server keys have `{pid}`."""
     if "{pid}" in server_key:
         return None
 
@@ -218,7 +219,7 @@ def _mirror(server_key: str, registry: Any, interval: float) -> Optional[Callabl
 
 
 class _Rest:
-    """The part of a registry that is not in the segment yet.  Reading the other metrics, too, would take long."""
+    """The metrics of a registry that are not in the segment yet.  Reading all metrics would take long."""
 
     def __init__(self, registry: Any) -> None:
         self._registry = registry
@@ -246,7 +247,8 @@ def _is_in_segment(collector: Any) -> bool:
 
 
 def _app_of(server_key: str) -> str:
-    """Returns a name of an application for a server key, which may have other characters, and may begin with a digit."""
+    """Returns the name of the application for a server key.  A key may have characters that such a name must not
+    have, and may begin with a digit."""
     name = re.sub("[-.]", "_", re.sub(r"[-_.]?\{pid\}", "", server_key))
     return (name if re.match("[A-Za-z]", name) else f"app_{name}")[:64]
 

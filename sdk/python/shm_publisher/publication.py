@@ -95,7 +95,7 @@ def checked_interval(interval: float) -> float:
 
 
 def checked_options(options: dict[str, Any]) -> None:
-    """Checks the options of Publisher that are arguments of a function `publish`."""
+    """Checks the names of the options that a function `publish` passes to Publisher."""
     _, *allowed = inspect.signature(Publisher).parameters
     allowed.remove("series")
     for name in options:
@@ -104,6 +104,6 @@ def checked_options(options: dict[str, Any]) -> None:
 
 
 def key_of_child(server_key: str) -> str:
-    """Returns the server key of a forked child: with the pid at the end, unless the key has `{pid}` elsewhere.  The rest is
-    shortened, so that the key has 64 characters."""
+    """Returns the server key of a forked child: the given key if it has `{pid}`, else the key with `-{pid}` at the
+    end.  The given key is cut, so that the result has at most 64 characters with the pid."""
     return server_key if "{pid}" in server_key else f"{server_key[:MAX_KEY - len(str(os.getpid())) - 1]}-{{pid}}"

@@ -70,7 +70,7 @@ class Publisher:
     """The publisher of one segment.  Threads may share it; a forked child needs a publisher of its own.
 
     The pid replaces `{pid}` in the server key.  A publisher with such a key removes the segments that killed processes
-    left behind.
+    left under keys that differ only in the pid.
 
     An exception that a signal handler raises may end any call in its middle.  So all stores of a frame's update are
     recorded before the first store, and the next call completes an interrupted update.  A change of structure takes
@@ -175,8 +175,9 @@ class Publisher:
         return fd, identity_of(fd)
 
     def _descriptor(self):
-        """Returns the file's descriptor.  If the program has closed all descriptors, as daemons do, the number may belong
-        to another file.  In that case, reopens the segment's file by its name.  The mapping keeps the lock meanwhile."""
+        """Returns the file's descriptor.  If the program has closed all descriptors, as daemons do, the number may
+        belong to another file.  In that case, reopens the segment's file by its name.  The mapping keeps the lock
+        meanwhile."""
         if identity_of(self._fd) != self._file:
             self._fd = -1
             self._fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -219,8 +220,8 @@ class Publisher:
 
     def publish(self):
         """Makes the segment visible: sets its state to LIVE, then gives the file its name.  If another publisher holds
-        the server key, one line on stderr says so, and heartbeat() and notify() take the key when it is free, which
-        another line says.  With fail_if_busy, publish() closes this publisher and raises AnotherPublisherLives instead."""
+        the server key, one line on stderr says so, and heartbeat() and notify() take the key when it is free and
+        say so on another line.  With fail_if_busy, publish() closes this publisher and raises AnotherPublisherLives."""
         try:
             self._publish()
         except BaseException:

@@ -19,7 +19,7 @@ class PublishedRegistry:
     """A registry that a thread publishes until close() or the end of the process."""
 
     def __init__(self, registry, publication, store=None):
-        # With a store, its series are left out, and its thread stores the heartbeat.
+        # If there is a store, the registry leaves out the store's series, and the store's thread stores the heartbeat.
         self._registry, self._publication, self._store = registry, publication, store
         self._publisher, self._root = publication.publisher, publication.root
         self._published = {}                    # variables by series

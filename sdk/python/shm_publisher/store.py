@@ -50,7 +50,8 @@ class Store:
         """Publishes all series, and those that follow."""
         checked_options(options)
         settings = Settings(server_key, checked_app(app), checked_interval(interval), {**CAPACITIES, **options}, on_open)
-        if isinstance(self.lock, (FirstUse, BeforeWorkers)):    # a forked child with arguments of its own
+        if isinstance(self.lock, (FirstUse, BeforeWorkers)):
+            # A forked child, or a worker of uWSGI, publishes with these arguments instead of those of its parent.
             self.lock.begin(opens=False)
         with self.lock:
             if isinstance(self.lock, BeforeWorkers):
@@ -250,15 +251,15 @@ class Store:
     # -- forks ---------------------------------------------------------------------------------------------
 
     def open_in_worker(self, opens: bool) -> None:
-        """Publishes in the process that loaded the application, when it is a worker of uWSGI."""
+        """Publishes in the process that loaded the application, once it is a worker of uWSGI itself."""
         if opens:
             self._try_to_open(is_child=False)
         else:
             self._settings = None
 
     def begin_in_child(self, opens: bool) -> None:
-        """Begins anew in a forked child: all values except infos are 0, and go to a segment of its own.  Values that are
-        not published stay, so that a program may become a daemon before publish()."""
+        """Begins anew in a forked child: all values except infos are 0, and go to a segment of its own.  Values that
+        are not published stay, so that a program may become a daemon before publish()."""
         publication = self._publication
         if publication is not None and publication.is_own:      # an exception interrupted the first call
             self._leave_all()
@@ -284,11 +285,11 @@ class PublishedMetrics:
     """The published metrics, until close() or the end of the process."""
 
     def __init__(self, store: Store, publication: Optional[Publication]) -> None:
-        self._store, self._publication = store, publication     # None before the workers of uWSGI
+        self._store, self._publication = store, publication     # None while uWSGI has no workers
 
     @property
     def path(self) -> str:
-        """The file of the segment; empty before the workers of uWSGI."""
+        """The file of the segment; empty if uWSGI had no workers at the call of publish()."""
         return "" if self._publication is None else self._publication.publisher.path
 
     @property

@@ -1,4 +1,4 @@
-"""What the publisher asks of Linux: memory mappings, locks of open files, the removal of dead segments, and wake-ups."""
+"""The system calls of the publisher: memory mappings, locks of open files, removal of dead segments, and wake-ups."""
 import ctypes
 import errno
 import fcntl
@@ -105,14 +105,15 @@ def supersede(fd):
 
 
 def pid_of(fd):
-    """Returns the pid of the publisher of a segment, or 0 if the file is none."""
+    """Returns the pid of a segment's publisher, or 0 if the file is no segment."""
     head = os.pread(fd, 72, 0)
     return struct.unpack_from("<Q", head, 64)[0] if head[:8] == b"SHMEXP\r\n" and len(head) == 72 else 0
 
 
 def remove_dead(template, own):
-    """Removes the segments of killed processes whose names differ from `own` only in the pid, which `template` has as
-    `{pid}`.  The pid must be that of the publisher, and the lock must be free.  Readers keep such a segment open."""
+    """Removes the segments of killed processes whose names differ from `own` only in the pid.  `template` is the name
+    with `{pid}` in the place of the pid; without `{pid}`, nothing is removed.  The pid in a name must be that of the
+    segment's publisher, and the lock of the segment must be free.  Readers keep such a segment open."""
     first, *rest = map(re.escape, template.split("{pid}"))
     if not rest:
         return
@@ -139,7 +140,8 @@ def remove_dead(template, own):
 
 
 def wake(address):
-    """Wakes the readers that wait for a change of the word at an address.  Without the system call, readers only poll."""
+    """Wakes the readers that wait for a change of the word at an address.  On machines whose number of the system
+    call is unknown, readers only poll."""
     if SYS_FUTEX is not None:
         LIBC.syscall(ctypes.c_long(SYS_FUTEX), ctypes.c_void_p(address), ctypes.c_int(FUTEX_WAKE),
                      ctypes.c_int(2**31 - 1), None, None, ctypes.c_int(0))
