@@ -49,7 +49,7 @@ static void failed(int code, int expected, const char *text, const char *call, i
 #define CODE(handle) ((handle).metric == NULL ? shm_error_of_thread.code : 0)
 
 /* Checks that no segment is mapped. */
-static void find_shared_memory(void) {
+static void check_no_mapped_segment(void) {
   char line[512];
   FILE *maps = fopen("/proc/self/maps", "r");
   while (maps != NULL && fgets(line, sizeof line, maps) != NULL) CHECK(strstr(line, "/dev/shm/") == NULL);
@@ -739,7 +739,7 @@ static void test_late_updates(void) {
     CHECK(shm_publisher_holds_key(next->publisher) && read_directory(&r) && count_live(&r) == 1);
     stop(next, &r);
   }
-  find_shared_memory();
+  check_no_mapped_segment();
 }
 
 /* Another module of the process, such as a library that dlopen() loaded, cannot use the metrics. */
@@ -1001,7 +1001,7 @@ static void test_fork_while_opening(void) {
   int is_ending = 0;
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, open_often, &is_ending) == 0);
-  for (int i = 0; i < 30; i++) CHECK(in_child(find_shared_memory));
+  for (int i = 0; i < 30; i++) CHECK(in_child(check_no_mapped_segment));
   __atomic_store_n(&is_ending, 1, __ATOMIC_RELEASE);
   pthread_join(thread, NULL);
 }

@@ -61,7 +61,7 @@ struct shm_metrics {
   uint32_t heartbeat_ms;
   bool has_thread;
   pthread_t thread;
-  uint32_t is_closed; /* the futex word on which the thread waits */
+  uint32_t is_closed; /* 1 from the close on; also the futex word on which the heartbeat thread waits */
   uint32_t reported_child, reported_nested; /* stderr has the line of shm_report_unpublished() */
 };
 
@@ -80,15 +80,16 @@ static inline const char *shm_child_values(const shm_child *child) {
   return (const char *)(child + 1);
 }
 
-/* Stores an error of a metric, and returns the code. `argument` is "metric", or a part such as "label values of metric".
- * Signal handlers may call it. */
+/* Stores an error that names a metric, and returns the code. `argument` says what is wrong: "metric", or a part of it
+ * such as "label values of metric". Signal handlers may call it. */
 static inline int shm_fail_metric(int code, const char *function, const char *argument, const shm_metric *metric) {
   const char *text = shm_code_text(code);
   return shm_fail(code, "%s: %s %q: %s", function, argument, metric->name, text != NULL ? text : "failed");
 }
 
 /* Refuses the metrics of another module. Each module has its own epochs, so an update from this one could store into the
- * slot of a removed variable after the other module has reused it. Closed metrics name no module. */
+ * slot of a removed variable after the other module has reused it. Closed metrics have no `updates`, so this refuses
+ * them, too. */
 static inline int shm_check_module(const shm_updates *updates, const char *function) {
   if (updates == &shm_all_updates) return 0;
   return shm_fail(-EINVAL, "%s: handle: found one of closed metrics, or of metrics that another module opened (dlopen), "

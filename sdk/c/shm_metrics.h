@@ -400,8 +400,8 @@ static inline uint64_t shm_value_of(const shm_metric *metric, const shm_variable
 /* The number of closed metrics whose memory stays allocated. */
 enum { SHM_CLOSED_KEPT = 8 };
 
-/* The metrics that a module has open, for fork(), and those that it closed last. The symbol is weak, so that all files
- * of a program share it. */
+/* The open metrics of a module, for fork(), and those that it closed last. The symbol is weak, so that all files of a
+ * program share it. */
 typedef struct shm_open_metrics {
   pthread_mutex_t lock;
   bool handles_fork;
@@ -419,9 +419,9 @@ static inline void shm_enter_fork(void) {
   pthread_mutex_lock(&shm_all_metrics.lock);
 }
 
-/* Replaces the pages of a segment by zeros, so that all handles become stale, and releases the lock. A single call
- * replaces them, so that updates in other threads always find memory. Like the segment, the zeros are not locked after
- * mlockall(). Returns false if that fails. */
+/* Replaces the pages of a segment by zeros, so that all handles become stale, and releases the lock of the file. A
+ * single call replaces the pages, so that updates in other threads always find memory. Like the segment, the zeros are
+ * not locked after mlockall(). Returns false, and changes nothing, if the process cannot map the zeros. */
 static inline bool shm_replace_by_zeros(shm_publisher *p) {
   struct stat facts;
   int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, moves = MREMAP_MAYMOVE | MREMAP_FIXED;
@@ -437,7 +437,7 @@ static inline bool shm_replace_by_zeros(shm_publisher *p) {
   return true;
 }
 
-/* Ends a child's use of its parent's segments: it no longer keeps them alive. */
+/* Ends a forked child's use of its parent's segments, so that the child no longer keeps them alive. */
 static inline void shm_forget_parent(void) {
   shm_own_updater = NULL;
   shm_all_updates.holders = 0;
@@ -561,8 +561,8 @@ static inline void shm_free_metrics(shm_metrics *metrics) {
   free(metrics);
 }
 
-/* Keeps the memory of the metrics that were closed last, since a late update or a second close is a common mistake, and
- * frees that of the others. The caller holds the lock of the list. */
+/* Keeps the memory of the SHM_CLOSED_KEPT metrics that were closed last, since a late update or a second close is a
+ * common mistake. Frees the memory of earlier ones. The caller holds the lock of the list. */
 static inline void shm_keep_closed(shm_metrics *metrics) {
   shm_metrics **at = &metrics->list->closed;
   metrics->next = *at;
@@ -572,7 +572,7 @@ static inline void shm_keep_closed(shm_metrics *metrics) {
   *at = NULL;
 }
 
-/* Ends the heartbeat and the segment. `keeps_memory`: the program may have handles. */
+/* Ends the heartbeat and the segment. `keeps_memory` states that the program may have handles of these metrics. */
 static inline void shm_end_metrics(shm_metrics *metrics, bool keeps_memory) {
   shm_publisher *p = metrics->publisher;
   __atomic_store_n(&metrics->is_closed, 1, __ATOMIC_RELEASE);
@@ -592,9 +592,9 @@ static inline void shm_end_metrics(shm_metrics *metrics, bool keeps_memory) {
   pthread_mutex_unlock(&list->lock);
 }
 
-/* Closes the segment: readers see a clean end. Updates through kept handles store nothing and return -ESTALE, until
- * SHM_CLOSED_KEPT further metrics have been closed, which frees the memory. Until then, a second close has no effect. In
- * a forked child, close has none either. */
+/* Closes the segment: readers see a clean end. The memory of the metrics exists until the program has closed
+ * SHM_CLOSED_KEPT further ones. Until then, late updates store nothing and return -ESTALE, and a second close stores
+ * only an error. Afterwards, use neither the handles nor `metrics`. Has no effect in a forked child. */
 static inline void shm_metrics_close(shm_metrics *metrics) {
   if (metrics == NULL || shm_is_in_child(metrics->publisher)) return;
   if (__atomic_load_n(&metrics->is_closed, __ATOMIC_ACQUIRE) == 0) shm_end_metrics(metrics, true);

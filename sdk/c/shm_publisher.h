@@ -230,8 +230,8 @@ SHM_CHECK_PACKING(struct pollfd, 4);
 typedef struct shm_options {
   const char *context_id; /* default "shmApp" */
   const char *pool_name;  /* default "pool" */
-  /* No default. The process id replaces "{pid}". A publisher with "{pid}" in its key removes the segments that killed
-   * processes left under such keys. */
+  /* No default. The process id replaces "{pid}", which may occur once. A publisher with "{pid}" in its key removes the
+   * segments that killed processes left under keys that differ only in the process id. */
   const char *server_key;
   uint64_t records;       /* capacity of a directory: objects, variables and removals */
   uint64_t string_bytes;
@@ -358,7 +358,7 @@ struct shm_publisher {
   uint32_t *opener; /* points to 1 in the process that opened the publisher, to 0 in its children; or NULL */
   pid_t pid;
   char path[256], temporary[256];
-  uint32_t pid_at, pid_end; /* where the process id is in the path; both are 0 if it is not */
+  uint32_t pid_at, pid_end; /* start and end of the process id in `path`; both are 0 without "{pid}" in the key */
   int fd; /* -1 once the program closed it */
   dev_t device;
   ino_t inode;
@@ -1183,7 +1183,8 @@ static inline int shm_check_key(const char *argument, const char *key) {
                   argument, found.text, is_default_lost ? " (start from shm_options_default())" : "");
 }
 
-/* Copies a server key, with the process id in the place of "{pid}", and sets where the process id is. */
+/* Copies a server key, with the process id in the place of the first "{pid}". Sets the start and the end of the process
+ * id in the copy, or both to 0 without "{pid}". */
 static inline void shm_replace_pid(const char *key, shm_line *out, uint32_t *pid_at, uint32_t *pid_end) {
   static const char place[] = "{pid}";
   const char *found = strstr(key, place);
@@ -1566,8 +1567,8 @@ static inline void shm_report_name(shm_publisher *p, int code) {
   shm_write_stderr(&line);
 }
 
-/* Reports on stderr that the segment has its name, after shm_report_name() has reported why it had none. The caller
- * holds the lock. */
+/* Reports on stderr that the segment has its name, if shm_report_name() has reported why it had none. The caller holds
+ * the lock. */
 static inline void shm_report_taken(shm_publisher *p) {
   if (!p->reported_busy && !p->reported_failure) return;
   p->reported_busy = p->reported_failure = false;
@@ -1581,7 +1582,7 @@ static inline void shm_unlink_names(shm_publisher *p) {
   if (p->is_named && shm_has_name(p)) unlink(p->path);
 }
 
-/* Ends the use of the file by its mapping and its descriptor, which releases the lock. */
+/* Unmaps the file and closes its descriptor, which releases the lock. */
 static inline void shm_leave_file(shm_publisher *p) {
   struct stat facts;
   if (p->map != NULL) munmap(p->map, p->file_size);
@@ -1840,7 +1841,7 @@ static inline bool shm_publisher_holds_key(const shm_publisher *p) {
 
 /* Makes the segment visible. Call it again to restore a name that was removed. If another publisher holds
  * the server key, one line on stderr says so, and the function returns 0: shm_publisher_heartbeat() takes the
- * key when it is free, which another line says. With `fail_if_busy`, the function returns -EBUSY instead, and may
+ * key when it is free, and writes another line. With `fail_if_busy`, the function returns -EBUSY instead, and may
  * be called again. */
 static inline int shm_publisher_publish(shm_publisher *p) {
   int code = shm_check_pointer(p, __func__, "publisher", "a publisher from shm_publisher_open()");
@@ -1876,7 +1877,7 @@ static inline void shm_publisher_beat(shm_publisher *p) {
   shm_publisher_heartbeat(p);
 }
 
-/* Shows readers a clean end. */
+/* Marks the segment as closed, and wakes its readers. */
 static inline void shm_end_segment(shm_publisher *p) {
   __atomic_store_n(&p->check_ns, 0, __ATOMIC_RELAXED);
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_CLOSED);

@@ -1594,7 +1594,7 @@ static void test_waits_for_killed_predecessor(void) {
   close(ready[1]);
 }
 
-/* Returns the path of the server key that begins with "dead-", the process id, and `rest`. */
+/* Returns the path of a segment whose server key is "dead-", a process id, and `rest`. */
 static const char *dead_path(long pid, const char *rest) {
   static char path[256];
   char key[80];
@@ -1603,7 +1603,7 @@ static const char *dead_path(long pid, const char *rest) {
   return path;
 }
 
-/* Publishes in another process. */
+/* Starts a process that publishes until it is killed. */
 static pid_t publish_elsewhere(const char *key) {
   int ready[2];
   char byte = 0;
