@@ -168,7 +168,7 @@ export class JvmTracker {
   #hasEnded(tracked: TrackedJvm, budget: Budget): boolean {
     const { pid, startTicks, file, jvm } = tracked;
     jvm?.addNewCounters();
-    // A JVM that names its main class late is shown anew, with the name in its labels.
+    // A JVM that names its main class late is dropped here and added again, with the name in its labels.
     if (jvm?.isLost === true || jvm?.data.isNamedLate === true) return true;
     const nowMs = this.#options.nowMs();
     if (nowMs - tracked.checkedAtMs < CHECK_EVERY_MS) return false;

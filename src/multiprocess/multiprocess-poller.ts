@@ -78,6 +78,7 @@ export class MultiprocessPoller implements Poller {
   /** Whether a page waits for a round that reads all files, and that has not begun. */
   #isDemanded = false;
   #refusals: readonly string[] = [];
+  /** Why there is no tree. */
   #absence = 'its directories have not been read yet';
   /** The paths of directories that have gone. */
   readonly #gone = new Set<string>();

@@ -13,7 +13,7 @@ export interface PollResult {
   readonly source: Source | undefined;
   /** The objects and variables that were added or removed since the last poll. */
   readonly changes: readonly StructureChange[];
-  /** True while the poller has not read all, for example records of the directory: poll again soon. */
+  /** True while the poller has something left to read, such as records of the directory: poll again soon. */
   readonly hasMore: boolean;
   /** True while memory of removed items is being freed: poll again soon. */
   readonly isReclaiming?: boolean | undefined;

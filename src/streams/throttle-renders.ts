@@ -99,8 +99,8 @@ class RenderThrottle {
   }
 
   /**
-   * Repeats the open refresh. It also answers the demands that came meanwhile, so whether it may render is decided
-   * again.
+   * Repeats the open refresh, since another hosting now serves the target. The repeated refresh also answers the
+   * demands that came meanwhile, so whether it may render depends on the time of its start.
    */
   #repeat(): ThrottleOutput {
     if (this.#open === undefined) return {};

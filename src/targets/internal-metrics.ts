@@ -296,8 +296,8 @@ export function internalMetrics(moment: Moment): InternalMetric[] {
 
 /**
  * The internal metrics of a target that only `/-/metrics` has.
- * @param durations of its refreshes
- * @param waits the times that the refreshes waited
+ * @param durations how long the refreshes of the target took
+ * @param waits how long they waited before
  */
 export function detailMetrics(
   { view }: Pick<TargetState, 'view'>,

@@ -1,5 +1,5 @@
-// Computes the CRC-32 of a text from the CRC-32s of its parts, and makes tables for the kernel. The kernel computes *raw
-// CRCs*: CRC-32s without the initial and the final inversion.
+// Computes the CRC-32 of a text from the CRC-32s of its parts, and makes tables for the kernel. The kernel computes
+// *raw CRCs*: CRC-32s without the initial and the final inversion.
 import {
   CRC_BYTE_BYTES,
   CRC_DIGITS,
@@ -34,7 +34,10 @@ const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
 const POWERS = Array.from({ length: 32 }, () => ONE >>> 8);
 for (let i = 1; i < POWERS.length; i++) POWERS[i] = product(POWERS[i - 1] ?? 0, POWERS[i - 1] ?? 0);
 
-/** The CRC-32 of two texts, from that of each; the second one has `bytes` bytes. */
+/**
+ * The CRC-32 of two joined texts, from the CRC-32 of each; the second text has `bytes` bytes. `shiftedCrc` may take a
+ * CRC-32 here, since the inversions cancel each other out.
+ */
 export const joinedCrc = (first: number, second: number, bytes: number): number =>
   (shiftedCrc(first, bytes) ^ second) >>> 0;
 

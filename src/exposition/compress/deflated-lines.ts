@@ -68,8 +68,9 @@ export class DeflateContext {
   }
 
   /**
-   * Call it before a render of these blocks, which have `lines` lines. At the first render, and after growth, it chooses
-   * the Huffman code, one block per step. All blocks must then be written again.
+   * Chooses the Huffman code before the first render, and again after growth, one block per step. Call it before each
+   * render. All blocks must be written again after a choice.
+   * @param lines the lines of all blocks together
    */
   *updatingCode(
     lines: number,
@@ -132,7 +133,7 @@ interface BlockLines {
   readonly capacity: number;
   /** The maximum number of bytes that the lines may take as text. */
   readonly maxBytes: number;
-  /** Sorts the entries into the order of the lines, as the kernel reads them. */
+  /** Sorts the entries into the order of the lines, in which the kernel reads them. */
   sort(): void;
 }
 
@@ -157,7 +158,7 @@ export class DeflatedLines {
     return this.#codeNumber === codeNumber && this.#dirtyFlags === 0;
   }
 
-  /** The deflate block of the current values. Writes it if it has changed; if that fails, the next call writes all. */
+  /** Returns the deflate block of the current values. Writes only changes; if that fails, the next call writes all. */
   current(context: DeflateContext): DeflateBuffer {
     return this.#last !== undefined && this.isCurrent(context) ? this.#last : this.#write(context);
   }

@@ -17,7 +17,7 @@ type Joinable = readonly Pick<LabelledAnswer, 'snapshot' | 'labels'>[];
 
 /** A family of a target. */
 interface Member {
-  /** The number of the target. */
+  /** The index of the target. */
   readonly target: number;
   readonly family: FamilyMetadata;
 }

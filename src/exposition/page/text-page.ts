@@ -209,7 +209,7 @@ interface FamilyPieces<P> {
   readonly pieces: P[];
 }
 
-/** Groups the consecutive pieces of each family. The pieces of several targets have families of the same name. */
+/** Groups consecutive pieces by the name of their family. Several targets may have families of the same name. */
 export function familiesOf<P extends Pick<Piece, 'family'>>(
   pieces: readonly P[],
 ): readonly FamilyPieces<P>[] {

@@ -94,7 +94,7 @@ export class PendingNodes {
 
 export const isVariable = (node: TreeNode): node is Variable => 'object' in node;
 
-/** Names a node in a message. */
+/** The text that names a node in a message. */
 export const nodeText = (node: TreeNode): string =>
   isVariable(node) ? `variable ${node.name} of ${node.object.name}` : `object ${node.name}`;
 

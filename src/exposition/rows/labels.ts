@@ -70,7 +70,7 @@ export class ObjectLabels {
     this.#first = this.#stored('');
   }
 
-  /** The labels of the object, followed by the labels `own`, as part of a line. */
+  /** The labels of the object, followed by the labels `own` of a row, as part of a line. */
   with(own: string): StoredText {
     if (own === '') return this.#first;
     const others = (this.#others ??= new Map<string, StoredText>());

@@ -49,7 +49,7 @@ const SPARSE_RATIO = 8;
 const capacityFor = (lines: number): number =>
   Math.max(FIRST_CAPACITY, 2 ** Math.ceil(Math.log2(lines)));
 
-/** The lines are in the order of their keys. Its chunk writes their text. */
+/** Consecutive lines of one family, in the order of their keys. The chunk of the block writes their text. */
 export class Block {
   readonly #kernel: Kernel;
   /** The lines as a deflate block. */

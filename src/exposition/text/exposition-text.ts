@@ -282,7 +282,7 @@ export class ExpositionText {
   }
 }
 
-/** Of families of the same size, lists those that come first on a page, so that these are always the same ones. */
+/** Returns the largest families. Of equally large ones, the first on a page come first, so the list is stable. */
 function largestOf(families: readonly Family[]): readonly FamilySize[] {
   const largest: Family[] = [];
   for (const family of families) {

@@ -40,8 +40,8 @@ export class RenderBuffer {
 }
 
 /**
- * Makes the function `hold` of a snapshot. All holders of the snapshot share one hold of its buffers.
- * @throws Fault NATIVE_FAILED if a later render, or the end of the hosting, has freed the text already
+ * Makes the function `hold` of a snapshot. All holders of the snapshot share one hold of its buffers. The function
+ * throws a Fault NATIVE_FAILED if a later render, or the end of the hosting, has freed the text already.
  */
 export function holdOf(buffers: readonly RenderBuffer[]): Snapshot['hold'] {
   let holders = 0;

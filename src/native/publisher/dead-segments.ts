@@ -12,8 +12,9 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
 const MAX_DEAD = 1024;
 
 /**
- * Removes segments whose names differ only in the pid, or in the pid and the id of a worker thread. The pid in the name
- * must be that of the publisher, and its lock must be free. Readers keep such a segment open.
+ * Removes dead segments whose names differ only in the pid, or in the pid and the id of a worker thread. The pid in a
+ * name must be that of the segment's publisher, and the lock of the segment must be free. Readers keep such a segment
+ * open.
  * @param template the name of a segment, with `{pid}` for these numbers; without it, nothing is removed
  */
 export function removeDeadSegments(template: string): void {
@@ -48,7 +49,7 @@ function removeIfDead(path: string, pid: bigint): void {
     replaceMappings(fd);
     unlinkSync(path);
   } catch {
-    // It belongs to another user, or is gone.
+    // The file belongs to another user, or is gone.
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

@@ -2,7 +2,7 @@
 // ../segment/frame-reader.ts.
 import { arch } from 'node:os';
 
-/** Memory with frames and the slots that count their updates, by 8-byte units and by their 4-byte halves. */
+/** Memory with frames, and with the slots that count their updates: as 8-byte units, and as the halves of the units. */
 export interface FrameMemory {
   readonly frames: BigUint64Array;
   readonly frameHalves: Uint32Array;
@@ -23,7 +23,7 @@ export const HISTOGRAM = { sum: 0, counts: 1 };
 /** Units of the payload of a summary: the count, the sum, then a value for each quantile. */
 export const SUMMARY = { count: 0, sum: 1, values: 2 };
 
-/** The memory of an array, by 4-byte halves. */
+/** The memory of an array, as 4-byte halves of its elements. */
 export const halvesOf = ({ buffer, byteOffset, length }: BigUint64Array): Uint32Array =>
   new Uint32Array(buffer, byteOffset, length * 2);
 
@@ -42,8 +42,9 @@ const storeHalf: (halves: Uint32Array, index: number, half: number) => void =
       };
 
 /**
- * The methods take units from the start of the payload. One update is `begin()`, the payload, `end()`, the order of
- * docs/segment-format.md. Counts are stored as 4-byte halves, since a BigInt would be an allocation.
+ * Writes one frame. Its methods take units from the start of the payload. An update is `begin()`, stores to the
+ * payload, and `end()`, in the order of docs/segment-format.md. Counts are stored as 4-byte halves, since each BigInt
+ * would be an allocation.
  */
 export class FrameWriter {
   readonly region: FrameRegion;

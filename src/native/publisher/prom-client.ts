@@ -42,8 +42,8 @@ export const MetricType = {
 export type MetricType = (typeof MetricType)[keyof typeof MetricType];
 
 /**
- * The content type of the default registry at the import; the default export, which
- * scripts/publisher-package.js makes, always has the present one.
+ * The content type of the default registry at the time of the import. The `contentType` of the default export, which
+ * scripts/publisher-package.js makes, is always the current one.
  */
 export const contentType: RegistryContentType = register.contentType;
 export const prometheusContentType = Registry.PROMETHEUS_CONTENT_TYPE;

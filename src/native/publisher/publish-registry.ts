@@ -39,7 +39,7 @@ export class RegistryCopy implements PublishedRegistry {
   readonly #session: Session;
   readonly #mirror: Mirror;
   readonly #register: MetricsRegistry;
-  /** Ends with the last update that was begun. */
+  /** Settles with the update that was begun last. */
   #last = Promise.resolve();
   /** The number of updates that have not ended. */
   #open = 0;

@@ -46,7 +46,10 @@ export interface PublisherOptions {
    * false.
    */
   readonly failIfBusy?: boolean;
-  /** Called with a sentence when the publisher begins to wait for its server key, and when it then gets it. Default: writes it to stderr. */
+  /**
+   * Called with a sentence when the publisher begins to wait for its server key, and when it gets the key after a wait.
+   * Default: writes the sentence to stderr.
+   */
   readonly warn?: (sentence: string) => void;
   /** Default: the pid of this process. */
   readonly pid?: number;

@@ -46,7 +46,7 @@ export abstract class Child {
     this.successor = successor;
   }
 
-  /** Whether this child is no series of the metric, but becomes one with its next update, if there is room. */
+  /** Whether this child is no series of the metric now. Its next update makes it one, if there is room. */
   get isDropped(): boolean {
     return this.successor !== undefined;
   }
@@ -75,7 +75,7 @@ export abstract class Child {
     return variable;
   }
 
-  /** The child with the labels of this one and, in addition, those at the end of a timer. */
+  /** Returns the child with the labels of this one and with those that a timer gets at its end. */
   protected withLabels(labels: GivenValues): this {
     // The family of a child has children of the same class.
     for (const _ in labels) return this.#family.child({ ...this.labels, ...labels }) as this;

@@ -83,7 +83,10 @@ export class Children<C extends { readonly labels: GivenLabels }> {
     this.#all.add(child);
   }
 
-  /** Drops a child: `find` still returns it, until many children are dropped after it. Returns the one that `find` no longer returns. */
+  /**
+   * Drops a child. `find` still returns it, until `maxDropped` further children are dropped. Returns the child that
+   * `find` no longer returns because of this call, if any.
+   */
   drop(child: C): C | undefined {
     this.#all.delete(child);
     this.#dropped.add(child);

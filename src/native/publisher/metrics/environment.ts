@@ -13,8 +13,8 @@ interface Environment {
 
 /**
  * Publishes the registry `register` if PROMETHEUS_SHM_SERVER_KEY is set. Each process of a cluster, and each worker
- * thread, has a server key of its own: `-{pid}` follows the stated one, unless this has `{pid}`. A wrong value is no
- * reason to end a program: one line on stderr names it.
+ * thread, has a server key of its own: `-{pid}` is added to the stated key, unless that has `{pid}` already. A wrong
+ * value does not end the program: one line on stderr names it.
  */
 export function publishFromEnvironment(environment: Environment): void {
   const options = optionsFrom(environment, cluster.isWorker || !isMainThread);
@@ -37,7 +37,7 @@ export function optionsFrom(
   return { serverKey, app: app === '' ? appOf(key) : app };
 }
 
-/** The server key without `{pid}` as the name of an application: it may have other characters, and begin with a digit. */
+/** Makes the name of the application from a server key, which may have other characters and begin with a digit. */
 const appOf = (key: string): string =>
   key
     .replace(/[-_.]?\{pid\}/g, '')

@@ -44,7 +44,7 @@ export interface MetricPublication {
   add(metric: AnyMetric, child: Child): void;
   /** Removes a child that `add` may bring back. */
   drop(child: Child): void;
-  /** Removes a child that does not come back. It may have been dropped before. */
+  /** Removes a child for good. It may have been dropped before. */
   remove(child: Child): void;
   /** Called after each update with label values beyond `maxChildren`. */
   refused(): void;
@@ -158,14 +158,14 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return true;
   }
 
-  /** Ends `attach`. Returns the children that the publication has; undefined if it has none of them. */
+  /** Ends the publication of the children, and returns them; undefined if another publication, or none, has them. */
   detach(publication: MetricPublication): readonly Child[] | undefined {
     if (this.#publication !== publication) return undefined;
     this.#publication = undefined;
     return [...this.#children];
   }
 
-  /** The server key under which the metric is published, rather than copied. */
+  /** The server key of the publication that `attach` accepted; other publications have copies of the metric. */
   get serverKey(): string | undefined {
     return this.#publication?.serverKey;
   }
@@ -240,8 +240,8 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
   }
 
   /**
-   * Returns the child that takes the updates of one that was removed, or had no room: itself, if the metric has room
-   * now and no other child with its labels.
+   * Returns the child that takes the updates of a dropped one, or of one that had no room: itself, if the metric has
+   * room now and no other child with its labels.
    */
   #successorOf(child: C): C | undefined {
     let known = this.#children.find(child.labels);
@@ -264,7 +264,7 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return undefined;
   }
 
-  /** Later updates of the child have no effect. */
+  /** Removes a child for good: its later updates reach no series. */
   #forget(child: C): void {
     child.redirect(undefined);
     this.#publication?.remove(child);

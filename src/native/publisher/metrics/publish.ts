@@ -65,8 +65,8 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
   /** Children for which the segment had no room. */
   readonly #unplaced = new Map<Child, AnyMetric>();
   /**
-   * The variables of dropped children, until the running code ends or awaits. So a function `collect` that resets a
-   * metric and sets its values again changes no record of the segment, which would take ten times as long.
+   * The variables of dropped children, until the running code ends or awaits. A function `collect` that resets a metric
+   * and sets its values again then keeps the variables. To remove and add their records would take ten times as long.
    */
   readonly #dropped = new Map<Child, PublishedValue>();
 

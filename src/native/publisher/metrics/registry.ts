@@ -20,7 +20,7 @@ const PROMETHEUS: PrometheusContentType = 'text/plain; version=0.0.4; charset=ut
 const OPENMETRICS: OpenMetricsContentType =
   'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
-/** What `get()` returns: a metric of an application's own class may leave out its values. */
+/** The result of `get()`. A metric of an application's own class may leave out its values. */
 type CollectedMetric = MetricObject & { readonly values?: readonly MetricValue[] };
 
 /** A metric of this library, of prom-client, or of an application's own class. */

@@ -14,7 +14,7 @@ import { PUBLISHER_OPTIONS } from '../publisher-options.js';
 import type { PublishedObject, PublisherOptions } from '../publisher-options.js';
 
 export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
-  /** The pid stands for `{pid}`; in a worker thread, `PID.THREAD`. */
+  /** In it, `{pid}` stands for the pid, and in a worker thread for `PID.THREAD`. */
   readonly serverKey: string;
   /** The name of the application, by which the exporter selects the target. */
   readonly app: string;
@@ -43,8 +43,8 @@ const closeAll = (): void => {
 };
 
 /**
- * Checks options.
- * @param of the function that has them, for messages
+ * Checks the options of a function that publishes metrics.
+ * @param of the name of the function, for messages
  * @param more rules of the options that only this function has
  * @throws RangeError for an option that is unknown, invalid or missing
  */
@@ -96,8 +96,8 @@ export class Session {
   }
 
   /**
-   * Makes the segment visible, removes those that killed processes left under server keys with their pids, and starts
-   * the heartbeat. Calls `update` at the interval.
+   * Makes the segment visible, removes the segments of killed processes whose server keys differ only in the pid, and
+   * starts the heartbeat. Calls `update` at the interval.
    * @throws Fault as `publish()` of `Publisher` does; then the session is closed
    */
   start(update: () => void): void {
@@ -119,7 +119,7 @@ export class Session {
   }
 
   /**
-   * Returns the result of a call of the function `of`, which the program provides and which may never end.
+   * Returns the result of the program's function `of`, whose promise may never settle.
    * @throws Error if the result has not come after three intervals
    */
   async within<T>(of: string, result: T | PromiseLike<T>): Promise<T> {

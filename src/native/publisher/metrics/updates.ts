@@ -14,7 +14,7 @@ export interface UpdateWithExemplar<T extends string> {
   readonly exemplarLabels?: ExemplarLabels;
 }
 
-/** States the type of an argument that a child checks when it gets the value. */
+/** Casts an argument to a number. The child checks the value when it gets it. */
 export const numberIn = (argument: unknown): number | undefined =>
   (argument ?? undefined) as number | undefined;
 
