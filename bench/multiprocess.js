@@ -142,7 +142,7 @@ const lines = [
 const startedMs = performance.now();
 const exporter = await startExporter(folder, lines, 1, undefined, ['--import', TURN_WATCH]);
 const readyMs = performance.now() - startedMs;
-// Prints the turns of the first reading.
+// Makes turn-watch.js print for how long the first reading blocked the event loop.
 exporter.child.kill('SIGUSR2');
 const library = existsSync(LIBRARY)
   ? spawn('/usr/bin/python3', ['-c', COLLECT, directory], {

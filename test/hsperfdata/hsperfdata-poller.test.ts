@@ -470,7 +470,7 @@ describe('A JVM poller', () => {
       );
     });
 
-    it('has more to show until it has looked at each process for containers once', () => {
+    it('asks for another poll until it has looked at each process for containers once', () => {
       /** Gives a process of the fake /proc its namespaces. */
       const put = (pid: number | 'self', space: string): void => {
         const own = folder.proc(String(pid), 'ns');

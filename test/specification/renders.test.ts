@@ -30,8 +30,8 @@ describe('renders', function () {
   };
 
   /**
-   * Scrapes repeatedly, at least until four values were seen. Returns each new value in order and when it was seen, and
-   * the total duration.
+   * Scrapes for `forMs`, and longer until four values were seen. Returns the new values in order, the times at which
+   * they were seen, and the total duration.
    */
   async function watch(url: string, forMs: number) {
     const values: number[] = [];

@@ -1,4 +1,4 @@
-// A clock that spends every time limit at once.
+// A clock with which every time budget is spent at once.
 import process from 'node:process';
 
 const STEP_NS = 10_000_000n;

@@ -1,4 +1,4 @@
-// An exporter apart from the one under test, without faults. Its scrapes take long only if the machine is late.
+// A second exporter beside the one under test, without faults. Its scrapes are slow only if the whole machine is slow.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestPrograms } from '../support/processes.js';
 import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
@@ -31,14 +31,17 @@ export class ApartExporter {
     return apart;
   }
 
-  /** The times in ms of the scrapes that ended after a moment of `performance.now()`, and of the one that runs. */
+  /** The times in ms of the scrapes that ended after a moment of `performance.now()`, and of the running one. */
   timesSince(sinceMs: number): readonly number[] {
     const runningMs = Math.max(0, performance.now() - this.#beganMs);
     const first = this.#scrapes.findLastIndex(({ endMs }) => endMs < sinceMs) + 1;
     return [...this.#scrapes.slice(first).map(({ ms }) => ms), runningMs];
   }
 
-  /** How late the machine was since a moment: the time of the slowest scrape. A limit of the product excludes it. */
+  /**
+   * The delay of the machine since a moment of `performance.now()`: the time of the slowest scrape. The tests add it to
+   * the limits of the exporter under test.
+   */
   delaySince(sinceMs: number): number {
     return Math.max(...this.timesSince(sinceMs));
   }

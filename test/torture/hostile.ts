@@ -29,7 +29,7 @@ interface HostileResult {
    */
   readonly p99: readonly [before: number, during: number, apart: number];
   readonly worstMs: number;
-  /** How late the machine was during the fault and until the values were correct again. */
+  /** The delay of the machine from the start of the fault until the values were correct again. */
   readonly delayMs: number;
   readonly peakMb: number;
   /** The time from the end of the fault to correct values of the control target, in ms. */

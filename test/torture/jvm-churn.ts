@@ -149,7 +149,7 @@ async function lifeOf({ number, end, programs, pages, times, apart }: Life): Pro
 
 /**
  * Returns the moment at which something happened.
- * @throws Error if it took longer than PROMISED_MS, although the machine was not late
+ * @throws Error if it took longer than PROMISED_MS and the delay of the machine
  */
 async function withinPromise(
   what: string,

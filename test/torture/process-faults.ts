@@ -19,7 +19,7 @@ const FULL_MINUTES = 30;
 const LEAST_MS = 500;
 const FULL_MS = 60_000;
 const MAX_BACK_MS = 2000;
-/** The time limit of a scrape, and of the wait for right values: a late machine may need it. */
+/** The time limit of a scrape, and of the wait for right values. A slow machine may take so long. */
 const MAX_WAIT_MS = 10_000;
 const UPDATE_MS = 50;
 const REST_MS = 25;

@@ -150,7 +150,7 @@ interface Tally {
    */
   readonly dead: number[];
   readonly back: number[];
-  /** Measures how late the machine is. */
+  /** Measures the delay of the machine. */
   readonly apart: ApartExporter;
   pages: number;
   tried: number;

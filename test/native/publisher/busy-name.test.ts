@@ -31,7 +31,7 @@ describe('A publisher whose server key another publisher uses', () => {
     return root?.variables[0]?.value;
   };
 
-  it('waits, says so once, and publishes its values under the key soon after the other publisher closes, with another line', async () => {
+  it('waits with one line, then publishes with another line and all values, soon after the other publisher closes', async () => {
     const first = segments.publish('82');
     const { publisher, warnings, ...next } = waiting();
     next.sales.set(7);

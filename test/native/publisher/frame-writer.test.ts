@@ -25,7 +25,7 @@ describe('A frame', () => {
     const variable = histogram();
     variable.observe(0.5);
     variable.set([1, 1], 7.5);
-    // As metrics do, which need no check for each update.
+    // Metrics update the frame directly like this, without the checks of the variable's methods.
     const { frame } = variable;
     frame?.begin();
     frame?.addFloat(HISTOGRAM.sum, 7);

@@ -12,7 +12,7 @@ const NAMES = 400;
 const CHECKS = 10;
 const OPERATIONS = CHILDREN / CHECKS;
 
-/** One operation: the label value, whether its child is removed, an amount, and whether the metrics are reset before. */
+/** An operation: a label value, whether to remove its child, an amount, and whether to reset the metrics before. */
 const operation = fc.tuple(
   fc.integer({ min: 0, max: NAMES - 1 }),
   fc.boolean(),

@@ -580,7 +580,7 @@ describe('The children of a metric', () => {
     }
   });
 
-  it('have the room of others that were reset before them', async () => {
+  it('get the room of others that were reset before them', async () => {
     const register = new ours.Registry();
     const own = { help: 'H.', labelNames: ['n'] as const, registers: [register] };
     const gauge = new ours.Gauge({ name: 'full', ...own });
