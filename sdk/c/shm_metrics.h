@@ -597,7 +597,7 @@ static inline void shm_end_metrics(shm_metrics *metrics, bool keeps_memory) {
  * only an error. Afterwards, use neither the handles nor `metrics`. Has no effect in a forked child. */
 static inline void shm_metrics_close(shm_metrics *metrics) {
   if (metrics == NULL || shm_is_in_child(metrics->publisher)) return;
-  if (__atomic_load_n(&metrics->is_closed, __ATOMIC_ACQUIRE) == 0) shm_end_metrics(metrics, true);
+  if (__atomic_exchange_n(&metrics->is_closed, 1, __ATOMIC_ACQ_REL) == 0) shm_end_metrics(metrics, true);
   else shm_fail(-EINVAL, "shm_metrics_close: metrics: found closed ones, allowed: open ones");
 }
 
