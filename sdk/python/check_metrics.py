@@ -699,6 +699,13 @@ import shm_publisher as shm
 from check import Seg
 plain, labelled = shm.Counter("plain", ""), shm.Counter("labelled", "", ["a"])
 plain.inc(3)
+with shm.publish("uwsgi", "checked", context_id=sys.argv[1]):
+    pass
+if ctypes.PyDLL(None).fork() == 0:
+    plain.inc()
+    assert not glob.glob(f"/dev/shm/{sys.argv[1]}*"), "a closed publication"
+    sys.exit(0)
+assert os.wait()[1] == 0
 published = shm.publish("uwsgi", "checked", context_id=sys.argv[1])
 labelled.labels("0").inc()
 segment = f"/dev/shm/{sys.argv[1]}.pool.uwsgi"
@@ -710,12 +717,15 @@ for number in 1, 2:
         worker = number
         plain.inc(), labelled.labels("1").inc(number)
         assert glob.glob(segment + "*") == [f"{segment}-{os.getpid()}"], glob.glob(segment + "*")
+        published.close()                                   # that of the master, which has no segment
         assert values(f"{segment}-{os.getpid()}") == {'plain_total': 1, 'labelled_total{a="0"}': 0, 'labelled_total{a="1"}': number}
         sys.exit(0)
     assert os.wait()[1] == 0 and not glob.glob(segment + "*")
 worker = 1                                              # a server with one process
 plain.inc()
 assert values(segment) == {'plain_total': 4, 'labelled_total{a="0"}': 1}
+published.close()
+assert not glob.glob(segment + "*")
 """
 
 

@@ -60,11 +60,6 @@ class BeforeWorkers:
     def is_fork(self) -> bool:
         return os.getpid() != self._pid
 
-    @property
-    def is_in_worker(self) -> bool:
-        """Whether this process is a worker.  The only process of a small server becomes its worker without a fork."""
-        return self.is_fork or self._worker_id() > 0
-
     def begin(self, opens: bool = True) -> None:
         """Makes the store begin in a worker, unless it has done so."""
         if self.is_fork:

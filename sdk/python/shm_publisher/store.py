@@ -113,7 +113,9 @@ class Store:
             return                              # a forked child
         with self.lock:
             publication = self._publication
-            if publication is not None and only in (None, publication):
+            if isinstance(self.lock, BeforeWorkers):
+                self._settings = None           # so workers publish nothing
+            elif publication is not None and only in (None, publication):
                 self._settings = None
                 self._leave_all()
                 publication.close()
@@ -286,6 +288,7 @@ class PublishedMetrics:
 
     def __init__(self, store: Store, publication: Optional[Publication]) -> None:
         self._store, self._publication = store, publication     # None while uWSGI has no workers
+        self._pid = os.getpid()
 
     @property
     def path(self) -> str:
@@ -299,7 +302,8 @@ class PublishedMetrics:
 
     def close(self) -> None:
         """Closes the segment.  The metrics keep their values, and publish() may follow."""
-        self._store.close(self._publication)
+        if os.getpid() == self._pid:            # a forked child has its own
+            self._store.close(self._publication)
 
     def __enter__(self) -> PublishedMetrics:
         return self
