@@ -21,8 +21,8 @@ export function removeDeadSegments(template: string): void {
   if (!template.includes('{pid}')) return;
   const source = template
     .replaceAll('.', '\\.')
-    .replace('{pid}', '(?<pid>\\d+)(?:\\.\\d+)?')
-    .replaceAll('{pid}', '\\d+(?:\\.\\d+)?');
+    .replace('{pid}', '(?<id>(?<pid>\\d+)(?:\\.\\d+)?)')
+    .replaceAll('{pid}', '\\k<id>');
   const pattern = new RegExp(`^${source}$`);
   for (const { file, pid } of filesOf(pattern).slice(0, MAX_DEAD))
     removeIfDead(`${SHM_FOLDER}/${file}`, pid);

@@ -104,7 +104,7 @@ export class Session {
     const { publisher } = this;
     try {
       publisher.publish();
-      removeDeadSegments(this.#template);
+      if (publisher.holdsKey) removeDeadSegments(this.#template);
     } catch (error) {
       this.close();
       throw error;
