@@ -69,27 +69,37 @@ export async function runAllHostile(given: Given): Promise<Outcome> {
   let tried = 0;
   let worst = 0;
   const apart = await ApartExporter.start();
-  for (const mode of ['logical', 'threaded'] as const)
-    for (const [index, each] of HOSTILE.entries()) {
-      if (!`${mode}, ${each.name}`.includes(only) || !isTried(given, mode, index)) continue;
-      tried++;
-      const least = each.endsInvalid === true ? LEAST_INVALID_MS : LEAST_MS;
-      const ms = Math.max(least, FULL_MS * part);
-      const result = await runHostile(each, { mode, seed, scale: Math.max(0.02, part), ms, apart });
-      const { worstMs, peakMb: peak, backMs, delayMs } = result;
-      worst = Math.max(worst, worstMs);
-      const [before, during, beside] = result.p99.map((time) => time.toFixed(0));
-      log(
-        `${mode}, ${each.name}: p99 ${before} to ${during} ms (${beside} in another process), at most ${worstMs.toFixed(0)} ms, ` +
-          `${peak.toFixed(0)} MB, back after ${backMs.toFixed(0)} ms`,
-      );
-      const name = `${mode}, ${each.name}`;
-      wrong.push(...result.wrong.slice(0, 3).map((what) => `${name}: ${what}`));
-      if (worstMs > MAX_WAIT_MS + delayMs)
-        wrong.push(`${name}: a scrape took ${worstMs.toFixed(0)} ms`);
-      if (backMs > MAX_BACK_MS + delayMs) wrong.push(`${name}: back after ${backMs.toFixed(0)} ms`);
-    }
-  await apart.close();
+  try {
+    for (const mode of ['logical', 'threaded'] as const)
+      for (const [index, each] of HOSTILE.entries()) {
+        if (!`${mode}, ${each.name}`.includes(only) || !isTried(given, mode, index)) continue;
+        tried++;
+        const least = each.endsInvalid === true ? LEAST_INVALID_MS : LEAST_MS;
+        const ms = Math.max(least, FULL_MS * part);
+        const result = await runHostile(each, {
+          mode,
+          seed,
+          scale: Math.max(0.02, part),
+          ms,
+          apart,
+        });
+        const { worstMs, peakMb: peak, backMs, delayMs } = result;
+        worst = Math.max(worst, worstMs);
+        const [before, during, beside] = result.p99.map((time) => time.toFixed(0));
+        log(
+          `${mode}, ${each.name}: p99 ${before} to ${during} ms (${beside} in another process), at most ${worstMs.toFixed(0)} ms, ` +
+            `${peak.toFixed(0)} MB, back after ${backMs.toFixed(0)} ms`,
+        );
+        const name = `${mode}, ${each.name}`;
+        wrong.push(...result.wrong.slice(0, 3).map((what) => `${name}: ${what}`));
+        if (worstMs > MAX_WAIT_MS + delayMs)
+          wrong.push(`${name}: a scrape took ${worstMs.toFixed(0)} ms`);
+        if (backMs > MAX_BACK_MS + delayMs)
+          wrong.push(`${name}: back after ${backMs.toFixed(0)} ms`);
+      }
+  } finally {
+    await apart.close();
+  }
   return {
     tried,
     wrong: [...wrong, ...apart.wrong],

@@ -192,24 +192,27 @@ export async function runProcessFaults(given: Given): Promise<Outcome> {
   let tried = 0;
   let longest = 0;
   const apart = await ApartExporter.start();
-  for (const mode of ['logical', 'threaded'] as const)
-    for (const [index, fault] of FAULTS.entries()) {
-      const name = `${mode}, ${fault.name}`;
-      if (!name.includes(only) || !isTried(given, mode, index)) continue;
-      if (fault.needs !== undefined && !existsSync(fault.needs)) {
-        log(`${name}: not tried, ${fault.needs} is not there`);
-        continue;
+  try {
+    for (const mode of ['logical', 'threaded'] as const)
+      for (const [index, fault] of FAULTS.entries()) {
+        const name = `${mode}, ${fault.name}`;
+        if (!name.includes(only) || !isTried(given, mode, index)) continue;
+        if (fault.needs !== undefined && !existsSync(fault.needs)) {
+          log(`${name}: not tried, ${fault.needs} is not there`);
+          continue;
+        }
+        tried++;
+        const { found, backMs, delayMs, p99, mb } = await run(fault, { mode, ms, scale, apart });
+        longest = Math.max(longest, backMs);
+        log(
+          `${name}: p99 ${p99.toFixed(0)} ms, ${mb.toFixed(0)} MB, back after ${backMs.toFixed(0)} ms`,
+        );
+        if (backMs > MAX_BACK_MS + delayMs) found.push(`back after ${backMs.toFixed(0)} ms`);
+        wrong.push(...found.slice(0, 3).map((what) => `${name}: ${what}`));
       }
-      tried++;
-      const { found, backMs, delayMs, p99, mb } = await run(fault, { mode, ms, scale, apart });
-      longest = Math.max(longest, backMs);
-      log(
-        `${name}: p99 ${p99.toFixed(0)} ms, ${mb.toFixed(0)} MB, back after ${backMs.toFixed(0)} ms`,
-      );
-      if (backMs > MAX_BACK_MS + delayMs) found.push(`back after ${backMs.toFixed(0)} ms`);
-      wrong.push(...found.slice(0, 3).map((what) => `${name}: ${what}`));
-    }
-  await apart.close();
+  } finally {
+    await apart.close();
+  }
   wrong.push(...apart.wrong);
   return { tried, wrong, figures: `right values were back after ${longest.toFixed(0)} ms at most` };
 }
