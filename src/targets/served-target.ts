@@ -265,6 +265,8 @@ export class ServedTarget implements Target {
       for (const each of waiting) this.#queued.add(each);
       return [];
     }
+    // A subscriber may demand again at once, and the next render releases the kept snapshot.
+    const release = snapshot?.hold() ?? (() => undefined);
     waiting.forEach(({ scope, subscriber }, index) => {
       const status = this.status();
       if (snapshot === undefined) {
@@ -289,6 +291,7 @@ export class ServedTarget implements Target {
         labels: this.#labels(),
       });
     });
+    release();
     if (!this.assignment.definition.isDebug || snapshot === undefined) return [];
     const done = hasRendered ? 'rendered' : 'served';
     const { series, bytes } = sizeOf(snapshot);

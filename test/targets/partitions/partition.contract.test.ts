@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
+import { messageOf } from '#app/errors.js';
 import { COUNTERS, COUNTER_NAMES, countersOf } from '#app/exposition/counters.js';
 import { TEXT, notReadyText } from '#app/exposition/page/text-page.js';
 import type { DemandAnswer, Page, TreeAnswer, TreeQuery } from '#app/model.js';
@@ -30,6 +31,17 @@ async function ask<T>(target: ServedTarget, use: (answer: DemandAnswer) => T): P
   const [answer] = seen;
   if (answer === undefined) throw new Error('There is no answer');
   return answer;
+}
+
+/** Holds the snapshot of an answer, and releases it. Returns 'held', or the reason why it cannot be held. */
+function holdOnce(answer: DemandAnswer): string {
+  if (answer.kind === 'waiting') return 'not ready';
+  try {
+    answer.snapshot.hold()();
+    return 'held';
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** The answer to a tree query of a target. */
@@ -224,6 +236,27 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(await ask(target, seriesOf)).to.deep.equal([line(2)]);
       x.set(3);
       expect(await ask(target, seriesOf)).to.deep.equal([line(2)]);
+    });
+
+    it('answers all demands after a move with text that can be held, even if one demands another form at once', async () => {
+      showing(1);
+      const { target } = serve({ renderMinIntervalMs: 60_000 });
+      await eventuallyReady(target);
+      const protobuf = () => target.demand(undefined, 'protobuf');
+      const { seen } = follow(protobuf());
+      await eventually('the messages are rendered', () => seen.length > 0);
+      follow(target.change({ partition: partition(1) }));
+      await eventually('it has moved', () => target.status().partition === 1);
+      const held: string[] = [];
+      const hold = (answer: DemandAnswer): void => {
+        held.push(holdOnce(answer));
+      };
+      // The first one starts a refresh, and the two others share the next.
+      follow(protobuf());
+      follow(protobuf().pipe(map(() => follow(target.demand().pipe(map(hold))))));
+      follow(protobuf().pipe(map(hold)));
+      await eventually('both are answered', () => held.length === 2);
+      expect(held).to.deep.equal(['held', 'held']);
     });
 
     it('keeps the counters of a target that moves to this partition, and adds only new conditions and events', async () => {
