@@ -1,11 +1,11 @@
-// A second exporter beside the one under test, without faults. Its scrapes are slow only if the whole machine is slow.
+// The baseline: a second exporter, without faults. Its scrapes are slow only if the whole machine is slow.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestPrograms } from '../support/processes.js';
 import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
 const REST_MS = 20;
 
-export class ApartExporter {
+export class BaselineExporter {
   /** The errors in its pages. */
   readonly wrong: string[] = [];
   readonly #programs = new TestPrograms();
@@ -16,19 +16,19 @@ export class ApartExporter {
   #all: Promise<void> = Promise.resolve();
 
   /** Starts the exporter, and scrapes it until `close`. */
-  static async start(): Promise<ApartExporter> {
-    const apart = new ApartExporter();
-    const exporter = apart.#programs.start('exporter', [
+  static async start(): Promise<BaselineExporter> {
+    const baseline = new BaselineExporter();
+    const exporter = baseline.#programs.start('exporter', [
       '--config',
-      apart.#programs.config(
+      baseline.#programs.config(
         { render_min_interval_ms: 1 },
         '[[targets]]\napp = "good"\nserver_key = "good"\n',
       ),
     ]);
     const url = await exporter.url();
     await exporter.line(/target good on good ready/);
-    apart.#all = apart.#scrape(url);
-    return apart;
+    baseline.#all = baseline.#scrape(url);
+    return baseline;
   }
 
   /** The times in ms of the scrapes that ended after a moment of `performance.now()`, and of the running one. */

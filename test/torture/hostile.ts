@@ -8,7 +8,7 @@ import { HOSTILE } from './hostile-cases.js';
 import type { HostileCase } from './hostile-cases.js';
 import { isTried, percentile } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { ApartExporter } from './apart-exporter.js';
+import { BaselineExporter } from './baseline-exporter.js';
 import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
 interface HostileOptions {
@@ -18,16 +18,16 @@ interface HostileOptions {
   readonly scale: number;
   /** The duration of the fault. */
   readonly ms: number;
-  readonly apart: ApartExporter;
+  readonly baseline: BaselineExporter;
 }
 
 interface HostileResult {
   /**
-   * The 99th percentiles of the scrape times of the control target, in ms. `apart` is measured during the
+   * The 99th percentiles of the scrape times of the control target, in ms. `baseline` is measured during the
    * fault, at an exporter without a hostile target. It shows how much the hostile publisher slows the machine
    * down.
    */
-  readonly p99: readonly [before: number, during: number, apart: number];
+  readonly p99: readonly [before: number, during: number, baseline: number];
   readonly worstMs: number;
   /** The delay of the machine from the start of the fault until the values were correct again. */
   readonly delayMs: number;
@@ -68,7 +68,7 @@ export async function runAllHostile(given: Given): Promise<Outcome> {
   const wrong: string[] = [];
   let tried = 0;
   let worst = 0;
-  const apart = await ApartExporter.start();
+  const baseline = await BaselineExporter.start();
   try {
     for (const mode of ['logical', 'threaded'] as const)
       for (const [index, each] of HOSTILE.entries()) {
@@ -81,7 +81,7 @@ export async function runAllHostile(given: Given): Promise<Outcome> {
           seed,
           scale: Math.max(0.02, part),
           ms,
-          apart,
+          baseline,
         });
         const { worstMs, peakMb: peak, backMs, delayMs } = result;
         worst = Math.max(worst, worstMs);
@@ -98,11 +98,11 @@ export async function runAllHostile(given: Given): Promise<Outcome> {
           wrong.push(`${name}: back after ${backMs.toFixed(0)} ms`);
       }
   } finally {
-    await apart.close();
+    await baseline.close();
   }
   return {
     tried,
-    wrong: [...wrong, ...apart.wrong],
+    wrong: [...wrong, ...baseline.wrong],
     figures: `a scrape of the control target took ${worst.toFixed(0)} ms at most`,
   };
 }
@@ -110,7 +110,7 @@ export async function runAllHostile(given: Given): Promise<Outcome> {
 /** Runs one case with an exporter, a control target, and the hostile publishers in a separate process. */
 async function runHostile(
   { name, keys = ['evil'], endsInvalid = false }: HostileCase,
-  { mode, seed, scale, ms, apart }: HostileOptions,
+  { mode, seed, scale, ms, baseline }: HostileOptions,
 ): Promise<HostileResult> {
   const programs = new TestPrograms();
   const { contextId } = programs;
@@ -169,19 +169,19 @@ async function runHostile(
     const placedMs = performance.now();
     adversary.send({ do: 'place', url });
     const during = await scrapeFor(ms);
-    const apartTimes = apart.timesSince(placedMs);
+    const baselineTimes = baseline.timesSince(placedMs);
     if (endsInvalid) {
       const { status } = await fetchPage(`${url}?server_key=evil`);
       if (status !== 503) wrong.push(`the invalid segment is served, status ${status}`);
     }
     adversary.send({ do: 'end' });
     const backMs = await back();
-    const delayMs = apart.delaySince(placedMs);
+    const delayMs = baseline.delaySince(placedMs);
     if (exporter.isOver) wrong.push(`the exporter ended: ${exporter.stderr.slice(-300)}`);
     const peak = exporter.isOver ? NaN : peakMb(exporter.pid);
     await exporter.stop();
     return {
-      p99: [p99(before), p99(during), p99(apartTimes)],
+      p99: [p99(before), p99(during), p99(baselineTimes)],
       worstMs: Math.max(...during),
       delayMs,
       peakMb: peak,

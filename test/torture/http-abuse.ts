@@ -5,7 +5,7 @@ import type { Random } from '#app/simulator/course.js';
 import { TestPrograms } from '../support/processes.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { ApartExporter } from './apart-exporter.js';
+import { BaselineExporter } from './baseline-exporter.js';
 import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
 const ABUSES_A_MINUTE = 4000;
@@ -78,7 +78,7 @@ function abuse(port: number, random: Random): Promise<void> {
 export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Outcome> {
   const programs = new TestPrograms();
   const control = new ControlPublisher(programs.contextId);
-  const apart = await ApartExporter.start();
+  const baseline = await BaselineExporter.start();
   const wrong: string[] = [];
   const times: number[] = [];
   try {
@@ -92,7 +92,7 @@ export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Out
       const answer = await fetchPage(url);
       times.push(answer.ms);
       wrong.push(...faultsOf(answer, 0).slice(0, 3));
-      if (answer.ms > MAX_ANSWER_MS + apart.delaySince(beganMs))
+      if (answer.ms > MAX_ANSWER_MS + baseline.delaySince(beganMs))
         wrong.push(`an answer after ${answer.ms.toFixed(0)} ms`);
     };
     const count = Math.max(500, Math.round(ABUSES_A_MINUTE * minutes));
@@ -105,7 +105,7 @@ export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Out
       if (tried % 10_000 === 9_900) log(`${tried + BATCH} of ${count} abuses`);
     }
     const { wrong: faults, after } = await atEnd(exporter, before, 2);
-    wrong.push(...faults, ...apart.wrong);
+    wrong.push(...faults, ...baseline.wrong);
     if (after.mb > before.mb + MAX_GROWTH_MB)
       wrong.push(`memory: ${before.mb.toFixed(0)} MB, then ${after.mb.toFixed(0)} MB`);
     return {
@@ -115,7 +115,7 @@ export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Out
     };
   } finally {
     control.close();
-    await apart.close();
+    await baseline.close();
     await programs.close();
   }
 }

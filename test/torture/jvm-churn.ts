@@ -14,7 +14,7 @@ import type { Running } from '../support/processes.js';
 import { processWithPid } from '../support/process-with-pid.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { ApartExporter } from './apart-exporter.js';
+import { BaselineExporter } from './baseline-exporter.js';
 import { fetchPage } from './control-target.js';
 
 /**
@@ -53,7 +53,7 @@ export async function runJvmChurn({ random, minutes, log }: Given): Promise<Outc
   if (!isInstalled('java')) return { tried: 0, wrong: [], figures: 'there is no java' };
   const count = Math.max(LEAST_JVMS, Math.round(JVMS_A_MINUTE * minutes));
   const programs = new TestPrograms();
-  const apart = await ApartExporter.start();
+  const baseline = await BaselineExporter.start();
   const wrong: string[] = [];
   const times: Times = { seenMs: [], goneMs: [], replaced: 0 };
   try {
@@ -62,7 +62,7 @@ export async function runJvmChurn({ random, minutes, log }: Given): Promise<Outc
     const pages = new Pages(`${await exporter.url()}?server_key=jvm`, exporter);
     const begin = (number: number): Promise<void> => {
       const end = ENDS[random.below(ENDS.length)] ?? 'orderly';
-      return lifeOf({ number, end, programs, pages, times, apart }).catch((error: unknown) => {
+      return lifeOf({ number, end, programs, pages, times, baseline }).catch((error: unknown) => {
         wrong.push(`JVM ${number}, ${end}: ${String(error)}`);
       });
     };
@@ -80,11 +80,11 @@ export async function runJvmChurn({ random, minutes, log }: Given): Promise<Outc
     const { wrong: faults, after } = await atEnd(exporter, before);
     return {
       tried: count,
-      wrong: [...wrong, ...faults, ...pages.wrong, ...apart.wrong],
+      wrong: [...wrong, ...faults, ...pages.wrong, ...baseline.wrong],
       figures: figuresOf(times, after.mb),
     };
   } finally {
-    await apart.close();
+    await baseline.close();
     await programs.close();
   }
 }
@@ -108,11 +108,11 @@ interface Life {
   readonly programs: TestPrograms;
   readonly pages: Pages;
   readonly times: Times;
-  readonly apart: ApartExporter;
+  readonly baseline: BaselineExporter;
 }
 
 /** Starts a JVM, waits until it appears, ends it, and waits until it disappears. */
-async function lifeOf({ number, end, programs, pages, times, apart }: Life): Promise<void> {
+async function lifeOf({ number, end, programs, pages, times, baseline }: Life): Promise<void> {
   const line = [...FLAGS, '-cp', programs.path(''), 'Till'];
   const child = spawn('java', line, { stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = once(child, 'exit');
@@ -126,7 +126,7 @@ async function lifeOf({ number, end, programs, pages, times, apart }: Life): Pro
     // On a busy machine, a JVM takes seconds from its file to its main method.
     await once(createInterface({ input: child.stdout }), 'line');
     const startMs = performance.now();
-    times.seenMs.push((await withinPromise('it is seen', seen, startMs, apart)) - fileMs);
+    times.seenMs.push((await withinPromise('it is seen', seen, startMs, baseline)) - fileMs);
     await sleep((LIFE_MS * (number % 7)) / 7);
     if (!existsSync(file)) throw new Error('it lost its file');
     if (number % ASK_EVERY === 0) await askForCounters(pid);
@@ -137,7 +137,7 @@ async function lifeOf({ number, end, programs, pages, times, apart }: Life): Pro
     if (end === 'replaced') other = processWithPid(pid);
     if (other !== undefined) times.replaced++;
     const gone = pages.when(pid, false, endMs);
-    times.goneMs.push((await withinPromise('it is gone', gone, endMs, apart)) - endMs);
+    times.goneMs.push((await withinPromise('it is gone', gone, endMs, baseline)) - endMs);
   } finally {
     child.kill('SIGKILL');
     other?.kill('SIGKILL');
@@ -155,10 +155,10 @@ async function withinPromise(
   what: string,
   happened: Promise<number>,
   sinceMs: number,
-  apart: ApartExporter,
+  baseline: BaselineExporter,
 ): Promise<number> {
   const atMs = await happened;
-  if (atMs - sinceMs > PROMISED_MS + apart.delaySince(sinceMs))
+  if (atMs - sinceMs > PROMISED_MS + baseline.delaySince(sinceMs))
     throw new Error(`${what} after ${(atMs - sinceMs).toFixed(0)} ms`);
   return atMs;
 }

@@ -8,7 +8,7 @@ import type { Running } from '../support/processes.js';
 import { checkPage } from './oracle-page.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { ApartExporter } from './apart-exporter.js';
+import { BaselineExporter } from './baseline-exporter.js';
 import { fetchPage } from './control-target.js';
 
 const KILLS_A_MINUTE = 70;
@@ -28,7 +28,7 @@ const STALE = /^shm_exporter_target_stale_frames_total (\d+)$/m;
 
 export async function runKills({ random, minutes, log }: Given): Promise<Outcome> {
   const programs = new TestPrograms();
-  const apart = await ApartExporter.start();
+  const baseline = await BaselineExporter.start();
   const wrong: string[] = [];
   const dead: number[] = [];
   const back: number[] = [];
@@ -58,7 +58,7 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
     /** Waits until the target answers with this status, and returns the time in ms. */
     const until = async (status: number, withinMs: number, what: string): Promise<number> => {
       const began = performance.now();
-      while (performance.now() - began < withinMs + apart.delaySince(began))
+      while (performance.now() - began < withinMs + baseline.delaySince(began))
         if ((await fetchPage(url)).status === status) return performance.now() - began;
       wrong.push(`${what}: no ${status} within ${withinMs} ms`);
       return withinMs;
@@ -94,7 +94,7 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
       if (kill % 100 === 99) log(`${kill + 1} of ${kills} kills, ${values} values`);
     }
     const { wrong: faults, after } = await atEnd(exporter, before, 2);
-    wrong.push(...faults, ...apart.wrong);
+    wrong.push(...faults, ...baseline.wrong);
     const f = (times: readonly number[]) =>
       `${percentile(times, 0.5).toFixed(0)} ms, at most ${Math.max(...times).toFixed(0)} ms`;
     return {
@@ -103,7 +103,7 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
       figures: `${values} values, ${lacking} frames not there yet; 503 after ${f(dead)}; 200 after ${f(back)}; ${before.mb.toFixed(0)} to ${after.mb.toFixed(0)} MB`,
     };
   } finally {
-    await apart.close();
+    await baseline.close();
     await programs.close();
   }
 }

@@ -8,7 +8,7 @@ import { TestPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { isTried, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { ApartExporter } from './apart-exporter.js';
+import { BaselineExporter } from './baseline-exporter.js';
 import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
 /**
@@ -191,7 +191,7 @@ export async function runProcessFaults(given: Given): Promise<Outcome> {
   const wrong: string[] = [];
   let tried = 0;
   let longest = 0;
-  const apart = await ApartExporter.start();
+  const baseline = await BaselineExporter.start();
   try {
     for (const mode of ['logical', 'threaded'] as const)
       for (const [index, fault] of FAULTS.entries()) {
@@ -202,7 +202,7 @@ export async function runProcessFaults(given: Given): Promise<Outcome> {
           continue;
         }
         tried++;
-        const { found, backMs, delayMs, p99, mb } = await run(fault, { mode, ms, scale, apart });
+        const { found, backMs, delayMs, p99, mb } = await run(fault, { mode, ms, scale, baseline });
         longest = Math.max(longest, backMs);
         log(
           `${name}: p99 ${p99.toFixed(0)} ms, ${mb.toFixed(0)} MB, back after ${backMs.toFixed(0)} ms`,
@@ -211,20 +211,20 @@ export async function runProcessFaults(given: Given): Promise<Outcome> {
         wrong.push(...found.slice(0, 3).map((what) => `${name}: ${what}`));
       }
   } finally {
-    await apart.close();
+    await baseline.close();
   }
-  wrong.push(...apart.wrong);
+  wrong.push(...baseline.wrong);
   return { tried, wrong, figures: `right values were back after ${longest.toFixed(0)} ms at most` };
 }
 
 interface FaultOptions extends Pick<FaultContext, 'ms' | 'scale'> {
   readonly mode: 'logical' | 'threaded';
-  readonly apart: ApartExporter;
+  readonly baseline: BaselineExporter;
 }
 
 async function run(
   { under, settings = {}, keys = () => [], begin }: ProcessFault,
-  { mode, ms, scale, apart }: FaultOptions,
+  { mode, ms, scale, baseline }: FaultOptions,
 ): Promise<{ found: string[]; backMs: number; delayMs: number; p99: number; mb: number }> {
   const programs = new TestPrograms();
   const control = new ControlPublisher(programs.contextId);
@@ -270,7 +270,7 @@ async function run(
     while (!isBack && !exporter.isOver && performance.now() < began + MAX_WAIT_MS)
       isBack = (await look())?.length === 0;
     const backMs = isBack ? performance.now() - began : Infinity;
-    const delayMs = apart.delaySince(began);
+    const delayMs = baseline.delaySince(began);
     if (exporter.isOver) found.push(`the exporter ended: ${exporter.stderr.slice(-300)}`);
     const { mb } = exporter.isOver ? { mb: NaN } : usageOf(exporter.pid);
     await exporter.stop();

@@ -8,7 +8,7 @@ import type { Running } from '../support/processes.js';
 import { checkPage } from './oracle-page.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { ApartExporter } from './apart-exporter.js';
+import { BaselineExporter } from './baseline-exporter.js';
 import { fetchPage } from './control-target.js';
 
 const FAULTS_A_MINUTE = 500;
@@ -62,7 +62,7 @@ interface Fault {
 
 export async function runStepFaults({ random, minutes, log }: Given): Promise<Outcome> {
   const programs = new TestPrograms();
-  const apart = await ApartExporter.start();
+  const baseline = await BaselineExporter.start();
   try {
     const binary = compile(programs);
     const all = OPERATIONS.map((operation) =>
@@ -75,7 +75,7 @@ export async function runStepFaults({ random, minutes, log }: Given): Promise<Ou
     const config = programs.config({ render_min_interval_ms: 1 }, tables.join('\n'));
     const exporter = programs.start('exporter', ['--config', config]);
     const url = await exporter.url();
-    const tally: Tally = { wrong: [], dead: [], back: [], apart, pages: 0, tried: 0 };
+    const tally: Tally = { wrong: [], dead: [], back: [], baseline, pages: 0, tried: 0 };
     let next = 0;
     const lanes = keys.map(async (key) => {
       const lane = new Lane(programs, binary, key, `${url}?server_key=${key}`, tally);
@@ -88,7 +88,7 @@ export async function runStepFaults({ random, minutes, log }: Given): Promise<Ou
     const before = usageOf(exporter.pid);
     await Promise.all(lanes);
     const { wrong, dead, back, pages } = tally;
-    wrong.push(...(await atEnd(exporter, before, 3 * LANES)).wrong, ...apart.wrong);
+    wrong.push(...(await atEnd(exporter, before, 3 * LANES)).wrong, ...baseline.wrong);
     const f = (times: readonly number[]) =>
       `${percentile(times, 0.5).toFixed(0)} ms, at most ${Math.max(...times).toFixed(0)} ms`;
     return {
@@ -97,7 +97,7 @@ export async function runStepFaults({ random, minutes, log }: Given): Promise<Ou
       figures: `of ${all.flat().length} in all; ${pages} pages; 503 after ${f(dead)}; right values after ${f(back)}`,
     };
   } finally {
-    await apart.close();
+    await baseline.close();
     await programs.close();
   }
 }
@@ -151,7 +151,7 @@ interface Tally {
   readonly dead: number[];
   readonly back: number[];
   /** Measures the delay of the machine. */
-  readonly apart: ApartExporter;
+  readonly baseline: BaselineExporter;
   pages: number;
   tried: number;
 }
@@ -230,7 +230,7 @@ class Lane {
 
   async #until503(fault: Fault, root: string, what: string): Promise<void> {
     const began = performance.now();
-    while (performance.now() - began < MAX_DEAD_MS + this.#tally.apart.delaySince(began))
+    while (performance.now() - began < MAX_DEAD_MS + this.#tally.baseline.delaySince(began))
       if ((await this.#page(fault, root, what)) === 503) {
         this.#tally.dead.push(performance.now() - began);
         return;
@@ -245,7 +245,7 @@ class Lane {
   async #untilWhole(root: string, objects: number, what: string, touched?: number): Promise<void> {
     const began = performance.now();
     let last = '';
-    while (performance.now() - began < MAX_BACK_MS + this.#tally.apart.delaySince(began)) {
+    while (performance.now() - began < MAX_BACK_MS + this.#tally.baseline.delaySince(began)) {
       const { status, body } = await fetchPage(this.#url);
       this.#tally.pages++;
       last = `status ${status}`;
