@@ -1250,8 +1250,8 @@ static void test_closed_child_frees_key(void) {
   close(ready[1]);
 }
 
-/* Publishes in a child process that exits without closing its publisher, or is killed. */
-static void publish_and_die(const char *key, bool is_killed) {
+/* Starts a process that publishes, then exits without closing its publisher, or waits until it is killed. */
+static pid_t publish_elsewhere(const char *key, bool exits) {
   int ready[2];
   char byte = 0;
   CHECK(pipe(ready) == 0);
@@ -1259,11 +1259,18 @@ static void publish_and_die(const char *key, bool is_killed) {
   if (pid == 0) {
     shm_options options = small_options(key);
     publish(&options);
-    if (write(ready[1], &byte, 1) != 1) _exit(1);
-    if (is_killed) pause();
-    _exit(0);
+    if (write(ready[1], &byte, 1) != 1 || exits) _exit(0);
+    for (;;) pause();
   }
   CHECK(read(ready[0], &byte, 1) == 1);
+  close(ready[0]);
+  close(ready[1]);
+  return pid;
+}
+
+/* Publishes in a child process that exits without closing its publisher, or is killed. */
+static void publish_and_die(const char *key, bool is_killed) {
+  pid_t pid = publish_elsewhere(key, !is_killed);
   shm_options options = small_options(key);
   options.fail_if_busy = true;
   shm_publisher *p;
@@ -1274,8 +1281,6 @@ static void publish_and_die(const char *key, bool is_killed) {
   }
   CHECK(waitpid(pid, NULL, 0) == pid);
   shm_publisher_close(p);
-  close(ready[0]);
-  close(ready[1]);
 }
 
 static void test_dead_is_replaced(void) {
@@ -1603,24 +1608,6 @@ static const char *dead_path(long pid, const char *rest) {
   return path;
 }
 
-/* Starts a process that publishes until it is killed. */
-static pid_t publish_elsewhere(const char *key) {
-  int ready[2];
-  char byte = 0;
-  CHECK(pipe(ready) == 0);
-  pid_t pid = fork();
-  if (pid == 0) {
-    shm_options options = small_options(key);
-    publish(&options);
-    if (write(ready[1], &byte, 1) != 1) _exit(1);
-    for (;;) pause();
-  }
-  CHECK(read(ready[0], &byte, 1) == 1);
-  close(ready[0]);
-  close(ready[1]);
-  return pid;
-}
-
 static pid_t kill_publisher(pid_t pid) {
   CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
   return pid;
@@ -1628,11 +1615,11 @@ static pid_t kill_publisher(pid_t pid) {
 
 /* A publisher with its process id in the key removes what killed processes left under such keys, and nothing else. */
 static void test_dead_segments(void) {
-  pid_t gone = kill_publisher(publish_elsewhere("dead-{pid}.v1")), live = publish_elsewhere("dead-{pid}.v1");
-  pid_t other = kill_publisher(publish_elsewhere("dead-{pid}.v2"));
-  kill_publisher(publish_elsewhere("dead-7.v1"));
+  pid_t gone = kill_publisher(publish_elsewhere("dead-{pid}.v1", false)), live = publish_elsewhere("dead-{pid}.v1", false);
+  pid_t other = kill_publisher(publish_elsewhere("dead-{pid}.v2", false));
+  kill_publisher(publish_elsewhere("dead-7.v1", false));
   CHECK(access(dead_path(gone, ".v1"), F_OK) != 0); /* the live one has removed it */
-  gone = kill_publisher(publish_elsewhere("dead-{pid}.v1"));
+  gone = kill_publisher(publish_elsewhere("dead-{pid}.v1", false));
   CHECK(access(dead_path(gone, ".v1"), F_OK) == 0);
   shm_options options = small_options("dead-{pid}.v1");
   shm_publisher *p = publish(&options);
