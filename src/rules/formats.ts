@@ -11,7 +11,7 @@ const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not startin
 /** A part of a segment name or route: a context id, pool name or server key. */
 export const name = text(/^(?!\.)[A-Za-z0-9_.-]{1,64}$/, NAME, nameGuess);
 
-/** A server key in which `{pid}` may stand for the pid. The caller replaces it, and checks the length of the result. */
+/** A server key that may have `{pid}`. The caller replaces it with the pid, and checks the length of the result. */
 export const nameWithPid = text(
   /^(?!\.)(?:[A-Za-z0-9_.-]|\{pid\}){1,64}$/,
   `${NAME}; {pid} stands for the pid`,

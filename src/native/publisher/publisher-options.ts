@@ -7,7 +7,7 @@ import type {
   ValueType,
   VariableKind,
 } from '../../published.js';
-import { LIMITS, VARIABLE_KINDS } from '../segment/layout.js';
+import { LIMITS, VARIABLE_KINDS, segmentName } from '../segment/layout.js';
 import { seriesName, seriesProblem } from '../segment/series-name.js';
 import { name } from '../../rules/formats.js';
 import {
@@ -56,6 +56,14 @@ export interface PublisherOptions {
   /** Reads CLOCK_REALTIME in ns. Default: reads the system's clock. */
   readonly realtimeNs?: () => bigint;
 }
+
+/** The name of the segment of a publisher. */
+export const segmentOf = ({
+  contextId = 'shmApp',
+  poolName = 'pool',
+  serverKey,
+}: Pick<PublisherOptions, 'contextId' | 'poolName' | 'serverKey'>): string =>
+  segmentName(contextId, poolName, serverKey);
 
 export interface ObjectOptions {
   /** Default `normal`. */

@@ -17,7 +17,6 @@ import {
   VARIABLE_FLAG,
   VARIABLE_KINDS,
   frameWords,
-  segmentName,
 } from '../segment/layout.js';
 import { allowedBy, newHandle, storedInteger } from './published-values.js';
 import type { FrameRegion } from './frame-writer.js';
@@ -35,6 +34,7 @@ import {
   count,
   stateNumber,
   variableHandle,
+  segmentOf,
 } from './publisher-options.js';
 import type {
   ObjectOptions,
@@ -92,7 +92,7 @@ export class Publisher {
    */
   constructor(options: PublisherOptions) {
     checkPublisher(options);
-    const { contextId = 'shmApp', poolName = 'pool', serverKey, pid = ownPid } = options;
+    const { pid = ownPid } = options;
     this.heartbeatMs = options.heartbeatMs ?? 1000;
     const layout = computeLayout(options.capacity);
     const unique = `${pid}.${randomBytes(4).toString('hex')}`;
@@ -105,7 +105,7 @@ export class Publisher {
       heartbeatPeriodNs: BigInt(this.heartbeatMs) * 1_000_000n,
       hasSeries: options.series ?? false,
     });
-    const name = segmentName(contextId, poolName, serverKey);
+    const name = segmentOf(options);
     this.#file = new PublisherFile(name, layout.fileSize, options.mode ?? 0o644, unique);
     header.copy(this.#file.bytes);
     const { buffer, byteOffset } = this.#file.bytes;

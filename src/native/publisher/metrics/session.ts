@@ -7,14 +7,13 @@ import { application, nameWithPid } from '../../../rules/formats.js';
 import { checkOptions } from '../../../rules/options.js';
 import type { OptionRules } from '../../../rules/options.js';
 import { integer } from '../../../rules/rule.js';
-import { segmentName } from '../../segment/layout.js';
 import { removeDeadSegments } from '../dead-segments.js';
 import { Publisher, warnOnStderr } from '../publisher.js';
-import { PUBLISHER_OPTIONS } from '../publisher-options.js';
+import { PUBLISHER_OPTIONS, segmentOf } from '../publisher-options.js';
 import type { PublishedObject, PublisherOptions } from '../publisher-options.js';
 
 export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
-  /** In it, `{pid}` stands for the pid, and in a worker thread for `PID.THREAD`. */
+  /** The pid replaces `{pid}`; in a worker thread, `PID.THREAD` does. */
   readonly serverKey: string;
   /** The name of the application, by which the exporter selects the target. */
   readonly app: string;
@@ -77,8 +76,8 @@ export class Session {
   constructor(of: string, options: SessionOptions, beforeClose: () => void = () => undefined) {
     checkSession(of, options);
     const { app, intervalMs = 5000, ...own } = options;
-    const { contextId = 'shmApp', poolName = 'pool', pid = process.pid } = own;
-    this.#template = segmentName(contextId, poolName, own.serverKey);
+    const { pid = process.pid } = own;
+    this.#template = segmentOf(own);
     this.serverKey = own.serverKey.replaceAll('{pid}', idOf(pid));
     this.publisher = new Publisher({ ...own, serverKey: this.serverKey, series: true });
     this.#intervalMs = intervalMs;
