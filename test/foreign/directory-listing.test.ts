@@ -1,7 +1,7 @@
 // Tests listings of directories in steps.
 import { expect } from 'chai';
-import { readdirSync } from 'node:fs';
 import { readNames, readingNames } from '#app/foreign/directory-listing.js';
+import { descriptorsOf } from '../support/open-files.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('A listing of a directory', () => {
@@ -10,8 +10,7 @@ describe('A listing of a directory', () => {
   beforeEach(() => {
     for (const name of names) folder.write(name, '');
   });
-  /** The descriptors that refer to the directory. */
-  const open = () => readdirSync('/proc/self/fd').length;
+  const open = (): number => descriptorsOf(folder.path()).length;
 
   it('has all names, and takes a step for every 256 of them', () => {
     const steps = readingNames(folder.path());
@@ -21,12 +20,11 @@ describe('A listing of a directory', () => {
   });
 
   it('closes the directory at its end, and when it is abandoned', () => {
-    const before = open();
     const steps = readingNames(folder.path());
     steps.next();
-    expect(open()).to.equal(before + 1);
+    expect(open()).to.equal(1);
     steps.return({ names: [], isTruncated: false });
     readNames(folder.path());
-    expect(open()).to.equal(before);
+    expect(open()).to.equal(0);
   });
 });

@@ -4,8 +4,6 @@ import {
   chownSync,
   lutimesSync,
   mkdirSync,
-  readdirSync,
-  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -19,6 +17,7 @@ import { expect } from 'chai';
 import type { PollResult, Poller } from '#app/streams/poller.js';
 import { withFastClock } from '../support/fast-clock.js';
 import { needsRoot } from '../support/needs.js';
+import { descriptorsOf } from '../support/open-files.js';
 import { pollAll, valuesOf } from '../support/polled-values.js';
 import { fileBytes, pythonKey, rubyKey } from './metric-bytes.js';
 import type { Entry } from './metric-bytes.js';
@@ -634,14 +633,7 @@ describe('A poller of directories of metric files', () => {
   it('closes a file that it is reading when it is closed', () => {
     const entries = Array.from({ length: 20_000 }, (_, at) => count(1, { a: `${at}` }));
     const path = write('counter_1.db', entries);
-    const isOpen = (): boolean =>
-      readdirSync('/proc/self/fd').some((fd) => {
-        try {
-          return readlinkSync(`/proc/self/fd/${fd}`) === path;
-        } catch {
-          return false;
-        }
-      });
+    const isOpen = (): boolean => descriptorsOf(path).length > 0;
     const poller = polling();
     while (!isOpen()) expect(poller.poll().hasMore).to.equal(true);
     poller.close();

@@ -30,7 +30,9 @@ import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentPoller } from '#app/native/segment/segment-poller.js';
 import { readTree } from '../../support/read-tree.js';
 import { asOrdinaryUser, needsRoot } from '../../support/needs.js';
+import { descriptorsOf } from '../../support/open-files.js';
 import { PROJECT, waitFor } from '../../support/processes.js';
+import { flagsOf } from '../../support/readers.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
 /** Returns the descriptor of this process that is open on a file. */
@@ -420,23 +422,13 @@ describe('A segment whose name is removed while its publisher runs', () => {
 
 describe('A reader of a segment (segment format, section 1)', () => {
   const segments = freshSegments();
-  /** Lists the descriptors of this process that are open on a segment, with their flags. */
-  const flagsOf = (path: string) =>
-    readdirSync('/proc/self/fd').flatMap((fd) => {
-      try {
-        if (readlinkSync(`/proc/self/fd/${fd}`) !== path) return [];
-      } catch {
-        return []; // It was the descriptor of the directory listing, which is closed by now.
-      }
-      const [, flags = ''] =
-        /flags:\s+(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
-      return [Number.parseInt(flags, 8) & 3];
-    });
+  /** The access modes of the descriptors of this process that are open on a segment. */
+  const accessModes = (path: string): number[] => descriptorsOf(path).map((fd) => flagsOf(fd) & 3);
 
   it('opens the segment read-only, and maps only its header page, read-only', async () => {
     const publisher = segments.publish('82');
     publisher.addVariable(publisher.addRoot('r', 'C'), 'v', 'u64').set(1);
-    const before = flagsOf(segments.path('82')).length;
+    const before = accessModes(segments.path('82')).length;
     const mappings = () =>
       readFileSync('/proc/self/maps', 'utf8')
         .split('\n')
@@ -446,7 +438,7 @@ describe('A reader of a segment (segment format, section 1)', () => {
     const poller = new SegmentPoller(posixMemory(waiter), segments.name('82'), '82');
     poller.poll();
     poller.wait(0, () => undefined);
-    const opened = flagsOf(segments.path('82'));
+    const opened = accessModes(segments.path('82'));
     expect(opened.length).to.equal(before + 1);
     expect(opened.filter((flags) => flags === 0).length, 'O_RDONLY').to.equal(1);
     const [range = ''] = mappings();
@@ -456,7 +448,7 @@ describe('A reader of a segment (segment format, section 1)', () => {
     expect([mappings().length, to - from]).to.deep.equal([1, PAGE]);
     poller.close();
     expect(mappings()).to.deep.equal([]);
-    const isClosed = () => flagsOf(segments.path('82')).length === before || undefined;
+    const isClosed = () => accessModes(segments.path('82')).length === before || undefined;
     await waitFor('the descriptor is closed', isClosed);
     waiter.close();
   });

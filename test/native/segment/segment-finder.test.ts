@@ -5,7 +5,6 @@ import {
   closeSync,
   copyFileSync,
   openSync,
-  readdirSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -15,6 +14,7 @@ import {
 import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentFinder } from '#app/native/segment/segment-finder.js';
 import type { Found } from '#app/streams/poller.js';
+import { descriptorsOf } from '../../support/open-files.js';
 import { waitFor } from '../../support/processes.js';
 import { freshSegments } from '../../support/segments.js';
 
@@ -41,7 +41,6 @@ describe('the finder of segments', () => {
   };
   const namesIn = ({ targets }: Found): readonly string[] =>
     targets.map(({ app, serverKey, instance }) => `${app} ${serverKey} ${instance}`);
-  const descriptors = (): number => readdirSync('/proc/self/fd').length;
 
   it('finds each root with its application, which the record or the id states', () => {
     const publisher = segments.publish('82');
@@ -199,17 +198,19 @@ describe('the finder of segments', () => {
   });
 
   it('closes the files of segments that are gone, and all files when it is closed', async () => {
-    const before = descriptors();
+    const keys = ['gone', 'closed', 'closed-too'];
+    const paths = keys.map(segments.path);
     const found = finder();
-    const publishers = ['1', '2', '3'].map((key) => segments.publish(key));
-    const opened = descriptors();
+    const publishers = keys.map((key) => segments.publish(key));
     find(found);
-    expect(descriptors()).to.equal(opened + 3);
+    expect(descriptorsOf(...paths)).to.have.lengthOf(3);
+    const areOpen = (count: number) =>
+      waitFor(`${count} open files`, () => descriptorsOf(...paths).length === count || undefined);
     publishers[0]?.close();
     find(found);
+    // Files are closed in another thread.
+    await areOpen(2);
     found.close();
-    for (const publisher of publishers) publisher.close();
-    // The system closes files of publishers in another thread.
-    await waitFor('the files to be closed', () => descriptors() <= before || undefined);
+    await areOpen(0);
   });
 });
