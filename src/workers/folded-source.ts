@@ -123,6 +123,12 @@ export class FoldedSource extends PolledSource {
     this.end(source, false);
   }
 
+  /** Reads the values of a worker while its segment can still be read. They count until it ends or returns. */
+  readLast(source: Source): void {
+    const worker = this.#workers.get(source);
+    if (worker !== undefined) this.#reader.read(worker, this.#changed);
+  }
+
   /**
    * Reads the last values of a worker that has ended. They stay in sums of counters.
    * @param counts whether to keep them; false if the worker goes on under another source

@@ -209,6 +209,8 @@ class WorkersPoller implements Poller {
         const isComplete = this.#readRest(source);
         if (source === worker.again) this.#endAgain(worker, isComplete);
         if (state !== 'absent') this.#end(worker);
+        // The next worker may have removed the segment of a killed one, which never returns.
+        else this.#source.readLast(source);
       },
     });
     const worker: Worker = {

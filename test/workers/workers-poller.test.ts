@@ -515,6 +515,19 @@ describe('a poller of workers', () => {
     expect(values()).to.deep.include({ sent: 35n, workers: 2n, endedWorkers: 0n });
   });
 
+  it('reads the last counts of a worker whose segment is removed between two polls', () => {
+    counting(1, 10n);
+    const { counter } = counting(2, 20n);
+    const { values } = polling();
+    expect(values()).to.deep.include({ sent: 30n });
+    counter.set(25n);
+    rmSync(segments.path('shop-2'));
+    values();
+    expect(values()).to.deep.include({ sent: 35n, workers: 2n });
+    nowMs += 10_000;
+    expect(values()).to.deep.include({ sent: 35n, workers: 1n, endedWorkers: 1n });
+  });
+
   it('ends a worker whose segment stays removed for ten seconds', () => {
     counting(1, 10n);
     counting(2, 20n);
