@@ -696,10 +696,25 @@ from types import SimpleNamespace
 worker = 0
 sys.modules["uwsgi"] = SimpleNamespace(has_threads=1, worker_id=lambda: worker)
 import shm_publisher as shm
+from shm_publisher.store import STORE
 from check import Seg
+def refused(text):
+    try:
+        shm.publish("second", "checked", context_id=sys.argv[1])
+    except ValueError as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError("a second call")
+def by_environment():
+    STORE.publish_later("later", "checked", 5.0, {"context_id": sys.argv[1]}, None)
+by_environment()
+shm.publish("uwsgi", "checked", context_id=sys.argv[1]).close()    # before the first series, publish() counts
 plain, labelled = shm.Counter("plain", ""), shm.Counter("labelled", "", ["a"])
 plain.inc(3)
-with shm.publish("uwsgi", "checked", context_id=sys.argv[1]):
+by_environment()
+refused("since the metrics have the server key later already")
+STORE.close()
+with shm.publish("uwsgi", "checked", context_id=sys.argv[1]) as first:
     pass
 if ctypes.PyDLL(None).fork() == 0:
     plain.inc()
@@ -711,6 +726,8 @@ labelled.labels("0").inc()
 segment = f"/dev/shm/{sys.argv[1]}.pool.uwsgi"
 def values(path):
     return {v["name"]: struct.unpack("<d", struct.pack("<Q", v["value"]))[0] for v in Seg(path).vars.values()}
+refused("since the metrics have the server key uwsgi already")
+first.close()                                           # once more, which must not end the second publication
 assert published.path == "" and not published.holds_key and threading.active_count() == 1 and not glob.glob(segment + "*")
 for number in 1, 2:
     if ctypes.PyDLL(None).fork() == 0:
@@ -724,6 +741,7 @@ for number in 1, 2:
 worker = 1                                              # a server with one process
 plain.inc()
 assert values(segment) == {'plain_total': 4, 'labelled_total{a="0"}': 1}
+refused(f"since the metrics are in {segment} already")
 published.close()
 assert not glob.glob(segment + "*")
 """

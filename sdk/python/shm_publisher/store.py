@@ -26,6 +26,7 @@ class Settings(NamedTuple):
     interval: float
     options: dict[str, Any]
     on_open: Optional[Callable[[Publication], None]]    # called in the process that calls publish()
+    waits: bool = False                         # for the first series, which publishes; publish() may come before it
 
 
 class Store:
@@ -55,11 +56,13 @@ class Store:
             self.lock.begin(opens=False)
         with self.lock:
             if isinstance(self.lock, BeforeWorkers):
+                former = self._settings
+                if former is not None and (self._series or not former.waits):
+                    raise _second_call(f"have the server key {former.server_key}")
                 self._settings = settings
                 return PublishedMetrics(self, None)
             if self._publication is not None:
-                raise ValueError(f"publish: found a second call, allowed: one until close(), since the metrics are in "
-                                 f"{self._publication.publisher.path} already")
+                raise _second_call(f"are in {self._publication.publisher.path}")
             publication = self._open(settings, is_child=False)
             self._settings = settings
             return PublishedMetrics(self, publication)
@@ -68,7 +71,7 @@ class Store:
                       on_open: Optional[Callable[[Publication], None]]) -> None:
         """Publishes from the first series on."""
         with self.lock:
-            self._settings = Settings(server_key, app, interval, {**CAPACITIES, **options}, on_open)
+            self._settings = Settings(server_key, app, interval, {**CAPACITIES, **options}, on_open, waits=True)
 
     def _try_to_open(self, is_child: bool) -> None:
         """Opens the segment in the middle of an update, which must not fail for it."""
@@ -283,12 +286,16 @@ class Store:
             self._settings = None
 
 
+def _second_call(where: str) -> ValueError:
+    return ValueError(f"publish: found a second call, allowed: one until close(), since the metrics {where} already")
+
+
 class PublishedMetrics:
     """The published metrics, until close() or the end of the process."""
 
     def __init__(self, store: Store, publication: Optional[Publication]) -> None:
         self._store, self._publication = store, publication     # None while uWSGI has no workers
-        self._pid = os.getpid()
+        self._pid, self._is_closed = os.getpid(), False
 
     @property
     def path(self) -> str:
@@ -302,8 +309,10 @@ class PublishedMetrics:
 
     def close(self) -> None:
         """Closes the segment.  The metrics keep their values, and publish() may follow."""
-        if os.getpid() == self._pid:            # a forked child has its own
+        # A forked child has its own, and a second call must not end what publish() has published since.
+        if os.getpid() == self._pid and not self._is_closed:
             self._store.close(self._publication)
+            self._is_closed = True
 
     def __enter__(self) -> PublishedMetrics:
         return self
