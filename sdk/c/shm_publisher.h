@@ -60,6 +60,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -1466,11 +1467,19 @@ static inline uint64_t shm_pid_of(int fd) {
   return is_segment ? head[SHM_AT_PID / 8] : 0;
 }
 
-/* Removes a segment if its publisher was the process `pid`, and is dead. Readers keep such a segment open. */
+/* Whether a process of this PID namespace has the id `pid`. */
+static inline bool shm_is_running(uint64_t pid) {
+  return pid <= INT_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+/* Removes a segment if its publisher was the process `pid`, and is dead. If a process has this id again, as in a
+ * restarted container, the segment stays: that process may be about to replace it, and would find it locked. Readers
+ * keep a removed segment open. */
 static inline void shm_unlink_if_dead(const char *path, uint64_t pid) {
   int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return;
-  if (shm_pid_of(fd) == pid && shm_lock(fd) == 0 && shm_is_same_file(fd, path)) unlink(path);
+  bool is_left = pid != 0 && shm_pid_of(fd) == pid && !shm_is_running(pid);
+  if (is_left && shm_lock(fd) == 0 && shm_is_same_file(fd, path)) unlink(path);
   close(fd);
 }
 

@@ -1613,10 +1613,20 @@ static pid_t kill_publisher(pid_t pid) {
   return pid;
 }
 
+/* Makes a dead segment that of another process id. */
+static void give_pid(long from, long to) {
+  char path[256];
+  uint64_t pid = (uint64_t)to;
+  int fd = open(strcpy(path, dead_path(from, ".v1")), O_RDWR | O_CLOEXEC);
+  CHECK(fd >= 0 && pwrite(fd, &pid, sizeof pid, SHM_AT_PID) == (ssize_t)sizeof pid && close(fd) == 0);
+  CHECK(rename(path, dead_path(to, ".v1")) == 0);
+}
+
 /* A publisher with its process id in the key removes what killed processes left under such keys, and nothing else. */
 static void test_dead_segments(void) {
   pid_t gone = kill_publisher(publish_elsewhere("dead-{pid}.v1", false)), live = publish_elsewhere("dead-{pid}.v1", false);
   pid_t other = kill_publisher(publish_elsewhere("dead-{pid}.v2", false));
+  char dead[256];
   kill_publisher(publish_elsewhere("dead-7.v1", false));
   CHECK(access(dead_path(gone, ".v1"), F_OK) != 0); /* the live one has removed it */
   gone = kill_publisher(publish_elsewhere("dead-{pid}.v1", false));
@@ -1629,6 +1639,12 @@ static void test_dead_segments(void) {
   shm_publisher_close(p);
   kill_publisher(live);
   CHECK(unlink(dead_path(live, ".v1")) == 0 && unlink(dead_path(other, ".v2")) == 0 && unlink(dead_path(7, ".v1")) == 0);
+  /* Segments of a process id that a process has again stay, and so do files that are no segments. */
+  gone = kill_publisher(publish_elsewhere("dead-{pid}.v1", false));
+  give_pid(gone, getppid());
+  CHECK(close(open(strcpy(dead, dead_path(0, ".v1")), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) == 0);
+  shm_publisher_close(publish(&options));
+  CHECK(unlink(dead_path(getppid(), ".v1")) == 0 && unlink(dead) == 0);
   options.server_key = "{pid}-{pid}";
   CHECK(shm_publisher_open(&p, &options) == -EINVAL && strstr(shm_last_error(), "-{pid}\", allowed: a string of 1 to 64") != NULL);
   options.server_key = "{pid}x2345678901234567890123456789012345678901234567890123456789012x";

@@ -339,6 +339,17 @@ def dead_workers():
         ok(not os.path.exists(gone) and all(map(os.path.exists, others)), "only that of a worker")
     for other in others:
         os.unlink(other)
+    # The segment of a pid that a process has again stays, and so does a file that is no segment.
+    gone, used, empty = killed("dead-{pid}.v1"), path(f"dead-{os.getppid()}.v1"), path("dead-0.v1")
+    with open(gone, "r+b") as file:
+        file.seek(64)
+        file.write(struct.pack("<Q", os.getppid()))
+    os.rename(gone, used)
+    open(empty, "x").close()
+    with published("dead-{pid}.v1"):
+        pass
+    for each in used, empty:
+        os.unlink(each)
 
 
 def functions():

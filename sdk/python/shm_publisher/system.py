@@ -113,7 +113,9 @@ def pid_of(fd):
 def remove_dead(template, own):
     """Removes the segments of killed processes whose names differ from `own` only in the pid.  `template` is the name
     with `{pid}` in the place of the pid; without `{pid}`, nothing is removed.  The pid in a name must be that of the
-    segment's publisher, and the lock of the segment must be free.  Readers keep such a segment open."""
+    segment's publisher, and the lock of the segment must be free.  If a process has this pid again, as in a restarted
+    container, the segment stays: that process may be about to replace it, and would find it locked.  Readers keep a
+    removed segment open."""
     first, *rest = map(re.escape, template.split("{pid}"))
     if not rest:
         return
@@ -130,8 +132,11 @@ def remove_dead(template, own):
         except OSError:                                                 # of another user, or gone
             continue
         try:
+            pid = int(match[1])
+            if pid == 0 or pid_of(fd) != pid or os.path.exists(f"/proc/{pid}"):
+                continue
             take_lock(fd)
-            if identity_of(path) == identity_of(fd) and pid_of(fd) == int(match[1]):
+            if identity_of(path) == identity_of(fd):
                 os.unlink(path)
         except OSError:                                                 # its process lives
             pass

@@ -1,5 +1,5 @@
 // Removes the segments that killed processes left behind under server keys with their pids.
-import { closeSync, constants, openSync, readdirSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readdirSync, unlinkSync } from 'node:fs';
 import * as os from '#publisher-os';
 import type { PublisherOs } from '../os/publisher-os.js';
 import { SHM_FOLDER } from '../os/shared-memory.js';
@@ -7,14 +7,16 @@ import { identityOf, pidOf } from './publisher-file.js';
 
 const { replaceMappings, tryLock }: PublisherOs = os;
 const { O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
+const { pid: ownPid } = process;
 
 /** The maximum number of segments that one call tries to remove. */
 const MAX_DEAD = 1024;
 
 /**
  * Removes dead segments whose names differ only in the pid, or in the pid and the id of a worker thread. The pid in a
- * name must be that of the segment's publisher, and the lock of the segment must be free. Readers keep such a segment
- * open.
+ * name must be that of the segment's publisher, and the lock of the segment must be free. If another process has this
+ * pid again, as in a restarted container, the segment stays: that process may be about to replace it, and would find it
+ * locked. Readers keep a removed segment open.
  * @param template the name of a segment, with `{pid}` for these numbers; without it, nothing is removed
  */
 export function removeDeadSegments(template: string): void {
@@ -44,8 +46,9 @@ function removeIfDead(path: string, pid: bigint): void {
   let fd: number | undefined;
   try {
     fd = openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+    if (pidOf(fd) !== pid || isOtherProcess(pid)) return;
     // A live publisher, also the one that calls this, holds its lock.
-    if (pidOf(fd) !== pid || !tryLock(fd) || identityOf(fd) !== identityOf(path)) return;
+    if (!tryLock(fd) || identityOf(fd) !== identityOf(path)) return;
     replaceMappings(fd);
     unlinkSync(path);
   } catch {
@@ -54,3 +57,6 @@ function removeIfDead(path: string, pid: bigint): void {
     if (fd !== undefined) closeSync(fd);
   }
 }
+
+/** Whether another process of this PID namespace has this pid. */
+const isOtherProcess = (pid: bigint): boolean => pid !== BigInt(ownPid) && existsSync(`/proc/${pid}`);

@@ -1,10 +1,12 @@
 // Tests that processes remove the segments that killed processes left under server keys with their pids.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { pid } from 'node:process';
+import { pid, ppid } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { Registry, publish } from '#app/native/publisher/library.js';
+import { HEADER } from '#app/native/segment/layout.js';
 import { PROJECT } from '../../support/processes.js';
 import { freshSegments } from '../../support/segments.js';
 
@@ -57,5 +59,15 @@ describe('The segments of killed processes', function () {
   it('stay while their process lives', () => {
     segments.publish(`shop-${pid}.5`);
     expect(keysBeside('shop-{pid}')).to.deep.equal([`shop-${pid}.5`]);
+  });
+
+  it('stay if another process has the pid again, which may be about to replace them', () => {
+    const used = `shop-${ppid}`;
+    const left = segments.path(`shop-${killed('shop-{pid}')}`);
+    const fd = openSync(left, 'r+');
+    writeSync(fd, Buffer.from(BigUint64Array.of(BigInt(ppid)).buffer), 0, 8, HEADER.pid);
+    closeSync(fd);
+    renameSync(left, segments.path(used));
+    expect(keysBeside('shop-{pid}')).to.deep.equal([used]);
   });
 });
