@@ -1467,23 +1467,33 @@ static inline uint64_t shm_pid_of(int fd) {
   return is_segment ? head[SHM_AT_PID / 8] : 0;
 }
 
-/* Whether a process of this PID namespace has the id `pid`. */
-static inline bool shm_is_running(uint64_t pid) {
-  return pid <= INT_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+/* Whether another process of this PID namespace has the id `pid`. */
+static inline bool shm_is_other_process(uint64_t pid) {
+  return pid != (uint64_t)getpid() && pid <= INT_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
 }
 
-/* Removes a segment if its publisher was the process `pid`, and is dead. If a process has this id again, as in a
+/* Removes a segment if its publisher was the process `pid`, and is dead. If another process has this id again, as in a
  * restarted container, the segment stays: that process may be about to replace it, and would find it locked. Readers
  * keep a removed segment open. */
 static inline void shm_unlink_if_dead(const char *path, uint64_t pid) {
   int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return;
-  bool is_left = pid != 0 && shm_pid_of(fd) == pid && !shm_is_running(pid);
+  bool is_left = pid != 0 && shm_pid_of(fd) == pid && !shm_is_other_process(pid);
   if (is_left && shm_lock(fd) == 0 && shm_is_same_file(fd, path)) unlink(path);
   close(fd);
 }
 
-/* Removes the segments of killed processes whose server keys differ from this one only in the process id. */
+/* Whether the rest of a file's name is `rest`, or for a temporary file, `rest` and the end of such a name. */
+static inline bool shm_is_rest(const char *name, const char *rest, bool is_temporary) {
+  size_t bytes = strlen(rest);
+  int end = 0;
+  if (strncmp(name, rest, bytes) != 0) return false;
+  if (is_temporary) sscanf(name + bytes, ".%*[0-9].%*8[0-9a-f].tmp%n", &end);
+  return name[bytes + (size_t)end] == '\0' && is_temporary == (end > 0);
+}
+
+/* Removes the segments and temporary files of killed processes whose server keys differ from this one only in the
+ * process id. */
 static inline void shm_unlink_dead(const shm_publisher *p) {
   const size_t folder_bytes = strlen(SHM_FOLDER "/");
   const char *own = p->path + folder_bytes, *rest = p->path + p->pid_end;
@@ -1493,9 +1503,11 @@ static inline void shm_unlink_dead(const shm_publisher *p) {
   int tries = 0;
   for (struct dirent *each; tries < SHM_DEAD_SEGMENTS && (each = readdir(folder)) != NULL;) {
     char path[sizeof each->d_name + 16], *end;
-    if (strncmp(each->d_name, own, before) != 0 || strcmp(each->d_name, own) == 0) continue;
-    uint64_t pid = strtoull(each->d_name + before, &end, 10);
-    if (end == each->d_name + before || strcmp(end, rest) != 0) continue;
+    const bool is_temporary = each->d_name[0] == '.';
+    const char *name = each->d_name + is_temporary;
+    if (strncmp(name, own, before) != 0 || strcmp(each->d_name, own) == 0) continue;
+    uint64_t pid = strtoull(name + before, &end, 10);
+    if (end == name + before || !shm_is_rest(end, rest, is_temporary)) continue;
     snprintf(path, sizeof path, SHM_FOLDER "/%s", each->d_name);
     shm_unlink_if_dead(path, pid);
     tries++;

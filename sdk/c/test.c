@@ -1645,6 +1645,14 @@ static void test_dead_segments(void) {
   CHECK(close(open(strcpy(dead, dead_path(0, ".v1")), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) == 0);
   shm_publisher_close(publish(&options));
   CHECK(unlink(dead_path(getppid(), ".v1")) == 0 && unlink(dead) == 0);
+  /* A process that is killed while it replaces a segment leaves a temporary file. */
+  gone = kill_publisher(publish_elsewhere("dead-{pid}.v1", false));
+  strcpy(dead, dead_path(gone, ".v1"));
+  char draft[300];
+  snprintf(draft, sizeof draft, SHM_FOLDER "/.%s.4711.0123abcd.tmp", dead + strlen(SHM_FOLDER "/"));
+  CHECK(rename(dead, draft) == 0);
+  shm_publisher_close(publish(&options));
+  CHECK(access(draft, F_OK) != 0);
   options.server_key = "{pid}-{pid}";
   CHECK(shm_publisher_open(&p, &options) == -EINVAL && strstr(shm_last_error(), "-{pid}\", allowed: a string of 1 to 64") != NULL);
   options.server_key = "{pid}x2345678901234567890123456789012345678901234567890123456789012x";

@@ -350,6 +350,12 @@ def dead_workers():
         pass
     for each in used, empty:
         os.unlink(each)
+    # A process that is killed while it replaces a segment leaves a temporary file.
+    left = killed("dead-{pid}.v1")
+    draft = left.replace(CTX, f".{CTX}") + ".4711.0123abcd.tmp"
+    os.rename(left, draft)
+    with published("dead-{pid}.v1"):
+        ok(not os.path.exists(draft), "removed, too")
 
 
 def functions():

@@ -11,6 +11,7 @@ import struct
 from .layout import PAGE, STATE, SUPERSEDED
 
 SHM = "/dev/shm"
+TEMPORARY = re.compile(r"\A\.(.+)\.\d+\.[0-9a-f]{8}\.tmp\Z")   # see Publisher._temporary_name
 MAX_DEAD = 1024                                     # segments of killed processes that one publish() tries to remove
 MAP_FIXED, MAP_NORESERVE, MREMAP_MAYMOVE, MREMAP_FIXED = 0x10, 0x4000, 1, 2
 FAILED = ctypes.c_void_p(-1).value
@@ -111,11 +112,11 @@ def pid_of(fd):
 
 
 def remove_dead(template, own):
-    """Removes the segments of killed processes whose names differ from `own` only in the pid.  `template` is the name
-    with `{pid}` in the place of the pid; without `{pid}`, nothing is removed.  The pid in a name must be that of the
-    segment's publisher, and the lock of the segment must be free.  If a process has this pid again, as in a restarted
-    container, the segment stays: that process may be about to replace it, and would find it locked.  Readers keep a
-    removed segment open."""
+    """Removes the segments and temporary files of killed processes whose names differ from `own` only in the pid.
+    `template` is the name with `{pid}` in the place of the pid; without `{pid}`, nothing is removed.  The pid in a
+    name must be that of the segment's publisher, and the lock of the segment must be free.  If another process has
+    this pid again, as in a restarted container, the segment stays: that process may be about to replace it, and would
+    find it locked.  Readers keep a removed segment open."""
     first, *rest = map(re.escape, template.split("{pid}"))
     if not rest:
         return
@@ -124,16 +125,16 @@ def remove_dead(template, own):
         names = os.listdir(SHM)
     except OSError:
         return
-    matches = [match for match in map(pattern.fullmatch, names) if match and match[0] != own]
-    for match in matches[:MAX_DEAD]:
-        path = f"{SHM}/{match[0]}"
+    named = ((name, pattern.fullmatch(TEMPORARY.sub(r"\1", name))) for name in names if name != own)
+    for name, match in [each for each in named if each[1]][:MAX_DEAD]:
+        path = f"{SHM}/{name}"
         try:
             fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:                                                 # of another user, or gone
             continue
         try:
             pid = int(match[1])
-            if pid == 0 or pid_of(fd) != pid or os.path.exists(f"/proc/{pid}"):
+            if pid == 0 or pid_of(fd) != pid or pid != os.getpid() and os.path.exists(f"/proc/{pid}"):
                 continue
             take_lock(fd)
             if identity_of(path) == identity_of(fd):

@@ -12,11 +12,14 @@ const { pid: ownPid } = process;
 /** The maximum number of segments that one call tries to remove. */
 const MAX_DEAD = 1024;
 
+/** The name of a temporary file, from which `PublisherFile` renames a segment. */
+const TEMPORARY = /^\.(.+)\.\d+\.[\da-f]{8}\.tmp$/;
+
 /**
- * Removes dead segments whose names differ only in the pid, or in the pid and the id of a worker thread. The pid in a
- * name must be that of the segment's publisher, and the lock of the segment must be free. If another process has this
- * pid again, as in a restarted container, the segment stays: that process may be about to replace it, and would find it
- * locked. Readers keep a removed segment open.
+ * Removes dead segments and their temporary files if their names differ only in the pid, or in the pid and the id of a
+ * worker thread. The pid in a name must be that of the segment's publisher, and the lock of the segment must be free. If
+ * another process has this pid again, as in a restarted container, the segment stays: that process may be about to
+ * replace it, and would find it locked. Readers keep a removed segment open.
  * @param template the name of a segment, with `{pid}` for these numbers; without it, nothing is removed
  */
 export function removeDeadSegments(template: string): void {
@@ -34,7 +37,7 @@ export function removeDeadSegments(template: string): void {
 function filesOf(pattern: RegExp): { readonly file: string; readonly pid: bigint }[] {
   try {
     return readdirSync(SHM_FOLDER).flatMap((file) => {
-      const pid = pattern.exec(file)?.groups?.['pid'];
+      const pid = pattern.exec(file.replace(TEMPORARY, '$1'))?.groups?.['pid'];
       return pid === undefined ? [] : [{ file, pid: BigInt(pid) }];
     });
   } catch {
@@ -59,4 +62,5 @@ function removeIfDead(path: string, pid: bigint): void {
 }
 
 /** Whether another process of this PID namespace has this pid. */
-const isOtherProcess = (pid: bigint): boolean => pid !== BigInt(ownPid) && existsSync(`/proc/${pid}`);
+const isOtherProcess = (pid: bigint): boolean =>
+  pid !== BigInt(ownPid) && existsSync(`/proc/${pid}`);

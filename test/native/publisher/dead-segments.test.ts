@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pid, ppid } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { Registry, publish } from '#app/native/publisher/library.js';
+import { SHM_FOLDER } from '#app/native/os/shared-memory.js';
 import { HEADER } from '#app/native/segment/layout.js';
 import { PROJECT } from '../../support/processes.js';
 import { freshSegments } from '../../support/segments.js';
@@ -47,6 +48,13 @@ describe('The segments of killed processes', function () {
   it('are removed, too, if a worker thread published them', () => {
     killed('shop-{pid}', true);
     expect(keysBeside('shop-{pid}')).to.deep.equal([]);
+  });
+
+  it('are removed, too, if their process was killed before it renamed them', () => {
+    const key = `shop-${killed('shop-{pid}.v1')}.v1`;
+    const temporary = `${SHM_FOLDER}/.${segments.name(key)}.4711.0123abcd.tmp`;
+    renameSync(segments.path(key), temporary);
+    expect(keysBeside('shop-{pid}.v1')).to.deep.equal([]);
   });
 
   it('stay if the key has no {pid}, differs elsewhere, or has another number than the pid', () => {
