@@ -43,8 +43,8 @@ function bridged(
   shared: Shared,
 ): Observable<TargetEvent> {
   return defer(() => {
-    const warning$ = new Subject<TargetEvent>();
-    const publisher = new Publisher({
+    const key$ = new Subject<TargetEvent>();
+    const publisher: Publisher = new Publisher({
       contextId,
       poolName,
       serverKey: component.serverKey,
@@ -53,12 +53,14 @@ function bridged(
       realtimeNs: () => BigInt(shared.unixMs()) * 1_000_000n,
       capacity: capacityFor(component),
       warn: (sentence) => {
-        warning$.next({ level: 'warning', message: `${component.name}: ${sentence}` });
+        // The end of a wait is no warning.
+        const level = publisher.holdsKey ? 'info' : 'warning';
+        key$.next({ level, message: `${component.name}: ${sentence}` });
       },
     });
     const event$ = defer(() => published(component, publisher, host, shared));
     const about = { component: component.name, serverKeys: [component.serverKey] };
-    return merge(warning$, event$).pipe(
+    return merge(key$, event$).pipe(
       map((event) => ({ ...event, about })),
       finalize(() => {
         publisher.close();

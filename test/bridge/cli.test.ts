@@ -234,7 +234,7 @@ describe('shm_bridge', function () {
       const two = file(component('b', url), component('a', url));
       const successor = programs.start('bridge', ['--config', two]);
       const path = `/dev/shm/${programs.contextId}.pool.a`;
-      const waiting = `a: another publisher holds ${path} (process ${bridge.pid})`;
+      const waiting = ` warning a: another publisher holds ${path} (process ${bridge.pid})`;
       await waitFor('the warning', () => successor.stderr.includes(waiting) || undefined);
       const held = statSync(path).ino;
       await bridge.stop();
@@ -243,6 +243,7 @@ describe('shm_bridge', function () {
         ![undefined, held].includes(isTaken()) ? true : undefined,
       );
       expect(successor.stderr.split(waiting)).to.have.lengthOf(2);
+      await successor.line(new RegExp(` info a: this publisher now holds ${path}\n`));
       await successor.stop();
       expect(programs.segments()).to.deep.equal([]);
     });
