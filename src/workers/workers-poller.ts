@@ -25,7 +25,7 @@ interface Worker {
   source: Source | undefined;
   /** A source that reads the generation of `source` again after an error, until it has read all. */
   again: Source | undefined;
-  /** When its segment was removed without an end of the worker, by the clock of the poller. */
+  /** When the segment of the running worker was removed, by the clock of the poller. */
   removedAtMs: number | undefined;
   notifications: number;
 }
@@ -202,15 +202,15 @@ class WorkersPoller implements Poller {
     const poller = new SegmentPoller(this.#memory, segmentName(contextId, poolName, key), key, {
       ...options,
       budget: () => this.#budget,
-      onEnd: (source, { state }) => {
+      onEnd: (source, isRunning) => {
         // The poller also opens the segment of a worker that had ended before.
         if (source.generation !== worker.source?.generation) return;
         this.#take(worker, key, source);
         const isComplete = this.#readRest(source);
         if (source === worker.again) this.#endAgain(worker, isComplete);
-        if (state !== 'absent') this.#end(worker);
-        // The next worker may have removed the segment of a killed one, which never returns.
-        else this.#source.readLast(source);
+        // The publisher of a removed segment names it again. The values count meanwhile.
+        if (isRunning) this.#source.readLast(source);
+        else this.#end(worker);
       },
     });
     const worker: Worker = {

@@ -501,6 +501,30 @@ describe('a poller of workers', () => {
     poller.close();
   });
 
+  for (const isLate of [false, true])
+    it(`ends a killed worker whose segment the next worker removes before the death is seen (the lock is asked for in ${isLate ? 'another' : 'the same'} thread)`, () => {
+      const memory = new HeapMemory();
+      const settings = { ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'] };
+      const nowNs = () => BigInt((nowMs += 1000)) * 1_000_000n;
+      const names = { contextId: 'c', poolName: 'p', list: () => ['shop-1', 'shop-2'] };
+      const poller = workersPollers(memory, settings, { ...names, nowNs })('shop');
+      pollers.push(poller);
+      counting(1, 10n);
+      counting(2, 10n);
+      const killed = memory.put('c.p.shop-1', segments.bytes('shop-1'));
+      memory.put('c.p.shop-2', segments.bytes('shop-2'));
+      expect(valuesOf(pollAll(poller))).to.deep.include({ sent: 20n, open: 3n, workers: 2n });
+      const answers: (() => void)[] = [];
+      killed.askLock = (answer) => {
+        if (isLate) answers.push(() => answer(false));
+        else answer(false);
+      };
+      memory.remove('c.p.shop-1');
+      pollAll(poller);
+      for (const answer of answers.splice(0)) answer();
+      expect(valuesOf(pollAll(poller))).to.deep.include({ sent: 20n, open: 2n, workers: 1n });
+    });
+
   it('counts a worker once whose segment is removed and returns', () => {
     counting(1, 10n);
     const { counter } = counting(2, 20n);

@@ -53,8 +53,11 @@ interface SegmentPollerOptions {
   readonly nowNs?: (() => bigint) | undefined;
   /** Makes the work budget of one poll; by default `CHANGE_STEPS`. */
   readonly budget?: () => Budget;
-  /** Called when the publisher has ended or its segment is gone, while the source can still be read. */
-  readonly onEnd?: (source: Source, publisher: Verdict) => void;
+  /**
+   * Called when the publisher has ended or its segment is gone, while the source can still be read.
+   * @param isRunning whether the publisher holds the lock, as after a removal of its segment's name
+   */
+  readonly onEnd?: (source: Source, isRunning: boolean) => void;
 }
 
 export interface SegmentPoolOptions extends SegmentPollerOptions {
@@ -208,7 +211,8 @@ export class SegmentPoller implements Poller {
     // A stalled publisher may resume at any moment, so its segment stays open.
     if (isStalled) return { ...this.#withoutSource(publisher), notifications };
     // The segment was closed or replaced. The next poll opens the segment that has the name by then.
-    if (this.#opened !== undefined) this.#options.onEnd?.(this.#opened.source, publisher);
+    if (this.#opened !== undefined)
+      this.#options.onEnd?.(this.#opened.source, this.#opened.isLocked === true);
     this.close();
     return this.#withoutSource(publisher);
   }
@@ -234,11 +238,14 @@ export class SegmentPoller implements Poller {
     if (!isEnding && opened.checkedAtNs !== 0n && nowNs - opened.checkedAtNs < CHECK_PERIOD_NS)
       return;
     opened.checkedAtNs = nowNs;
+    const nameState = opened.file.nameState();
+    // Report a removed name together with the answer, which then tells whether the publisher has ended, too.
+    if (nameState !== 'removed') opened.nameState = nameState;
     opened.file.askLock((isLocked) => {
       opened.isLocked = isLocked;
+      opened.nameState = nameState;
     });
-    opened.nameState = opened.file.nameState();
-    if (opened.nameState === 'kept') checkSize(opened.file, opened.header);
+    if (nameState === 'kept') checkSize(opened.file, opened.header);
   }
 
   #withoutSource(publisher: Verdict): PollResult {
