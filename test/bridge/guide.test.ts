@@ -25,7 +25,7 @@ describe('docs/bridge.md', () => {
   it('has only command lines that the bridge accepts', () => {
     const lines = [
       ...guide.matchAll(
-        /(?:npx |dist\/bin\/|--init-groups bin\/)shm_bridge(?:\.js)? (--.*?)(?: > \S+)?$/gm,
+        /(?:dist\/bin\/|--init-groups bin\/)shm_bridge(?:\.js)? (--.*?)(?: > \S+)?$/gm,
       ),
     ];
     expect(lines).to.have.lengthOf(4);

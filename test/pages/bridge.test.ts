@@ -10,9 +10,9 @@ readsPage('docs/bridge.md', {
     'vi try/ads.key': "printf 's3cret\\n' > try/ads.key",
   }),
   stays: {
-    '$ npx shm_simulator': /ready/,
-    '$ npx shm_bridge --config try/ads.toml\n': /received its tree/,
-    '$ npx shm_exporter': /shm_bridge on \S+ ready/,
+    '$ dist/bin/shm_simulator.js': /ready/,
+    '$ dist/bin/shm_bridge.js --config try/ads.toml\n': /received its tree/,
+    '$ dist/bin/shm_exporter.js': /shm_bridge on \S+ ready/,
   },
   unrun: {
     'ADS ◀──': 'a picture',

@@ -27,4 +27,10 @@ describe('every page', () => {
           tests.some((text) => text.includes(`'${page}'`) && /reads\w*Page\(/.test(text)),
         ).to.equal(true));
   }
+
+  // In the folder of the sources, npx builds `dist` again, and other commands fail meanwhile. The page about
+  // TypeScript uses npx in a folder with the installed packages.
+  for (const page of pages.concat(OTHERS).filter((each) => each !== 'docs/publish-typescript.md'))
+    it(`runs no program of the sources with npx: ${page}`, () =>
+      expect(readFileSync(page, 'utf8')).not.to.match(/^[$#] npx shm_|with `npx` before/m));
 });

@@ -8,7 +8,7 @@ readsPage('docs/install.md', {
     ...otherKeys('82'),
     ...(await otherPorts('9464')),
   }),
-  stays: { '$ npx shm_exporter': /metrics at/ },
+  stays: { '$ dist/bin/shm_exporter.js': /metrics at/ },
   unrun: {
     '# tar -xzf': 'needs a release and root: test/release/machine/tarball.test.ts does it',
     '# dpkg -i': 'needs a release and root: test/release/machine/debian-package.test.ts does it',

@@ -5,7 +5,6 @@ import { otherKeys, otherPorts } from './page-words.js';
 
 readsPage('README.md', {
   needs: ['curl'],
-  npx: 'real',
   words: async () => {
     const ports = await otherPorts('9464');
     return {
@@ -17,7 +16,7 @@ readsPage('README.md', {
   },
   stays: {
     '$ npm ci && npm run demo': /Ctrl-C/,
-    '$ npx shm_exporter': /ready: 1 object/,
+    '$ dist/bin/shm_exporter.js': /ready: 1 object/,
   },
   checks: {
     'import time': (text) => {

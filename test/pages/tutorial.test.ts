@@ -20,8 +20,8 @@ readsPage('docs/tutorial.md', {
     };
   },
   stays: {
-    '$ npx shm_simulator': /ready/,
-    '$ npx shm_exporter --config try/exporter.toml': /ready: \d+ objects/,
+    '$ dist/bin/shm_simulator.js': /ready/,
+    '$ dist/bin/shm_exporter.js --config try/exporter.toml': /ready: \d+ objects/,
     '$ prometheus': /Server is ready/,
     '$ node try/shop.mjs': /published/,
   },

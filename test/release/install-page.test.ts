@@ -14,8 +14,8 @@ const wordsOf = (line: string): string[] =>
 
 /** Returns the arguments of each line of the page that runs this program. */
 const runs = (program: string): string[][] =>
-  [...page.matchAll(new RegExp(`^[$#] (?:npx )?${program} (.*)$`, 'gm'))].map(([, line = '']) =>
-    wordsOf(line),
+  [...page.matchAll(new RegExp(`^[$#] (?:dist/bin/)?${program}(?:\\.js)? (.*)$`, 'gm'))].map(
+    ([, line = '']) => wordsOf(line),
   );
 
 describe(PAGE, () => {
@@ -39,11 +39,5 @@ describe(PAGE, () => {
     expect(new Set(versions)).to.deep.equal(new Set([version]));
     for (const [, file = ''] of page.matchAll(/-f (deploy\/\S+)/g))
       expect(existsSync(file), file).to.equal(true);
-  });
-
-  it('runs npx only in the folder of the sources or of a project', () => {
-    const [, source = ''] = page.split('## From source');
-    expect(page.match(/^[$#] npx /gm)).to.have.lengthOf(2);
-    expect(source.match(/^[$#] npx /gm)).to.have.lengthOf(2);
   });
 });

@@ -10,7 +10,7 @@ import { ShellSession } from './shell-session.js';
 const SHM = '/dev/shm';
 /** Source folders in whose files ports and server keys are replaced. */
 const REWORDED = ['examples', 'deploy', 'sdk'];
-/** Files and folders to copy. They include `dist`, which has the programs that npx runs. */
+/** Files and folders to copy. They include `dist`, which has the programs. */
 const COPIED = [...REWORDED, 'dist', 'package.json'];
 /** Files that a reader who follows the pages creates in the source folder. They are also in `.gitignore`. */
 const MADE_BY_PAGES = ['try', 'license.json'];
