@@ -1,7 +1,7 @@
 // The nodes of a folded tree, and the objects of workers from which they are made.
 import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, SlotWriter } from '../foreign/polled-source.js';
-import type { Declaration, Source } from '../model.js';
+import type { Declaration, Source, Variable } from '../model.js';
 import type { FoldedVariable, Input } from './folded-values.js';
 
 /** An object of the folded tree, which combines the objects with the same path and class in all workers. */
@@ -46,6 +46,8 @@ export interface Worker {
   isOpening: boolean;
   readonly members: Map<number, Member>;
   readonly inputs: Map<number, Input>;
+  /** Variables that differ from those of earlier workers, and wait until these have ended. */
+  readonly differing: Map<number, { readonly variable: Variable; readonly folded: FoldedVariable }>;
   /** The number of slots to read. */
   slots: number;
 }

@@ -84,7 +84,8 @@ export class FoldedSource extends PolledSource {
     const earliest = Math.min(startedUnixMs, this.startedUnixMs ?? Infinity);
     if (!this.#isCopied && earliest < Infinity) this.startedUnixMs = earliest;
     const worker = { source, key, isWaiting: isAgain, isOpening: true };
-    this.#workers.set(source, { ...worker, members: new Map(), inputs: new Map(), slots: 0 });
+    const nodes = { members: new Map(), inputs: new Map(), differing: new Map(), slots: 0 };
+    this.#workers.set(source, { ...worker, ...nodes });
   }
 
   /**
@@ -106,6 +107,7 @@ export class FoldedSource extends PolledSource {
           this.#removeMember(worker, worker.members.get(change.object.id), false);
           break;
         case 'variable-removed':
+          worker.differing.delete(change.variable.id);
           this.#removeInput(worker, worker.inputs.get(change.variable.id), false);
       }
     if (!hasMore) worker.isOpening = false;
@@ -257,6 +259,13 @@ export class FoldedSource extends PolledSource {
       return;
     }
     if (!isSame(folded.variable.declaration, declaration)) {
+      // Without a live worker that has the other variable, this one takes its place.
+      if (folded.inputs.size === 0) {
+        this.#removeVariable(folded);
+        this.#addInput(worker, variable);
+        return;
+      }
+      worker.differing.set(id, { variable, folded });
       this.#refuse(
         worker,
         `${object.name}.${name}`,
@@ -353,6 +362,18 @@ export class FoldedSource extends PolledSource {
     this.#changed.add(folded);
     // A variable without a value would keep a new view of the tree from being ready.
     if (folded.inputs.size === 0 && folded.ended === undefined) this.#removeVariable(folded);
+    if (folded.inputs.size === 0) this.#addDiffering(folded);
+  }
+
+  /** Adds the variables that differed from one that no worker has any more. */
+  #addDiffering(folded: FoldedVariable): void {
+    for (const worker of this.#workers.values())
+      for (const [id, { variable, folded: other }] of worker.differing)
+        if (other === folded) {
+          worker.differing.delete(id);
+          this.refusals.delete(`${variable.object.name}.${variable.name}`);
+          this.#addInput(worker, variable);
+        }
   }
 
   #removeVariable(folded: FoldedVariable): void {

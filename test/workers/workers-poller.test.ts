@@ -383,6 +383,53 @@ describe('a poller of workers', () => {
     expect(values()).to.include({ a: undefined, b: undefined, c: undefined, d: undefined });
   });
 
+  describe('shows a histogram with other bounds', () => {
+    const bounded = (number: number, schema: readonly number[]) => {
+      const { publisher, root } = worker(number);
+      publisher.addVariable(root, 'v', 'histogram', { schema }).set([BigInt(number), 0n, 0n], 1);
+      publisher.place();
+      return publisher;
+    };
+    const counts = (...list: readonly bigint[]) => ({
+      v: { type: 'histogram', counts: list, sum: 1 },
+    });
+
+    it('once no worker has the earlier bounds', () => {
+      const former = bounded(1, [1, 2]);
+      const { poller, values } = polling();
+      expect(values()).to.deep.include(counts(1n, 0n, 0n));
+      bounded(2, [3, 4]);
+      expect(values()).to.deep.include(counts(1n, 0n, 0n));
+      expect(poller.poll().publisher.reason).to.contain('bounds differ');
+      former.close();
+      expect(values()).to.deep.include(counts(2n, 0n, 0n));
+      expect(poller.poll().publisher.reason).not.to.contain('bounds differ');
+    });
+
+    it('after all workers with the earlier bounds have ended', () => {
+      const former = bounded(1, [1, 2]);
+      const { values } = polling();
+      values();
+      former.close();
+      expect(values()).to.deep.include(counts(1n, 0n, 0n));
+      bounded(2, [3, 4]);
+      expect(values()).to.deep.include(counts(2n, 0n, 0n));
+    });
+
+    it('not if its worker has removed it meanwhile', () => {
+      const former = bounded(1, [1, 2]);
+      const { publisher, root } = worker(2);
+      const later = publisher.addVariable(root, 'v', 'histogram', { schema: [3, 4] });
+      publisher.place();
+      const { values } = polling();
+      values();
+      publisher.removeVariable(later);
+      values();
+      former.close();
+      expect(values()).to.deep.include(counts(1n, 0n, 0n));
+    });
+  });
+
   it('leaves out a variable whose type, kind or bounds differ from those of another worker', () => {
     const types = [
       { type: 'u64', kind: 'counter' },
