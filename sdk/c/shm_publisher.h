@@ -9,7 +9,7 @@
  *   ... add objects and variables ...
  *   code = shm_publisher_publish(publisher);                 // visible now, or once a predecessor ends
  *
- * INCLUDE THIS HEADER FIRST: with -std=c11 the C library hides POSIX names unless _GNU_SOURCE is defined
+ * INCLUDE THIS HEADER FIRST: the C library hides names that this header needs, unless _GNU_SOURCE is defined
  * before its first header is included. C11 or C++17, 64-bit little-endian Linux, link with -pthread.
  *
  * Functions return 0 or a negative errno value. After an error, shm_last_error() returns a text of the calling
@@ -77,18 +77,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__GLIBC__) && !defined(__USE_MISC)
+#if defined(__GLIBC__) && !defined(__USE_GNU)
 #error "Include shm_publisher.h before any other header, or define _GNU_SOURCE"
 #endif
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || __SIZEOF_POINTER__ != 8
 #error "shm_publisher.h is for 64-bit little-endian systems"
 #endif
 
-/* The C library hides these macros if another header was included first, without _GNU_SOURCE. */
-#ifndef F_OFD_SETLK
-#define F_OFD_GETLK 36
-#define F_OFD_SETLK 37
-#endif
 /* From linux/futex.h, which is not part of libc. These numbers never change. */
 #define SHM_FUTEX_WAKE 1
 #define SHM_FUTEX_WAIT_PRIVATE 128
