@@ -58,6 +58,7 @@ void test_kinds() {
   CHECK(gauge.inc(2) && gauge.dec(0.5) && gauge.value() == 7 && gauge.set_to_current_time() && gauge.value() > 1.7e9);
   CHECK(read_directory(&r) && double_of(value(&r, "seconds_total{mode=\"user\"}")) == 1.75);
   const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(!user.add(nan) && user.value() == 1.75);
   CHECK(!histogram.observe(nan) && !summary.observe(nan) && value(&r, "h") == 2 && value(&r, "s") == 2);
   CHECK(shm::linear_buckets(1, 2, 3) == std::vector<double>({1, 3, 5}));
   CHECK(shm::exponential_buckets(1, 10, 3) == std::vector<double>({1, 10, 100}));
@@ -93,34 +94,41 @@ void test_labels() {
 }
 
 void test_errors() {
-  throws(-EINVAL, "shm_publisher_open: server_key: found \"a/b\"", [] { shm::metrics("a/b", "shop"); });
+  throws(-EINVAL, "shm_metrics_open: server_key: found \"a/b\"", [] { shm::metrics("a/b", "shop"); });
   throws(-EINVAL, "shm_metrics_open: app: found \"1\"", [] { shm::metrics(options_of("errors"), "1"); });
   const shm::metrics metrics(options_of("errors"), "shop");
   const shm::counter counter = metrics.counter("c", "C.", {"a"});
-  throws(-EINVAL, "shm_counter_new: name of series: found \"a-b\"", [&] { metrics.counter("a-b", ""); });
-  throws(-EINVAL, "shm_gauge_new: name: found \"c\", which another metric has", [&] { metrics.gauge("c", ""); });
+  throws(-EINVAL, "shm_counter_new: name of metric: found \"a-b\"", [&] { metrics.counter("a-b", ""); });
+  throws(-EINVAL, "shm_gauge_new: name: found \"c\", which the counter \"c\" has, allowed: a name of its own; declare", [&] { metrics.gauge("c", ""); });
   throws(-EINVAL, "shm_histogram_new: buckets of metric \"h\": found a number that does not ascend at index 1",
          [&] { metrics.histogram("h", "", {}, {2, 1}); });
   throws(-EINVAL, "shm_info_new: label_names of metric \"i\": found none", [&] { metrics.info("i", "", {}); });
-  throws(-EINVAL, "labels: label values of metric \"c\": found 2, allowed: 1", [&] { counter.labels("1", "2"); });
-  throws(-EINVAL, "labels: label \"a\" of series \"c\": found a zero byte", [&] { counter.labels(std::string("a\0b", 3)); });
-  throws(-EINVAL, "labels: label \"a\" of metric \"c\": found 5000 bytes, allowed: at most 4096",
+  throws(-EINVAL, "shm_counter_labels: label values of metric \"c\": found 2, allowed: 1", [&] { counter.labels("1", "2"); });
+  throws(-EINVAL, "shm_counter_labels: label \"a\" of metric \"c\": found a zero byte", [&] { counter.labels(std::string("a\0b", 3)); });
+  throws(-EINVAL, "shm_counter_labels: label \"a\" of metric \"c\": found 5000 bytes, allowed: at most 4096",
          [&] { counter.labels(std::string(5000, 'x')); });
-  throws(-EINVAL, "labels: label \"a\" of series \"c\": found invalid UTF-8 at byte 1", [&] { counter.labels("a\xff"); });
+  throws(-EINVAL, "shm_counter_labels: label \"a\" of metric \"c\": found invalid UTF-8 at byte 1", [&] { counter.labels("a\xff"); });
   const char *const unset = nullptr;
-  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr, allowed: a text", [&] { counter.labels(unset); });
-  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr", [&] { counter.remove(unset); });
-  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr", [&] { shm::metrics(unset, "shop"); });
-  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr", [&] { metrics.gauge(unset, ""); });
-  throws(-EINVAL, "shm_publisher.hpp: text: found nullptr", [&] { metrics.gauge("g", "", {unset}); });
-  throws(-EINVAL, "labels: label values of metric \"c\": found 2, allowed: 1",
+  throws(-EINVAL, "shm_counter_labels: label \"a\" of metric \"c\": found NULL, allowed: a text", [&] { counter.labels(unset); });
+  throws(-EINVAL, "shm_metric_remove: label \"a\" of metric \"c\": found NULL", [&] { counter.remove(unset); });
+  throws(-EINVAL, "shm_info_set: label \"b\" of metric \"i_info\": found NULL",
+         [&] { metrics.info("i", "", {"a", "b"}).set("1", unset); });
+  throws(-EINVAL, "shm_metrics_open: server_key: found NULL", [&] { shm::metrics(unset, "shop"); });
+  throws(-EINVAL, "shm_metrics_open: app: found NULL", [&] { shm::metrics("errors", unset); });
+  throws(-EINVAL, "shm_gauge_new: name: found NULL", [&] { metrics.gauge(unset, ""); });
+  throws(-EINVAL, "shm_gauge_new: help of metric \"g\": found NULL", [&] { metrics.gauge("g", unset); });
+  throws(-EINVAL, "shm_gauge_new: help of metric \"g\": found invalid UTF-8", [&] { metrics.gauge("g", "caf\xe9"); });
+  throws(-EINVAL, "shm::metrics: label_names of metric \"g\": found NULL", [&] { metrics.gauge("g", "", {unset}); });
+  throws(-EINVAL, "shm_counter_labels: label values of metric \"c\": found 2, allowed: 1",
          [&] { counter.labels(std::vector<std::string>{"1", "2"}); });
-  throws(-EINVAL, "remove: metric \"plain\": found no label names", [&] { metrics.counter("plain", "").remove(); });
+  throws(-EINVAL, "shm_metric_remove: metric \"plain\": found no label names", [&] { metrics.counter("plain", "").remove(); });
   throws(-EINVAL, "shm_counter_inc: handle: found one of zeros", [] { shm::counter().inc(); });
-  throws(-EINVAL, "remove: label values of metric \"c\": found 2", [&] { counter.remove("1", "2"); });
+  throws(-EINVAL, "shm_metric_remove: label values of metric \"c\": found 2", [&] { counter.remove("1", "2"); });
   throws(-EINVAL, "shm_counter_inc: metric \"c\": found no label values", [&] { counter.inc(); });
-  throws(-EINVAL, "shm_counter_add: amount for metric \"c\": found -1", [&] { counter.add(static_cast<std::uint64_t>(-1)); });
-  throws(-EINVAL, "labels: handle: found one of zeros", [] { shm::gauge(shm_gauge{}).labels("a"); });
+  throws(-EINVAL, "shm_float_counter_add: amount for metric \"f\": found a negative amount",
+         [&] { metrics.float_counter("f", "").add(-1); });
+  throws(-EINVAL, "shm_counter_add: amount for metric \"c\": found 18446744073709551615, which is -1 as a signed number", [&] { counter.add(static_cast<std::uint64_t>(-1)); });
+  throws(-EINVAL, "shm_gauge_labels: handle: found one of zeros", [] { shm::gauge(shm_gauge{}).labels("a"); });
 }
 
 void test_ownership() {
@@ -129,7 +137,7 @@ void test_ownership() {
   shm::metrics second(std::move(first));
   first.close();
   CHECK(counter.inc() && first.handle() == nullptr);
-  throws(-EINVAL, "metric \"a\": found closed or moved shm::metrics, allowed: open ones", [&] { first.gauge("a", ""); });
+  throws(-EINVAL, "shm::metrics: metric \"a\": found closed or moved metrics, allowed: open ones", [&] { first.gauge("a", ""); });
   second.heartbeat();
   second = shm::metrics(options_of("other"), "shop");
   char path[256];
@@ -142,9 +150,9 @@ void test_ownership() {
   second.close();
   second.heartbeat();
   CHECK(!child.inc() && !counter.inc() && child.value() == 0);
-  throws(-EINVAL, "labels: handle: found one of closed metrics", [&] { late.labels("1"); });
+  throws(-EINVAL, "shm_counter_labels: metric \"c\": found closed metrics", [&] { late.labels("1"); });
   CHECK(access(path, F_OK) != 0);
-  throws(-EINVAL, "metric \"i\": found closed or moved shm::metrics", [&] { second.info("i", "", {"a"}); });
+  throws(-EINVAL, "shm::metrics: metric \"i\": found closed or moved metrics", [&] { second.info("i", "", {"a"}); });
 }
 
 void test_threads() {

@@ -89,18 +89,24 @@ static inline int shm_fail_metric(int code, const char *function, const char *ar
 
 /* Refuses the metrics of another module. Each module has its own epochs, so an update from this one could store into the
  * slot of a removed variable after the other module has reused it. Closed metrics have no `updates`, so this refuses
- * them, too. */
-static inline int shm_check_module(const shm_updates *updates, const char *function) {
+ * them, too. `name` is that of the metric, or NULL for the metrics of a program. */
+static inline int shm_check_module(const shm_updates *updates, const char *function, const char *name) {
   if (updates == &shm_all_updates) return 0;
-  return shm_fail(-EINVAL, "%s: handle: found one of closed metrics, or of metrics that another module opened (dlopen), "
-                           "allowed: those of open metrics of the same module, or link the program with -rdynamic",
-                  function);
+  if (updates == NULL)
+    return shm_fail(-EINVAL, name == NULL ? "%s: metrics: found closed ones, allowed: open ones"
+                                          : "%s: metric %q: found closed metrics, allowed: open ones",
+                    function, name);
+  return shm_fail(-EINVAL, name == NULL ? "%s: metrics: found those that another module opened (dlopen), allowed: those "
+                                          "of the same module, or link the program with -rdynamic"
+                                        : "%s: metric %q: found one of another module (dlopen), allowed: those of the "
+                                          "same module, or link the program with -rdynamic",
+                  function, name);
 }
 
 /* Checks the metric of a handle. `failed` is the `kind` of the handle's variable: a negative code if the call that
  * returned the handle failed. That call's error then stays, since it is the cause. */
 static inline int shm_check_metric(const shm_metric *metric, int failed, const char *function) {
-  if (metric != NULL) return shm_check_module(metric->updates, function);
+  if (metric != NULL) return shm_check_module(metric->updates, function, metric->name);
   if (failed < 0 && failed == shm_error_of_thread.code) return failed;
   return shm_fail(-EINVAL, "%s: handle: found one %s, allowed: one that a function shm_..._new() or shm_..._labels() "
                            "returned",

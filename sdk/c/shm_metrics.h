@@ -124,7 +124,7 @@ static inline int shm_check_metric_options(const char *function, const shm_metri
   const void *const found[] = {metrics, options, options == NULL ? NULL : options->name};
   int code = 0;
   for (int i = 0; i < 3 && code == 0; i++) code = shm_check_pointer(found[i], function, pointers[i].what, pointers[i].allowed);
-  if (code == 0) code = shm_check_module(metrics->updates, function);
+  if (code == 0) code = shm_check_module(metrics->updates, function, NULL);
   if (code == 0) code = shm_check_series_name(function, options->name);
   if (code != 0) return code;
   if (options->help == NULL)
@@ -218,6 +218,11 @@ static inline void shm_free_metric(shm_metric *metric) {
   free(metric);
 }
 
+static inline const char *shm_kind_of_metric(const shm_metric *metric) {
+  if (metric->type >= SHM_HISTOGRAM) return shm_type_name(metric->type);
+  return metric->is_info ? "info" : metric->options.kind == SHM_COUNTER ? "counter" : "gauge";
+}
+
 /* Whether a metric has series of a name: its own, or those of the counts and the sum of a distribution. */
 static inline bool shm_has_series(const shm_metric *metric, const char *name) {
   size_t length = strlen(metric->name);
@@ -237,8 +242,9 @@ static inline int shm_declare(shm_metrics *metrics, shm_metric *metric, const ch
   if (code != 0) return code;
   for (const shm_metric *other = metrics->newest; other != NULL; other = other->older) {
     if (shm_has_series(other, metric->name))
-      return shm_fail(-EINVAL, "%s: name: found %q, which another metric has, allowed: a name of its own", function,
-                      metric->name);
+      return shm_fail(-EINVAL, "%s: name: found %q, which the %s %q has, allowed: a name of its own; declare each metric "
+                               "once, and keep its handle",
+                      function, metric->name, shm_kind_of_metric(other), other->name);
     if (shm_has_series(metric, other->name))
       return shm_fail(-EINVAL, "%s: name: found %q, which has a series of the metric %q, allowed: a name of its own", function,
                       metric->name, other->name);
@@ -510,7 +516,7 @@ static inline int shm_add_metrics_root(shm_metrics *metrics, const char *app) {
   for (char *at = host; *at != '\0'; at++)
     if (*at == '.') *at = '_';
   snprintf(id, sizeof id, "%s.%ld.%s", host, (long)getpid(), app);
-  return shm_add_root(metrics->publisher, &metrics->root, id, "Metrics", NULL);
+  return shm_make_object("shm_metrics_open", metrics->publisher, &metrics->root, NULL, id, "Metrics", NULL);
 }
 
 static inline int shm_check_app(const char *app) {
@@ -532,7 +538,7 @@ static inline int shm_open_listed(shm_metrics *metrics, const shm_options *optio
   if (!shm_all_metrics.handles_fork) code = -pthread_atfork(shm_enter_fork, shm_leave_fork, shm_forget_parent);
   shm_all_metrics.handles_fork = code == 0;
   if (code != 0) shm_fail_with(code, "shm_metrics_open", "options");
-  else code = shm_publisher_open(&metrics->publisher, options);
+  else code = shm_make_segment("shm_metrics_open", &metrics->publisher, options);
   if (code == 0) {
     metrics->publisher->hold_updates = shm_hold_updates;
     metrics->publisher->resume_updates = shm_resume_updates;
@@ -620,7 +626,7 @@ static inline int shm_metrics_open(const shm_options *options, const char *app, 
   metrics->list = &shm_all_metrics;
   shm_prepare_updates();
   code = shm_open_listed(metrics, &own, app);
-  if (code == 0) code = shm_publisher_publish(metrics->publisher);
+  if (code == 0) code = shm_show_segment(__func__, metrics->publisher);
   if (code == 0 && own.heartbeat_ms > 0 && !own.no_heartbeat_thread) code = shm_start_heartbeat(metrics);
   if (code == 0) *out = metrics;
   else shm_end_metrics(metrics, false);
@@ -636,7 +642,8 @@ static inline shm_metric_options shm_metric_options_default(void) {
   return options;
 }
 
-/* Writes `count` bucket bounds: `start`, then each `width` above the previous one. */
+/* Writes `count` bucket bounds: `start`, then each `width` above the previous one. shm_histogram_new() refuses bounds
+ * that do not ascend. */
 static inline void shm_linear_buckets(double start, double width, uint32_t count, double *buckets) {
   for (uint32_t i = 0; i < count; i++) buckets[i] = start + i * width;
 }
@@ -868,8 +875,9 @@ static inline int shm_counter_inc(shm_counter counter) {
 /* Adds an amount of at most 2^63 - 1: C converts negative numbers to larger ones, and a counter must not fall. */
 static inline int shm_counter_add(shm_counter counter, uint64_t amount) {
   if (amount > (uint64_t)INT64_MAX)
-    return shm_fail(-EINVAL, "shm_counter_add: amount for metric %q: found %d, allowed: 0 to 2^63 - 1",
-                    counter.metric == NULL ? NULL : counter.metric->name, (int64_t)amount);
+    return shm_fail(-EINVAL, "shm_counter_add: amount for metric %q: found %u, which is %d as a signed number, allowed: "
+                             "0 to 2^63 - 1",
+                    counter.metric == NULL ? NULL : counter.metric->name, amount, (int64_t)amount);
   shm_update update = shm_enter_update();
   if (!shm_may_update(&update, counter.metric, &counter.variable.ref))
     return shm_no_update(&update, counter.metric, &counter.variable, __func__);

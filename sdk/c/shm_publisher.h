@@ -441,8 +441,11 @@ static inline size_t shm_cut(const char *text, size_t length, size_t room) {
 
 /* Writes a name in quotes, shortened, and without control characters. */
 static inline void shm_write_name(shm_line *line, const char *name) {
-  size_t length = name == NULL ? 0 : strnlen(name, SHM_SHOWN_BYTES + 1);
-  size_t shown = length == 0 ? 0 : shm_cut(name, length, SHM_SHOWN_BYTES);
+  if (name == NULL) {
+    shm_write(line, "NULL");
+    return;
+  }
+  size_t length = strnlen(name, SHM_SHOWN_BYTES + 1), shown = shm_cut(name, length, SHM_SHOWN_BYTES);
   shm_write_byte(line, '"');
   for (size_t i = 0; i < shown; i++)
     shm_write_byte(line, (uint8_t)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i]);
@@ -1163,20 +1166,20 @@ static inline bool shm_check_text(const char *bytes, uint32_t most, shm_text *te
 /* ---------------------------------------------------------------- internals: the file */
 
 /* Checks a context id, a pool name or a server key. Readers check keys in their configuration by this rule,
- * too. */
-static inline int shm_check_key(const char *argument, const char *key) {
+ * too. `written` is the key before the process id replaced "{pid}". */
+static inline int shm_check_key(const char *function, const char *argument, const char *written, const char *key) {
   static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   size_t length = key == NULL ? 0 : strlen(key);
   if (length >= 1 && length <= SHM_KEY_BYTES && key[0] != '.' && strspn(key, allowed) == length) return 0;
   shm_line found = {"", 0};
-  bool is_default_lost = key == NULL && strcmp(argument, "server_key") != 0; /* only this one has no default */
-  if (key == NULL) shm_write(&found, "NULL");
-  else if (length <= SHM_KEY_BYTES) shm_write_name(&found, key);
+  bool is_server_key = strcmp(argument, "server_key") == 0; /* only this one has no default */
+  if (length <= SHM_KEY_BYTES) shm_write_name(&found, written);
   else shm_print(&found, "%u bytes", (uint64_t)length);
   return shm_fail(-EINVAL,
-                  "shm_publisher_open: %s: found %s, allowed: a string of 1 to 64 letters, digits, \"_\", "
-                  "\"-\" and \".\", not starting with \".\"%s",
-                  argument, found.text, is_default_lost ? " (start from shm_options_default())" : "");
+                  "%s: %s: found %s, allowed: a string of 1 to 64 letters, digits, \"_\", \"-\" and \".\", not starting "
+                  "with \".\"%s",
+                  function, argument, found.text,
+                  is_server_key ? ", with at most one \"{pid}\"" : key == NULL ? " (start from shm_options_default())" : "");
 }
 
 /* Copies a server key, with the process id in the place of the first "{pid}". Sets the start and the end of the process
@@ -1193,13 +1196,14 @@ static inline void shm_replace_pid(const char *key, shm_line *out, uint32_t *pid
   shm_write(out, found + strlen(place));
 }
 
-static inline int shm_set_names(shm_publisher *p, const shm_options *options) {
+static inline int shm_set_names(const char *function, shm_publisher *p, const shm_options *options) {
   shm_line key = {"", 0};
   uint32_t pid_at = 0, pid_end = 0;
   if (options->server_key != NULL) shm_replace_pid(options->server_key, &key, &pid_at, &pid_end);
-  int code = shm_check_key("context_id", options->context_id);
-  if (code == 0) code = shm_check_key("pool_name", options->pool_name);
-  if (code == 0) code = shm_check_key("server_key", pid_end == 0 ? options->server_key : key.text);
+  int code = shm_check_key(function, "context_id", options->context_id, options->context_id);
+  if (code == 0) code = shm_check_key(function, "pool_name", options->pool_name, options->pool_name);
+  if (code == 0)
+    code = shm_check_key(function, "server_key", options->server_key, pid_end == 0 ? options->server_key : key.text);
   if (code != 0) return code;
   char name[3 * SHM_KEY_BYTES + 3];
   snprintf(name, sizeof name, "%s.%s.%.*s", options->context_id, options->pool_name, SHM_KEY_BYTES, key.text);
@@ -1219,22 +1223,20 @@ static inline void shm_lay_region(shm_publisher *p, int index, uint64_t bytes) {
   p->file_size += (bytes + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE;
 }
 
-static inline int shm_check_capacity(const char *argument, uint64_t value, uint64_t least,
+static inline int shm_check_capacity(const char *function, const char *argument, uint64_t value, uint64_t least,
                                      uint64_t most) {
   if (value >= least && value <= most) return 0;
-  return shm_fail(-EINVAL, "shm_publisher_open: %s: found %u, allowed: %u to %u", argument, value, least,
-                  most);
+  return shm_fail(-EINVAL, "%s: %s: found %u, allowed: %u to %u", function, argument, value, least, most);
 }
 
-static inline int shm_lay_out(shm_publisher *p, const shm_options *options) {
-  int code = shm_check_capacity("records", options->records, 1, 8388608u);
-  if (code == 0) code = shm_check_capacity("string_bytes", options->string_bytes, 2, 134217728u);
-  if (code == 0) code = shm_check_capacity("slots", options->slots, 1, 16777216u);
-  if (code == 0) code = shm_check_capacity("frame_bytes", options->frame_bytes, 8, 2147483648u);
+static inline int shm_lay_out(const char *function, shm_publisher *p, const shm_options *options) {
+  int code = shm_check_capacity(function, "records", options->records, 1, 8388608u);
+  if (code == 0) code = shm_check_capacity(function, "string_bytes", options->string_bytes, 2, 134217728u);
+  if (code == 0) code = shm_check_capacity(function, "slots", options->slots, 1, 16777216u);
+  if (code == 0) code = shm_check_capacity(function, "frame_bytes", options->frame_bytes, 8, 2147483648u);
   if (code != 0) return code;
   if (options->frame_bytes % 8 != 0)
-    return shm_fail(-EINVAL, "shm_publisher_open: frame_bytes: found %u, allowed: multiples of 8",
-                    options->frame_bytes);
+    return shm_fail(-EINVAL, "%s: frame_bytes: found %u, allowed: multiples of 8", function, options->frame_bytes);
   p->record_capacity = (uint32_t)options->records;
   p->string_capacity = (uint32_t)options->string_bytes;
   p->slot_capacity = (uint32_t)options->slots;
@@ -1818,6 +1820,31 @@ static inline void shm_publisher_notify(shm_publisher *p) {
   syscall(SYS_futex, (uint32_t *)(void *)notifications, SHM_FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/* Makes a segment that readers do not see yet. */
+static inline int shm_make_segment(const char *function, shm_publisher **out, const shm_options *options) {
+  shm_error_of_thread.code = 0;
+  shm_publisher *p = (shm_publisher *)calloc(1, sizeof *p);
+  if (p == NULL) return shm_fail_with(-ENOMEM, function, "options");
+  shm_note_opener(p);
+  p->fd = -1;
+  p->active.string_bytes = 2;
+  p->fails_if_busy = options->fail_if_busy;
+  p->has_series = options->series;
+  int code = shm_set_names(function, p, options);
+  if (code == 0) code = shm_lay_out(function, p, options);
+  if (code == 0) code = shm_make_file(p, options->mode);
+  if (code == 0) code = shm_write_header(p, options);
+  if (code != 0) {
+    shm_release_file(p);
+    shm_free_publisher(p);
+    return shm_result(code, function, "options");
+  }
+  shm_publish_string_bytes(p, &p->active);
+  shm_publisher_heartbeat(p);
+  *out = p;
+  return 0;
+}
+
 /* Makes a segment that readers do not see yet. Add objects and variables, then call
  * shm_publisher_publish(). */
 static inline int shm_publisher_open(shm_publisher **out, const shm_options *options) {
@@ -1825,28 +1852,7 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   if (code != 0) return code;
   *out = NULL;
   code = shm_check_pointer(options, __func__, "options", "options from shm_options_default() with a server_key");
-  if (code != 0) return code;
-  shm_error_of_thread.code = 0;
-  shm_publisher *p = (shm_publisher *)calloc(1, sizeof *p);
-  if (p == NULL) return shm_fail_with(-ENOMEM, __func__, "options");
-  shm_note_opener(p);
-  p->fd = -1;
-  p->active.string_bytes = 2;
-  p->fails_if_busy = options->fail_if_busy;
-  p->has_series = options->series;
-  code = shm_set_names(p, options);
-  if (code == 0) code = shm_lay_out(p, options);
-  if (code == 0) code = shm_make_file(p, options->mode);
-  if (code == 0) code = shm_write_header(p, options);
-  if (code != 0) {
-    shm_release_file(p);
-    shm_free_publisher(p);
-    return shm_result(code, __func__, "options");
-  }
-  shm_publish_string_bytes(p, &p->active);
-  shm_publisher_heartbeat(p);
-  *out = p;
-  return 0;
+  return code != 0 ? code : shm_make_segment(__func__, out, options);
 }
 
 /* Whether readers could find the segment by its name at the last check. shm_publisher_publish() and
@@ -1855,18 +1861,13 @@ static inline bool shm_publisher_holds_key(const shm_publisher *p) {
   return p != NULL && !shm_is_in_child(p) && __atomic_load_n(&p->is_named, __ATOMIC_RELAXED);
 }
 
-/* Makes the segment visible. Call it again to restore a name that was removed. If another publisher holds
- * the server key, one line on stderr says so, and the function returns 0: shm_publisher_heartbeat() takes the
- * key when it is free, and writes another line. With `fail_if_busy`, the function returns -EBUSY instead, and may
- * be called again. */
-static inline int shm_publisher_publish(shm_publisher *p) {
-  int code = shm_check_pointer(p, __func__, "publisher", "a publisher from shm_publisher_open()");
-  if (code != 0) return code;
-  if (shm_is_in_child(p)) return shm_fail_with(-ECHILD, __func__, "publisher");
+/* Makes the segment visible, and removes the segments of killed processes. */
+static inline int shm_show_segment(const char *function, shm_publisher *p) {
+  if (shm_is_in_child(p)) return shm_fail_with(-ECHILD, function, "publisher");
   shm_publisher_heartbeat(p);
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_LIVE);
-  code = shm_acquire(p);
-  if (code != 0) return shm_fail_with(code, __func__, "publisher");
+  int code = shm_acquire(p);
+  if (code != 0) return shm_fail_with(code, function, "publisher");
   code = shm_keep_name(p);
   if (code == -EBUSY && !p->fails_if_busy) {
     shm_report_name(p, code);
@@ -1879,9 +1880,18 @@ static inline int shm_publisher_publish(shm_publisher *p) {
   } else {
     shm_line why = {"", 0};
     shm_explain_name(p, code, &why);
-    shm_fail(code, "shm_publisher_publish: %s", why.text);
+    shm_fail(code, "%s: %s", function, why.text);
   }
   return code;
+}
+
+/* Makes the segment visible. Call it again to restore a name that was removed. If another publisher holds
+ * the server key, one line on stderr says so, and the function returns 0: shm_publisher_heartbeat() takes the
+ * key when it is free, and writes another line. With `fail_if_busy`, the function returns -EBUSY instead, and may
+ * be called again. */
+static inline int shm_publisher_publish(shm_publisher *p) {
+  int code = shm_check_pointer(p, __func__, "publisher", "a publisher from shm_publisher_open()");
+  return code != 0 ? code : shm_show_segment(__func__, p);
 }
 
 /* The earlier names of shm_publisher_publish() and shm_publisher_heartbeat(). */
@@ -2190,28 +2200,40 @@ static inline int shm_check_label_value(const char *function, const char *metric
                                         size_t length) {
   size_t valid = shm_utf8_length(text, length);
   if (valid < length)
-    return shm_fail(-EINVAL, "%s: label %q of series %q: found invalid UTF-8 at byte %u, allowed: UTF-8", function, label,
+    return shm_fail(-EINVAL, "%s: label %q of metric %q: found invalid UTF-8 at byte %u, allowed: UTF-8", function, label,
                     metric, (uint64_t)valid);
   if (memchr(text, '\0', length) != NULL)
-    return shm_fail(-EINVAL, "%s: label %q of series %q: found a zero byte, allowed: text", function, label, metric);
+    return shm_fail(-EINVAL, "%s: label %q of metric %q: found a zero byte, allowed: text", function, label, metric);
   return 0;
 }
 
+#define SHM_NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789:"
+
 /* Whether a name has only the characters of a metric or label name. */
 static inline bool shm_is_metric_name(const char *name, bool allows_colons) {
-  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789:";
   size_t length = name == NULL ? 0 : strlen(name);
   if (length == 0 || (name[0] >= '0' && name[0] <= '9')) return false;
-  return strspn(name, allowed) == length && (allows_colons || strchr(name, ':') == NULL);
+  return strspn(name, SHM_NAME_CHARACTERS) == length && (allows_colons || strchr(name, ':') == NULL);
 }
 
 /* Checks the name of a variable that states its metric. */
 static inline int shm_check_series_name(const char *function, const char *name) {
   if (shm_is_metric_name(name, true) && strncmp(name, "shm_exporter_", 13) != 0) return 0;
   return shm_fail(-EINVAL,
-                  "%s: name of series: found %q, allowed: letters, digits, _ and :, not starting with a digit or "
+                  "%s: name of metric: found %q, allowed: letters, digits, _ and :, not starting with a digit or "
                   "shm_exporter_",
                   function, name);
+}
+
+/* Checks unit and help of a variable that states its metric. */
+static inline int shm_check_metric_texts(const char *function, const char *name, const shm_variable_options *options) {
+  size_t length = options->help == NULL ? 0 : strlen(options->help), valid = shm_utf8_length(options->help, length);
+  if (valid < length)
+    return shm_fail(-EINVAL, "%s: help of metric %q: found invalid UTF-8 at byte %u, allowed: UTF-8", function, name,
+                    (uint64_t)valid);
+  if (options->unit == NULL || strspn(options->unit, SHM_NAME_CHARACTERS) == strlen(options->unit)) return 0;
+  return shm_fail(-EINVAL, "%s: unit of metric %q: found %q, allowed: letters, digits, _ and :", function, name,
+                  options->unit);
 }
 
 /* Writes the series of a variable. */
@@ -2221,9 +2243,9 @@ static inline int shm_make_series(const char *function, const char *name, int ty
   series->length = 0;
   if (shm_check_series_name(function, name) != 0) return -EINVAL;
   if (type == SHM_STRING)
-    return shm_fail(-EINVAL, "%s: type of series %q: found SHM_STRING, allowed: the other types", function, name);
+    return shm_fail(-EINVAL, "%s: type of metric %q: found SHM_STRING, allowed: the other types", function, name);
   if (options->label_count > SHM_LABELS || (options->label_count > 0 && options->labels == NULL))
-    return shm_fail(-EINVAL, "%s: labels of series %q: found %u%s, allowed: at most %u", function, name,
+    return shm_fail(-EINVAL, "%s: labels of metric %q: found %u%s, allowed: at most %u", function, name,
                     (uint64_t)options->label_count, options->labels == NULL ? " and NULL" : "", (uint64_t)SHM_LABELS);
   shm_series_add(series, name, strlen(name));
   for (uint32_t i = 0; i < options->label_count; i++) {
@@ -2231,14 +2253,14 @@ static inline int shm_make_series(const char *function, const char *name, int ty
     const char *value = options->labels[2 * i + 1];
     if (!shm_is_metric_name(label, false) || strncmp(label, "__", 2) == 0 || strcmp(label, own) == 0)
       return shm_fail(-EINVAL,
-                      "%s: labels of series %q: found the name %q, allowed: letters, digits and _, "
+                      "%s: labels of metric %q: found the name %q, allowed: letters, digits and _, "
                       "not starting with a digit or __, and not le of a histogram or quantile of a summary",
                       function, name, label);
     for (uint32_t other = 0; other < i; other++)
       if (strcmp(options->labels[2 * other], label) == 0)
-        return shm_fail(-EINVAL, "%s: labels of series %q: found %q twice, allowed: once", function, name, label);
+        return shm_fail(-EINVAL, "%s: labels of metric %q: found %q twice, allowed: once", function, name, label);
     if (value == NULL)
-      return shm_fail(-EINVAL, "%s: label %q of series %q: found NULL, allowed: a text", function, label, name);
+      return shm_fail(-EINVAL, "%s: label %q of metric %q: found NULL, allowed: a text", function, label, name);
     if (shm_check_label_value(function, name, label, value, strlen(value)) != 0) return -EINVAL;
     if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, i == 0 ? "{" : ",", 1);
     if (series->length <= SHM_SERIES_BYTES) shm_series_add(series, label, strlen(label));
@@ -2246,7 +2268,7 @@ static inline int shm_make_series(const char *function, const char *name, int ty
   }
   if (options->label_count > 0 && series->length <= SHM_SERIES_BYTES) shm_series_add(series, "}", 1);
   if (series->length > SHM_SERIES_BYTES)
-    return shm_fail(-EINVAL, "%s: name and labels of series %q: found more, allowed: at most %u bytes",
+    return shm_fail(-EINVAL, "%s: name and labels of metric %q: found more, allowed: at most %u bytes",
                     function, name, (uint64_t)SHM_SERIES_BYTES);
   return 0;
 }
@@ -2259,8 +2281,8 @@ static inline int shm_check_variable(const char *function, const shm_publisher *
   const char *const values[3] = {name, options->unit, options->help};
   for (int i = 0; i < 3; i++)
     if (!shm_check_text(values[i], most[i], &texts[i]))
-      return shm_fail(-EINVAL, "%s: %s of variable %q: found %u bytes, allowed: at most %u",
-                      function, arguments[i], name, (uint64_t)texts[i].length, (uint64_t)most[i]);
+      return shm_fail(-EINVAL, "%s: %s of %s %q: found %u bytes, allowed: at most %u", function, arguments[i],
+                      options->series ? "metric" : "variable", name, (uint64_t)texts[i].length, (uint64_t)most[i]);
   if (type < SHM_U64 || type > SHM_SUMMARY)
     return shm_fail(-EINVAL, "%s: type of variable %q: found %d, allowed: SHM_U64 to SHM_SUMMARY (1 to 7)",
                     function, name, (int64_t)type);
@@ -2281,7 +2303,8 @@ static inline int shm_check_variable(const char *function, const shm_publisher *
                     "%s: series of variable %q: found true, allowed: false, unless the publisher has the "
                     "option series",
                     function, name);
-  code = shm_make_series(function, name, type, options, series);
+  code = shm_check_metric_texts(function, name, options);
+  if (code == 0) code = shm_make_series(function, name, type, options, series);
   texts[0].bytes = series->text;
   texts[0].length = series->length;
   return code;

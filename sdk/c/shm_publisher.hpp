@@ -6,10 +6,13 @@
 //   ok.inc();
 //
 // INCLUDE THIS HEADER FIRST, as shm_publisher.h says. Metrics and children are small values that may be copied, and be
-// used by all threads, until the `shm::metrics` object ends. Updates return whether they stored the value: not for a
-// child that was removed or not published for lack of room, after the end of the `shm::metrics` object, in a forked
-// child, in a signal handler that interrupted an update of the same histogram or summary, or for an observation of NaN.
-// Wrong arguments throw shm::error, whose text is that of shm_last_error().
+// used by all threads, until the `shm::metrics` object ends.
+//
+// Mistakes of the program throw shm::error, whose text is that of shm_last_error(): a wrong argument, and a metric with
+// label names that is updated without labels(). So does lack of memory. Conditions at run time return false: NaN, a
+// label set that remove() does not find, and updates of a child that was removed or not published, after the end of the
+// `shm::metrics` object, in a forked child, and in a signal handler that interrupted an update of the same histogram or
+// summary.
 #ifndef SHM_PUBLISHER_HPP
 #define SHM_PUBLISHER_HPP
 
@@ -44,21 +47,26 @@ class error : public std::runtime_error {
   int code_;
 };
 
-// A text argument: a std::string_view that refuses a null pointer.
+// A text argument: a std::string_view, whose data() is nullptr for a null pointer only. Calls refuse a null pointer.
 class text : public std::string_view {
  public:
-  text(const char *from) : std::string_view(checked(from)) {}
+  text(const char *from) : std::string_view(from == nullptr ? std::string_view() : from) {}
   text(std::string_view from) : std::string_view(from.data() == nullptr ? "" : from) {}
   text(const std::string &from) : std::string_view(from) {}
-
- private:
-  static const char *checked(const char *from) {
-    if (from == nullptr) throw error(shm_fail(-EINVAL, "shm_publisher.hpp: text: found nullptr, allowed: a text"));
-    return from;
-  }
 };
 
 namespace detail {
+
+// A text for C: a copy with a zero byte at its end, or a null pointer.
+class c_text {
+ public:
+  explicit c_text(text from) : is_null_(from.data() == nullptr), copy_(from) {}
+  const char *get() const noexcept { return is_null_ ? nullptr : copy_.c_str(); }
+
+ private:
+  bool is_null_;
+  std::string copy_;
+};
 
 // Throws for wrong arguments and lack of memory. Returns whether the call had its effect.
 inline bool stored(int code) {
@@ -66,8 +74,8 @@ inline bool stored(int code) {
   return code == 0;
 }
 
-// The same for an observation. NaN is not stored, and throws nothing: data must not end the program.
-inline bool observed(int code, double value) { return shm_is_nan(value) ? false : stored(code); }
+// The same for an observation or an amount. NaN is not stored, and throws nothing: data must not end the program.
+inline bool stored(int code, double value) { return !shm_is_nan(value) && stored(code); }
 
 // The label values of a call.
 struct label_texts {
@@ -77,6 +85,9 @@ struct label_texts {
     texts[0] = {"", 0};
     stored(shm_check_values(metric, 0, function, static_cast<std::uint32_t>(count < UINT32_MAX ? count : UINT32_MAX)));
     for (std::size_t i = 0; i < count; i++) {
+      if (values[i].data() == nullptr)
+        throw error(shm_fail(-EINVAL, "%s: label %q of metric %q: found NULL, allowed: a text", function,
+                             metric->options.labels[2 * i], metric->name));
       if (values[i].size() > SHM_SERIES_BYTES)
         throw error(shm_fail(-EINVAL, "%s: label %q of metric %q: found %u bytes, allowed: at most %u", function,
                              metric->options.labels[2 * i], metric->name, static_cast<std::uint64_t>(values[i].size()),
@@ -94,6 +105,13 @@ struct label_values {
 
   explicit label_values(const Values &...from) : values{text(from)..., text("")} {}
 };
+
+// The names of the functions that look up a child, for errors.
+inline const char *labels_function(const shm_counter &) { return "shm_counter_labels"; }
+inline const char *labels_function(const shm_float_counter &) { return "shm_float_counter_labels"; }
+inline const char *labels_function(const shm_gauge &) { return "shm_gauge_labels"; }
+inline const char *labels_function(const shm_histogram &) { return "shm_histogram_labels"; }
+inline const char *labels_function(const shm_summary &) { return "shm_summary_labels"; }
 
 // The base class of metrics with children. `Handle` is the handle in C.
 template <typename Metric, typename Handle>
@@ -137,17 +155,18 @@ class labelled {
 
  private:
   Metric look_up(const text *values, std::size_t count) const {
-    const label_texts read(handle_.metric, "labels", values, count);
+    const char *const function = labels_function(handle_);
+    const label_texts read(handle_.metric, function, values, count);
     Handle found = handle_;
-    const int code = shm_look_up(handle_.metric, "labels", read.texts, &found.variable);
+    const int code = shm_look_up(handle_.metric, function, read.texts, &found.variable);
     found.metric = shm_metric_after(handle_.metric, code, &found.variable);
     if (found.metric == nullptr) throw error(code);
     return Metric(found);
   }
 
   bool remove_child(const text *values, std::size_t count) const {
-    const label_texts read(handle_.metric, "remove", values, count);
-    return stored(shm_remove_texts(handle_.metric, "remove", read.texts));
+    const label_texts read(handle_.metric, "shm_metric_remove", values, count);
+    return stored(shm_remove_texts(handle_.metric, "shm_metric_remove", read.texts));
   }
 };
 
@@ -187,7 +206,7 @@ class float_counter : public detail::labelled<float_counter, shm_float_counter> 
  public:
   using labelled::labelled;
   bool inc(double amount = 1) const { return add(amount); }
-  bool add(double amount) const { return detail::stored(shm_float_counter_add(handle_, amount)); }
+  bool add(double amount) const { return detail::stored(shm_float_counter_add(handle_, amount), amount); }
   double value() const noexcept { return shm_float_counter_value(handle_); }
 };
 
@@ -205,7 +224,7 @@ class gauge : public detail::labelled<gauge, shm_gauge> {
 class histogram : public detail::labelled<histogram, shm_histogram> {
  public:
   using labelled::labelled;
-  bool observe(double value) const { return detail::observed(shm_histogram_observe(handle_, value), value); }
+  bool observe(double value) const { return detail::stored(shm_histogram_observe(handle_, value), value); }
   // auto timer = duration.time(); observes the seconds until the end of the scope.
   [[nodiscard]] detail::scope_timer<histogram> time() const { return detail::scope_timer<histogram>(*this); }
   void observe_quietly(double value) const noexcept { shm_histogram_observe(handle_, value); }
@@ -214,7 +233,7 @@ class histogram : public detail::labelled<histogram, shm_histogram> {
 class summary : public detail::labelled<summary, shm_summary> {
  public:
   using labelled::labelled;
-  bool observe(double value) const { return detail::observed(shm_summary_observe(handle_, value), value); }
+  bool observe(double value) const { return detail::stored(shm_summary_observe(handle_, value), value); }
   [[nodiscard]] detail::scope_timer<summary> time() const { return detail::scope_timer<summary>(*this); }
   void observe_quietly(double value) const noexcept { shm_summary_observe(handle_, value); }
 };
@@ -228,8 +247,8 @@ class info {
   template <typename... Values>
   bool set(const Values &...values) const {
     const detail::label_values<Values...> array(values...);
-    const detail::label_texts read(handle_.metric, "set", array.values, sizeof...(Values));
-    return detail::stored(shm_info_set_texts(handle_.metric, "set", read.texts));
+    const detail::label_texts read(handle_.metric, "shm_info_set", array.values, sizeof...(Values));
+    return detail::stored(shm_info_set_texts(handle_.metric, "shm_info_set", read.texts));
   }
 
   const shm_info_metric &handle() const noexcept { return handle_; }
@@ -264,9 +283,9 @@ using label_names = std::initializer_list<text>;
 class metrics {
  public:
   metrics(text server_key, text app) {
-    const std::string own_key(server_key);
+    const detail::c_text own_key(server_key);
     shm_options options = shm_options_default();
-    options.server_key = own_key.c_str();
+    options.server_key = own_key.get();
     open(options, app);
   }
 
@@ -327,28 +346,33 @@ class metrics {
 
  private:
   void open(const shm_options &options, text app) {
-    const int code = shm_metrics_open(&options, std::string(app).c_str(), &metrics_);
+    const int code = shm_metrics_open(&options, detail::c_text(app).get(), &metrics_);
     if (code != 0) throw error(code);
   }
 
   template <typename Handle>
   Handle declare(Handle (*make)(shm_metrics *, const shm_metric_options *), text name, text help, label_names labels, const std::vector<double> &buckets,
                  const metric_options &more) const {
-    const std::string own_name(name), own_help(help);
+    const detail::c_text own_name(name), own_help(help);
     if (metrics_ == nullptr)
-      throw error(shm_fail(-EINVAL, "metric %q: found closed or moved shm::metrics, allowed: open ones", own_name.c_str()));
-    const std::vector<std::string> names(labels.begin(), labels.end());
+      throw error(shm_fail(-EINVAL, "shm::metrics: metric %q: found closed or moved metrics, allowed: open ones",
+                           own_name.get()));
     shm_metric_options options = {};
-    options.name = own_name.c_str();
-    options.help = own_help.c_str();
+    options.name = own_name.get();
+    options.help = own_help.get();
     options.unit = more.unit.c_str();
     options.max_children = more.max_children;
     options.buckets = buckets.empty() ? nullptr : buckets.data();
     options.bucket_count = static_cast<std::uint32_t>(buckets.size());
-    if (names.size() > SHM_LABELS)
-      throw error(shm_fail(-EINVAL, "label_names of metric %q: found %u, allowed: at most %u", options.name,
-                           static_cast<std::uint64_t>(names.size()), static_cast<std::uint64_t>(SHM_LABELS)));
-    for (std::size_t i = 0; i < names.size(); i++) options.label_names[i] = names[i].c_str();
+    if (labels.size() > SHM_LABELS)
+      throw error(shm_fail(-EINVAL, "shm::metrics: label_names of metric %q: found %u, allowed: at most %u", options.name,
+                           static_cast<std::uint64_t>(labels.size()), static_cast<std::uint64_t>(SHM_LABELS)));
+    const std::vector<detail::c_text> names(labels.begin(), labels.end());
+    for (std::size_t i = 0; i < names.size(); i++) {
+      options.label_names[i] = names[i].get();
+      if (options.label_names[i] == nullptr)
+        throw error(shm_fail(-EINVAL, "shm::metrics: label_names of metric %q: found NULL, allowed: texts", options.name));
+    }
     const Handle made = make(metrics_, &options);
     if (made.metric == nullptr) throw error(shm_error_of_thread.code);
     return made;

@@ -113,16 +113,17 @@ static void refused(int code, const char *call, const char *text, int line) {
 
 #define KEY_RULE \
   "allowed: a string of 1 to 64 letters, digits, \"_\", \"-\" and \".\", not starting with \".\""
+#define SERVER_KEY_RULE KEY_RULE ", with at most one \"{pid}\""
 
 static void test_refused_options(void) {
   char long_key[] = "k2345678901234567890123456789012345678901234567890123456789012345";
   shm_options options;
-  REFUSED(code_of(options_of("bad/key")), "shm_publisher_open: server_key: found \"bad/key\", " KEY_RULE);
-  REFUSED(code_of(options_of("")), "shm_publisher_open: server_key: found \"\", " KEY_RULE);
-  REFUSED(code_of(options_of(".key")), "shm_publisher_open: server_key: found \".key\", " KEY_RULE);
-  REFUSED(code_of(options_of("a\nb")), "shm_publisher_open: server_key: found \"a?b\", " KEY_RULE);
-  REFUSED(code_of(options_of(NULL)), "shm_publisher_open: server_key: found NULL, " KEY_RULE);
-  REFUSED(code_of(options_of(long_key)), "shm_publisher_open: server_key: found 65 bytes, " KEY_RULE);
+  REFUSED(code_of(options_of("bad/key")), "shm_publisher_open: server_key: found \"bad/key\", " SERVER_KEY_RULE);
+  REFUSED(code_of(options_of("")), "shm_publisher_open: server_key: found \"\", " SERVER_KEY_RULE);
+  REFUSED(code_of(options_of(".key")), "shm_publisher_open: server_key: found \".key\", " SERVER_KEY_RULE);
+  REFUSED(code_of(options_of("a\nb")), "shm_publisher_open: server_key: found \"a?b\", " SERVER_KEY_RULE);
+  REFUSED(code_of(options_of(NULL)), "shm_publisher_open: server_key: found NULL, " SERVER_KEY_RULE);
+  REFUSED(code_of(options_of(long_key)), "shm_publisher_open: server_key: found 65 bytes, " SERVER_KEY_RULE);
   long_key[64] = '\0';
   CHECK(code_of(options_of(long_key)) == 0);
   static const shm_options zeros;
@@ -309,27 +310,27 @@ static void test_series(void) {
   uint32_t live = count_live(&r);
   o.label_count = 0;
   REFUSED(shm_add_variable(&root, &v, "1a", SHM_U64, &o),
-          "shm_add_variable: name of series: found \"1a\", allowed: letters, digits, _ and :, not starting with a digit or "
+          "shm_add_variable: name of metric: found \"1a\", allowed: letters, digits, _ and :, not starting with a digit or "
           "shm_exporter_");
   CHECK(shm_add_variable(&root, &v, "", SHM_U64, &o) == -EINVAL);
   CHECK(shm_add_variable(&root, &v, "a b", SHM_U64, &o) == -EINVAL);
   CHECK(shm_add_variable(&root, &v, "shm_exporter_a", SHM_U64, &o) == -EINVAL);
   REFUSED(shm_add_variable(&root, &v, "a", SHM_STRING, &o),
-          "shm_add_variable: type of series \"a\": found SHM_STRING, allowed: the other types");
+          "shm_add_variable: type of metric \"a\": found SHM_STRING, allowed: the other types");
   o.label_count = 65;
   REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
-          "shm_add_variable: labels of series \"a\": found 65, allowed: at most 64");
+          "shm_add_variable: labels of metric \"a\": found 65, allowed: at most 64");
   o.labels = twice;
   o.label_count = 2;
   REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
-          "shm_add_variable: labels of series \"a\": found \"a\" twice, allowed: once");
+          "shm_add_variable: labels of metric \"a\": found \"a\" twice, allowed: once");
   o.label_count = 1;
   o.labels = null;
   REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
-          "shm_add_variable: label \"a\" of series \"a\": found NULL, allowed: a text");
+          "shm_add_variable: label \"a\" of metric \"a\": found NULL, allowed: a text");
   o.labels = invalid;
   REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
-          "shm_add_variable: label \"a\" of series \"a\": found invalid UTF-8 at byte 1, allowed: UTF-8");
+          "shm_add_variable: label \"a\" of metric \"a\": found invalid UTF-8 at byte 1, allowed: UTF-8");
   o.labels = dashed;
   CHECK(shm_add_variable(&root, &v, "a", SHM_U64, &o) == -EINVAL);
   o.labels = own;
@@ -340,7 +341,7 @@ static void test_series(void) {
   const char *const much[] = {"a", large};
   o.labels = much;
   REFUSED(shm_add_variable(&root, &v, "a", SHM_U64, &o),
-          "shm_add_variable: name and labels of series \"a\": found more, allowed: at most 4096 bytes");
+          "shm_add_variable: name and labels of metric \"a\": found more, allowed: at most 4096 bytes");
   memset(large, '"', 4090);
   CHECK(shm_add_variable(&root, &v, "a", SHM_U64, &o) == -EINVAL);
   memset(large, 0, sizeof large);
