@@ -1832,11 +1832,14 @@ static inline int shm_make_segment(const char *function, shm_publisher **out, co
   p->has_series = options->series;
   int code = shm_set_names(function, p, options);
   if (code == 0) code = shm_lay_out(function, p, options);
+  bool allows_size = code == 0 && shm_allows_size(p->file_size);
   if (code == 0) code = shm_make_file(p, options->mode);
   if (code == 0) code = shm_write_header(p, options);
   if (code != 0) {
+    bool has_no_file = allows_size && p->fd < 0;
     shm_release_file(p);
     shm_free_publisher(p);
+    if (has_no_file) return shm_fail(code, "%s: cannot make a file in " SHM_FOLDER ": %s", function, strerror(-code));
     return shm_result(code, function, "options");
   }
   shm_publish_string_bytes(p, &p->active);

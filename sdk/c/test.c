@@ -1600,6 +1600,32 @@ static void test_waits_for_killed_predecessor(void) {
   close(ready[1]);
 }
 
+/* Opens a publisher in vain. Returns whether the error has the code, and its text. */
+static bool fails_to_open(int code, const char *reason) {
+  char text[128];
+  shm_options options = small_options("none");
+  shm_publisher *p;
+  snprintf(text, sizeof text, "shm_publisher_open: cannot make a file in " SHM_FOLDER ": %s", reason);
+  return shm_publisher_open(&p, &options) == code && strcmp(shm_last_error(), text) == 0;
+}
+
+/* The error for a file that cannot be made names the folder and the reason. Only root can hide the folder. */
+static void test_no_file(void) {
+  int status;
+  pid_t pid = fork();
+  if (pid == 0) {
+    struct rlimit before, none;
+    bool is_right = getrlimit(RLIMIT_NOFILE, &before) == 0;
+    none = before;
+    none.rlim_cur = 0;
+    is_right = is_right && setrlimit(RLIMIT_NOFILE, &none) == 0 && fails_to_open(-EMFILE, "Too many open files");
+    is_right = is_right && setrlimit(RLIMIT_NOFILE, &before) == 0;
+    if (geteuid() == 0) is_right = is_right && chroot("/proc") == 0 && fails_to_open(-ENOENT, "No such file or directory");
+    _exit(is_right ? 0 : 1);
+  }
+  CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 /* Returns the path of a segment whose server key is "dead-", a process id, and `rest`. */
 static const char *dead_path(long pid, const char *rest) {
   static char path[256];
@@ -2138,7 +2164,7 @@ int main(void) {
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
       test_name_comes_back, test_closed_descriptors, test_name_out_of_sight, test_small_stack, test_lowered_file_limit,
       test_place_again, test_name_comes_back_beside_threads,
-      test_waits_for_predecessor, test_waits_for_killed_predecessor, test_dead_segments, test_two_wait,
+      test_waits_for_predecessor, test_waits_for_killed_predecessor, test_no_file, test_dead_segments, test_two_wait,
       test_waits_for_lost_name, test_fails_if_busy, test_waits_with_any_stderr, test_foreign_key, test_key_without_file,
       test_signal_handlers, test_jump_out_of_update, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
