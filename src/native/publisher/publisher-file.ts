@@ -293,11 +293,14 @@ function busy(path: string, fd: number): Fault {
   return new Fault('SEGMENT_BUSY', `another publisher holds ${path}${holderOf(fd)}`);
 }
 
-/** The text ` (process PID)` with the pid in a segment's header; empty if the file is not a segment. */
+/**
+ * The text ` (process PID)` with the pid in a segment's header; empty if the file is not a segment. A process of another
+ * PID namespace may have the pid of this one.
+ */
 function holderOf(fd: number): string {
   const pid = pidOf(fd);
   if (pid === undefined) return '';
-  return pid === BigInt(ownPid) ? ` (this process, ${pid})` : ` (process ${pid})`;
+  return pid === BigInt(ownPid) ? ` (process ${pid}, as this one)` : ` (process ${pid})`;
 }
 
 /** The pid in a segment's header; undefined if the file is not a segment. */

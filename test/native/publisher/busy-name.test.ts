@@ -43,7 +43,7 @@ describe('A publisher whose server key another publisher uses', () => {
     await waitFor('the key', holdsKey(publisher));
     expect(sales()).to.equal(7n);
     expect(warnings).to.deep.equal([
-      `another publisher holds ${segments.path('82')} (this process, ${process.pid}); ` +
+      `another publisher holds ${segments.path('82')} (process ${process.pid}, as this one); ` +
         'this publisher takes the key once it is free (set failIfBusy to get an error instead)',
       `this publisher now holds ${segments.path('82')}`,
     ]);
