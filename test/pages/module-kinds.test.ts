@@ -46,6 +46,40 @@ export async function texts(): Promise<unknown[]> {
 }
 `;
 
+/** Uses of all types of prom-client, with their type parameters. */
+const typesOf = (library: string): string => `
+import { Counter, Gauge, Histogram, Pushgateway, Registry, Summary, collectDefaultMetrics, register } from '${library}';
+import type { Aggregator, Charset, CollectFunction, Collector, CounterConfiguration, DefaultMetricsCollectorConfiguration,
+  GaugeConfiguration, HistogramConfiguration, IncreaseDataWithExemplar, LabelValues, Metric, MetricConfiguration,
+  MetricObject, MetricObjectWithValues, MetricValue, MetricValueWithName, ObserveDataWithExemplar, OpenMetricsContentType,
+  OpenMetricsMIME, OpenMetricsVersion, PrometheusContentType, PrometheusMIME, PrometheusMetricsVersion,
+  RegistryContentType, SummaryConfiguration } from '${library}';
+
+export type Texts = [Aggregator, Charset, OpenMetricsMIME, OpenMetricsVersion, PrometheusMIME, PrometheusMetricsVersion];
+export const open = new Registry<OpenMetricsContentType>();
+export const content: RegistryContentType = open.contentType;
+const defaults: DefaultMetricsCollectorConfiguration<OpenMetricsContentType> = { register: open, prefix: 'my_' };
+export const collectors: Collector[] = [() => collectDefaultMetrics(defaults), () => collectDefaultMetrics({ prefix: 'a_' })];
+export let gateway: Pushgateway<OpenMetricsContentType>;
+export const push = () => new Pushgateway<OpenMetricsContentType>('http://127.0.0.1:9091', {}, open);
+export const labels: LabelValues<'code'> = { code: 200 };
+const collect: CollectFunction<Gauge<'code'>> = function () { this.set({ code: 200 }, 1); };
+const common: MetricConfiguration<'code'> = { name: 'common', help: 'Help.', labelNames: ['code'] };
+const counting: CounterConfiguration<'code'> = { name: 'a', help: 'A.', labelNames: ['code'] };
+const gauging: GaugeConfiguration<'code'> = { name: 'b', help: 'B.', labelNames: ['code'], collect };
+const observing: HistogramConfiguration<'code'> = { name: 'c', help: 'C.', buckets: [1], enableExemplars: true };
+const summing: SummaryConfiguration<'code'> = { name: 'd', help: 'D.', percentiles: [0.5] };
+export const metrics = (): Metric<'code'>[] =>
+  [new Counter(counting), new Gauge(gauging), new Histogram(observing), new Summary(summing)];
+export const increase: IncreaseDataWithExemplar<'code'> = { value: 1, labels, exemplarLabels: labels };
+export const observation: ObserveDataWithExemplar<'code'> = { value: 1, labels, exemplarLabels: labels };
+export const all: Promise<MetricObjectWithValues<MetricValue<string>>[]> = register.getMetricsAsJSON();
+export const objects: MetricObject[] = register.getMetricsAsArray();
+export const one = async (): Promise<MetricObjectWithValues<MetricValue<'code'>>> => new Counter(counting).get();
+export const other = async (): Promise<MetricObjectWithValues<MetricValueWithName<'code'>>> => new Summary(summing).get();
+export { common };
+`;
+
 describe('a program that imports the publisher', function () {
   this.slow(10_000);
   const folder = temporaryFolder();
@@ -86,6 +120,16 @@ describe('a program that imports the publisher', function () {
     expect(compiled(files, PROM_CLIENT, '--module', 'nodenext')).to.equal('');
     for (const output of ['client.mjs', 'client.cjs']) expect(ran(output)).to.deep.equal(DONE);
   });
+
+  for (const library of ['prom-client', 'shm-publisher/prom-client'])
+    it(`compiles with every type of prom-client, imported from ${library}`, () => {
+      symlinkSync(
+        join(PROJECT, 'node_modules/prom-client'),
+        folder.path('node_modules/prom-client'),
+      );
+      const options = ['--module', 'nodenext', '--noEmit'];
+      expect(compiled(['types.mts'], typesOf(library), ...options)).to.equal('');
+    });
 
   it('compiles for a bundler', () => {
     const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--noEmit'];

@@ -32,6 +32,9 @@ export type * from './metrics/types.js';
 /** Any metric of this library. */
 export type Metric<T extends string = string> = Counter<T> | Gauge<T> | Histogram<T> | Summary<T>;
 
+/** The type that prom-client has for functions without arguments and result. */
+export type Collector = () => void;
+
 /** The types of metrics. The types of prom-client have an enumeration of this name. */
 export const MetricType = {
   Counter: 'counter',
@@ -66,9 +69,11 @@ export interface PushParameters {
   readonly groupings?: Readonly<Record<string, string>>;
 }
 
-export interface DefaultMetricsCollectorConfiguration {
+export interface DefaultMetricsCollectorConfiguration<
+  T extends RegistryContentType = RegistryContentType,
+> {
   /** Default: the registry `register`. */
-  readonly register?: AnyRegistry | undefined;
+  readonly register?: Registry<T> | undefined;
   readonly prefix?: string;
   readonly gcDurationBuckets?: readonly number[];
   readonly eventLoopMonitoringPrecision?: number;
@@ -120,7 +125,9 @@ function promClient(part: string): PromClient {
  * Collects the default metrics of prom-client into a registry of this library, which publishes copies of their values.
  * @throws Error if prom-client is not installed
  */
-export function collectDefaultMetrics(configuration?: DefaultMetricsCollectorConfiguration): void {
+export function collectDefaultMetrics<T extends RegistryContentType>(
+  configuration?: DefaultMetricsCollectorConfiguration<T>,
+): void {
   const into = configuration?.register ?? register;
   promClient('collectDefaultMetrics').collectDefaultMetrics({ ...configuration, register: into });
 }
@@ -131,11 +138,11 @@ Object.defineProperty(collectDefaultMetrics, 'metricsList', {
 });
 
 /** Pushes the metrics of a registry of this library with the Pushgateway client of prom-client. */
-export class Pushgateway {
+export class Pushgateway<T extends RegistryContentType = PrometheusContentType> {
   readonly #gateway: Gateway;
 
   /** @throws Error if prom-client is not installed */
-  constructor(url: string, options?: object, registry: AnyRegistry = register) {
+  constructor(url: string, options?: object, registry: Registry<T> | Registry = register) {
     this.#gateway = new (promClient('Pushgateway').Pushgateway)(url, options, registry);
   }
 

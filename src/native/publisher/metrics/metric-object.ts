@@ -4,15 +4,18 @@
 export type Aggregator = 'omit' | 'sum' | 'first' | 'min' | 'max' | 'average';
 export type MetricType = 'counter' | 'gauge' | 'histogram' | 'summary';
 
-export interface MetricValue {
+export interface MetricValue<T extends string = string> {
   readonly value: number;
-  readonly labels: Readonly<Partial<Record<string, string | number>>>;
+  readonly labels: Readonly<Partial<Record<T, string | number>>>;
   /** The name of the series, if it differs from that of the metric. */
   readonly metricName?: string;
   /** Labels that the values of one histogram share. */
   readonly sharedLabels?: Readonly<Partial<Record<string, string | number>>>;
   readonly exemplar?: null;
 }
+
+/** The name that prom-client has for values of histograms and summaries. */
+export type MetricValueWithName<T extends string = string> = MetricValue<T>;
 
 /** A metric without its values. */
 export interface MetricObject {
@@ -23,8 +26,8 @@ export interface MetricObject {
 }
 
 /** A metric and its values, as `get()` returns them. */
-export interface MetricObjectWithValues extends MetricObject {
-  readonly values: readonly MetricValue[];
+export interface MetricObjectWithValues<V extends MetricValue = MetricValue> extends MetricObject {
+  readonly values: readonly V[];
 }
 
 /** Labels that a registry adds to all metrics. */

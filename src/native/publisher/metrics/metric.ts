@@ -22,6 +22,9 @@ export interface MetricRegister {
   registerMetric(metric: RegisteredMetric): void;
 }
 
+/** Sets the values of the metric `this`. */
+export type CollectFunction<M> = (this: M) => void | Promise<void>;
+
 export interface MetricConfiguration<T extends string, M = unknown> {
   readonly name: string;
   readonly help: string;
@@ -31,7 +34,7 @@ export interface MetricConfiguration<T extends string, M = unknown> {
   /** How `AggregatorRegistry` combines the values of the workers of a cluster. Default `sum`. */
   readonly aggregator?: Aggregator | undefined;
   /** Sets the values of the metric. Called at each interval, and whenever the values are read. */
-  readonly collect?: ((this: M) => void | Promise<void>) | undefined;
+  readonly collect?: CollectFunction<M> | undefined;
   /** Whether updates take one object, as in prom-client. Exemplars are not published. Default false. */
   readonly enableExemplars?: boolean | undefined;
   /** The maximum number of children. Further label values are not published, but counted as dropped. Default 1000. */

@@ -12,8 +12,15 @@ import type {
 import { copyOf } from './children.js';
 import { pageOf, textOf } from './registry-text.js';
 
-export type PrometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';
-export type OpenMetricsContentType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+export type Charset = 'utf-8';
+export type PrometheusMIME = 'text/plain';
+export type PrometheusMetricsVersion = '0.0.4';
+export type OpenMetricsMIME = 'application/openmetrics-text';
+export type OpenMetricsVersion = '1.0.0';
+export type PrometheusContentType =
+  `${PrometheusMIME}; version=${PrometheusMetricsVersion}; charset=${Charset}`;
+export type OpenMetricsContentType =
+  `${OpenMetricsMIME}; version=${OpenMetricsVersion}; charset=${Charset}`;
 export type RegistryContentType = PrometheusContentType | OpenMetricsContentType;
 
 const PROMETHEUS: PrometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';

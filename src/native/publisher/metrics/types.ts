@@ -8,7 +8,7 @@ export type {
   ObserveDataWithExemplar,
 } from './histogram.js';
 export type { InfoConfiguration } from './info.js';
-export type { MetricConfiguration } from './metric.js';
+export type { CollectFunction, MetricConfiguration } from './metric.js';
 export type { Publication, PublishOptions } from './publish.js';
 export type {
   Aggregator,
@@ -16,10 +16,16 @@ export type {
   MetricObjectWithValues,
   MetricType,
   MetricValue,
+  MetricValueWithName,
 } from './metric-object.js';
 export type {
+  Charset,
   OpenMetricsContentType,
+  OpenMetricsMIME,
+  OpenMetricsVersion,
   PrometheusContentType,
+  PrometheusMIME,
+  PrometheusMetricsVersion,
   RegisteredMetric,
   RegistryContentType,
 } from './registry.js';
