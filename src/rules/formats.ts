@@ -19,7 +19,7 @@ export const nameWithPid = text(
 );
 
 /** A suggestion for an invalid name: about its type, a wildcard or a path. */
-function nameGuess(raw: unknown): string {
+export function nameGuess(raw: unknown): string {
   // A server key such as 82 without quotes is an integer.
   if (typeof raw === 'bigint' && raw >= 0n) return ` (write "${raw}")`;
   if (typeof raw !== 'string') return '';

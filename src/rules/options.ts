@@ -18,7 +18,7 @@ export function checkOptions(
   required: readonly string[] = [],
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new RangeError(`${of}: found ${shown(options)}, allowed: an object with options`);
+    throw new RangeError(`${of}: found ${shownValue(options)}, allowed: an object with options`);
   const known = Object.keys(rules);
   for (const [key, value] of Object.entries(options)) {
     const rule = known.includes(key) ? rules[key] : undefined;
@@ -34,16 +34,33 @@ export function checkOptions(
 
 /** Checks one value. @throws RangeError for a value that the rule refuses */
 export function checkValue(name: string, value: unknown, rule: Rule<unknown> | undefined): void {
-  // Rules expect integers as bigint, the type that the TOML parser returns.
-  const raw = Number.isSafeInteger(value) ? BigInt(Number(value)) : value;
-  rule?.read(raw, [], (path, sentence) => {
-    throw new RangeError(`${name}${keyPath(path)}: ${sentence}`);
+  rule?.read(rawOf(value), [], (path, sentence) => {
+    const inJavaScript = sentence.replace(TOML_VALUE, (word) => VALUES.get(word) ?? word);
+    throw new RangeError(`${name}${keyPath(path)}: ${inJavaScript}`);
   });
 }
 
+/** Rules expect integers as bigint, the type that the TOML parser returns. */
+const rawOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(rawOf);
+  return Number.isSafeInteger(value) ? BigInt(Number(value)) : value;
+};
+
+/** The names of values in messages of rules, and those in JavaScript. */
+const VALUES = new Map([
+  ['a table', 'an object'],
+  ['nan', 'NaN'],
+  ['inf', 'Infinity'],
+  ['-inf', '-Infinity'],
+]);
+const TOML_VALUE = /(?<=^found )(?:a table|nan|-?inf)\b/;
+
 /** A caller's value, as messages show it. */
-export const shownValue = (value: unknown): string =>
-  typeof value === 'number' ? String(value) : shown(value);
+export const shownValue = (value: unknown): string => {
+  if (typeof value === 'number') return String(value);
+  const text = shown(value);
+  return VALUES.get(text) ?? text;
+};
 
 /** An object of nested options, which the caller checks with `checkOptions`. */
 export const anyOptions = rule('table', 'an object with options', (raw) =>

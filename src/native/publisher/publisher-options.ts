@@ -9,7 +9,7 @@ import type {
 } from '../../published.js';
 import { LIMITS, VARIABLE_KINDS, segmentName } from '../segment/layout.js';
 import { seriesName, seriesProblem } from '../segment/series-name.js';
-import { name } from '../../rules/formats.js';
+import { name, nameGuess } from '../../rules/formats.js';
 import {
   anyOptions,
   callback,
@@ -109,14 +109,33 @@ export interface PublishedObject {
   readonly asOf: SlotRef | undefined;
 }
 
+/** A suggestion for a server key with `{pid}`, which only functions that publish metrics replace. */
+const pidGuess = (raw: unknown): string =>
+  typeof raw === 'string' && raw.includes('{pid}')
+    ? ' (write the pid: a Publisher does not replace {pid})'
+    : '';
+
 /** All options but `series`. */
 export const PUBLISHER_OPTIONS: OptionRules = {
   contextId: name,
   poolName: name,
-  serverKey: name,
+  serverKey: rule(
+    name.type,
+    name.allowed,
+    (raw) => name.read(raw, [], () => undefined),
+    (raw) => pidGuess(raw) || nameGuess(raw),
+  ),
   capacity: anyOptions,
   heartbeatMs: integer(0, MAX_U32),
-  mode: integer(0, 0o7777),
+  mode: rule(
+    'integer',
+    'an integer from 0 to 0o7777',
+    (raw) => integer(0, 0o7777).read(raw, [], () => undefined),
+    (raw) =>
+      typeof raw === 'string' && /^[0-7]{3,4}$/.test(raw)
+        ? ` (write 0o${raw.replace(/^0/, '')})`
+        : '',
+  ),
   failIfBusy: flag,
   warn: callback,
   pid: integer(0, MAX_U32),

@@ -222,7 +222,7 @@ describe('A publisher with a limited capacity (segment format, section 8)', () =
       { frameBytes: 2 ** 30 },
       'bytes in total: found 1144000512, allowed: an integer from 1 to 1073741823',
     ],
-    [{ frameBytes: Number.NaN }, 'frameBytes: found nan, allowed: an integer from 1 to 2147483648'],
+    [{ frameBytes: Number.NaN }, 'frameBytes: found NaN, allowed: an integer from 1 to 2147483648'],
   ] as const;
   for (const [capacity, message] of BAD)
     it(`fails to start with the message "${message}"`, () => {

@@ -36,8 +36,15 @@ const CONSTRUCTOR: readonly (readonly [options: unknown, message: string])[] = [
   [{ serverKey: '82', heartbeatMs: '1000' }, 'heartbeatMs: found "1000", allowed: an integer from'],
   [{ serverKey: '82', heartbeatMs: null }, 'heartbeatMs: found nothing, allowed: an integer from'],
   [{ serverKey: '82', heartbeatMs: 2 ** 53 }, 'heartbeatMs: found 9'],
-  [{ serverKey: '82', mode: '0644' }, 'mode: found "0644", allowed: an integer from 0 to 4095'],
-  [{ serverKey: '82', mode: Number.NaN }, 'mode: found nan, allowed: an integer from 0 to 4095'],
+  [
+    { serverKey: '82', mode: '0644' },
+    'mode: found "0644" (write 0o644), allowed: an integer from 0 to 0o7777',
+  ],
+  [
+    { serverKey: 'x-{pid}' },
+    'serverKey: found "x-{pid}" (write the pid: a Publisher does not replace {pid}), allowed: a string of 1 to 64',
+  ],
+  [{ serverKey: '82', mode: Number.NaN }, 'mode: found NaN, allowed: an integer from 0 to 0o7777'],
   [{ serverKey: '82', failIfBusy: 1 }, 'failIfBusy: found 1 (write true), allowed: true or false'],
   [{ serverKey: '82', warn: 'stderr' }, 'warn: found "stderr", allowed: a function'],
   [{ serverKey: '82', pid: '1' }, 'pid: found "1", allowed: an integer from'],

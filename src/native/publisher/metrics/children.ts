@@ -1,4 +1,5 @@
 // The children of a metric: its series by their label values.
+import { pluralize } from '../../../pluralize.js';
 import { shownValue } from '../../../rules/options.js';
 
 /** Label values at the use of a metric. A label without a value is left out. */
@@ -145,6 +146,9 @@ const ownOf = (values: GivenValues): GivenValues =>
 const textOf = (value: unknown): string | undefined =>
   value === undefined || typeof value === 'string' ? value : `${value as number}`;
 
+/** The maximum number of label values in a message. */
+const MAX_SHOWN = 8;
+
 /** Whether an argument states label values by name. */
 export const isObject = (argument: unknown): argument is GivenValues =>
   typeof argument === 'object' && argument !== null;
@@ -170,9 +174,16 @@ export function valuesOf(
 ): GivenValues {
   const [first] = args;
   if (isObject(first)) return first;
-  if (args.length !== names.length)
+  if (args.length !== names.length) {
+    const shown = args.slice(0, MAX_SHOWN).map(shownValue);
+    const rest = args.length > MAX_SHOWN ? ', …' : '';
+    const found = [
+      pluralize(args.length, 'value'),
+      ...(args.length === 0 ? [] : [shown.join(', ') + rest]),
+    ].join(': ');
     throw new RangeError(
-      `${metric}: labels: found ${args.length} values, allowed: ${names.length}, one for each of: ${names.join(', ') || 'no label'}`,
+      `${metric}: labels: found ${found}, allowed: ${names.length}, one for each of: ${names.join(', ') || 'no label'}`,
     );
+  }
   return Object.fromEntries(names.map((name, index) => [name, args[index]]));
 }

@@ -10,7 +10,12 @@ import type { UpdateWithExemplar } from './updates.js';
 export type CounterConfiguration<T extends string> = MetricConfiguration<T, Counter<T>>;
 export type IncreaseDataWithExemplar<T extends string> = UpdateWithExemplar<T>;
 
-const AMOUNT = 'a finite number from 0, since a counter does not fall';
+/** The error for an amount that is no finite number from 0. */
+function refusalOf(metric: string, amount: unknown): RangeError {
+  const reason = Number(amount) < 0 ? ', since a counter does not fall' : '';
+  return refusal(metric, 'inc', amount, `a finite number from 0${reason}`);
+}
+
 const isAmount = (value: unknown): boolean =>
   typeof value === 'number' && value >= 0 && value < Infinity;
 
@@ -20,7 +25,7 @@ export class CounterChild extends NumberChild {
 
   /** Adds an amount, 1 by default. @throws RangeError for anything but a finite number from 0 */
   readonly inc = (value = 1): void => {
-    if (!isAmount(value)) throw refusal(this.metricName, 'inc', value, AMOUNT);
+    if (!isAmount(value)) throw refusalOf(this.metricName, value);
     this.add(value);
   };
 }
@@ -47,7 +52,7 @@ export class Counter<T extends string = string> extends NumberMetric<T, CounterC
 
   /** Checks the value first, so that a refused one adds no child. */
   #add(labels: GivenValues, value = 1): void {
-    if (!isAmount(value)) throw refusal(this.publishedName, 'inc', value, AMOUNT);
+    if (!isAmount(value)) throw refusalOf(this.publishedName, value);
     this.child(labels).inc(value);
   }
 

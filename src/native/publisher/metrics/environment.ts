@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { isMainThread } from 'node:worker_threads';
 import { messageOf } from '../../../errors.js';
 import { warnOnStderr } from '../publisher.js';
+import { application } from '../../../rules/formats.js';
 import { publish } from './publish.js';
 import type { PublishOptions } from './publish.js';
 
@@ -20,12 +21,15 @@ export function publishFromEnvironment(environment: Environment): void {
   const options = optionsFrom(environment, cluster.isWorker || !isMainThread);
   if (options === undefined) return;
   try {
+    if (options.app === '') throw new RangeError(NO_APP);
     publish(options);
   } catch (error) {
     const names = 'PROMETHEUS_SHM_SERVER_KEY and PROMETHEUS_SHM_APP';
     warnOnStderr(`${names}: the metrics are not published: ${messageOf(error)}`);
   }
 }
+
+const NO_APP = `PROMETHEUS_SHM_APP: found nothing, and the server key has no name beside {pid}, allowed: ${application.allowed}`;
 
 /** The options of `publish`; undefined if the environment names no server key. An empty variable counts as unset. */
 export function optionsFrom(

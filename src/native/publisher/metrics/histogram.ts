@@ -151,8 +151,8 @@ export class Histogram<T extends string = string> extends Metric<T, HistogramChi
     return super.get();
   }
 
-  protected observed(labels: GivenValues, value = NaN): void {
-    if (!Number.isFinite(value))
+  protected observed(labels: GivenValues, value: number | undefined): void {
+    if (value === undefined || !Number.isFinite(value))
       throw refusal(this.publishedName, 'observe', value, 'a finite number');
     this.child(labels).observe(value);
   }

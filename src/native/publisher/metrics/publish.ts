@@ -3,6 +3,7 @@ import { anyOptions, checkValue } from '../../../rules/options.js';
 import { rule } from '../../../rules/rule.js';
 import type { PublishedValue } from '../published-values.js';
 import type { Child } from './child.js';
+import { isObject } from './children.js';
 import { Metric } from './metric.js';
 import type { AnyMetric, MetricPublication } from './metric.js';
 import { Mirror } from './mirror.js';
@@ -20,7 +21,10 @@ export interface PublishOptions extends SessionOptions {
 export interface Publication {
   /** Whether the segment has its server key now, so that readers find it. */
   readonly holdsKey: boolean;
-  /** Calls the `collect` functions now, and publishes the quantiles of summaries and the copied metrics. */
+  /**
+   * Calls the `collect` functions now, and publishes the quantiles of summaries and the copied metrics. Never rejects: a
+   * metric that fails keeps its last values, and `warn` gets a sentence. Has no effect after `close()`.
+   */
   update(): Promise<void>;
   /** Closes the segment. The metrics keep their values, and may be published again. */
   close(): void;
@@ -38,8 +42,14 @@ export function publish(options: PublishOptions): Publication {
   return new RegistryPublication(register, own);
 }
 
-const registryRule = rule('table', 'a Registry of this library', (raw) =>
-  raw instanceof Registry ? raw : undefined,
+const registryRule = rule(
+  'table',
+  'a Registry of this library',
+  (raw) => (raw instanceof Registry ? raw : undefined),
+  (raw) =>
+    isObject(raw) && typeof raw['getMetricsAsJSON'] === 'function'
+      ? ' (for a registry of prom-client, use publishRegistry)'
+      : '',
 );
 
 const isOwn = (metric: RegisteredMetric): metric is AnyMetric => metric instanceof Metric;
@@ -223,12 +233,18 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
     if (metric.attach(this)) return;
     this.#own.delete(metric);
     this.#copied.set(metric, undefined);
-    const first = `the metric ${metric.publishedName} is under the server key ${metric.serverKey ?? ''} already`;
+  }
+
+  /** Writes once that another publication has a metric. A publisher that waits for its key has said so already. */
+  #warnOfCopies({ publishedName, serverKey = this.serverKey }: AnyMetric): void {
+    if (serverKey === this.serverKey && !this.holdsKey) return;
+    const first = `the metric ${publishedName} is under the server key ${serverKey} already`;
     const copies = `${this.serverKey} has copies of such metrics, which are updated at its interval`;
     this.#session.warnOnce('elsewhere', `${first}: ${copies}`);
   }
 
   #copy(metric: RegisteredMetric): Promise<void> {
+    if (isOwn(metric)) this.#warnOfCopies(metric);
     return this.#inTurn(metric, async () => {
       const object = await this.#session.within('get', metric.get());
       checkValue('get', object, anyOptions);

@@ -137,9 +137,13 @@ export class Session {
     }
   }
 
+  get isOpen(): boolean {
+    return OPEN.has(this);
+  }
+
   /** Writes a warning, once for each subject. */
   warnOnce(subject: string, sentence: string): void {
-    if (!OPEN.has(this)) return;
+    if (!this.isOpen) return;
     if (this.#warned.has(subject) || this.#warned.size >= MAX_WARNINGS) return;
     this.#warned.add(subject);
     this.#warn(sentence);

@@ -1,6 +1,6 @@
 // Summaries: counts, sums and estimated quantiles of observations.
 import { LIMITS } from '../../segment/layout.js';
-import { between, flag, integer, list, number } from '../../../rules/rule.js';
+import { between, flag, integer, list, number, rule } from '../../../rules/rule.js';
 import type { OptionRules } from '../../../rules/options.js';
 import { FrameWriter, SUMMARY } from '../frame-writer.js';
 import type { PublishedSummary } from '../published-values.js';
@@ -30,8 +30,21 @@ export interface SummaryConfiguration<T extends string> extends MetricConfigurat
 
 const DEFAULT_PERCENTILES = [0.01, 0.05, 0.5, 0.9, 0.95, 0.99, 0.999];
 const MAX_AGE_BUCKETS = 100;
+/** A suggestion for a percentage, rounded since a division by 100 may be inexact. */
+const quantileGuess = (raw: unknown): string => {
+  const percentage = Number(raw);
+  const quantile = Number((percentage / 100).toPrecision(12));
+  return percentage > 1 && percentage <= 100 ? ` (write ${quantile})` : '';
+};
+const fraction = between(0, 1);
+const quantile = rule(
+  fraction.type,
+  fraction.allowed,
+  (raw) => fraction.read(raw, [], () => undefined),
+  quantileGuess,
+);
 const RULES: OptionRules = {
-  percentiles: list(between(0, 1), { max: LIMITS.schemaEntries }),
+  percentiles: list(quantile, { max: LIMITS.schemaEntries }),
   maxAgeSeconds: number('a number above 0', (value) => value > 0),
   ageBuckets: integer(1, MAX_AGE_BUCKETS),
   pruneAgedBuckets: flag,
@@ -183,8 +196,8 @@ export class Summary<T extends string = string> extends Metric<T, SummaryChild> 
       else child.refresh();
   }
 
-  #observed(labels: GivenValues, value = NaN): void {
-    if (!Number.isFinite(value))
+  #observed(labels: GivenValues, value: number | undefined): void {
+    if (value === undefined || !Number.isFinite(value))
       throw refusal(this.publishedName, 'observe', value, 'a finite number');
     this.child(labels).observe(value);
   }

@@ -1,6 +1,6 @@
 // Tests what the environment states about the publication of the default registry.
 import { expect } from 'chai';
-import { optionsFrom } from '#app/native/publisher/metrics/environment.js';
+import { optionsFrom, publishFromEnvironment } from '#app/native/publisher/metrics/environment.js';
 
 describe('The environment', () => {
   const options = (key?: string, app?: string, isWorker = false) =>
@@ -38,6 +38,21 @@ describe('The environment', () => {
         serverKey: 'shop_{pid}.v1',
         app: 'shop_v1',
       });
+  });
+
+  it('names no application by a server key that is only the pid, and one line on stderr says so', () => {
+    const lines: unknown[] = [];
+    const { error } = console;
+    console.error = (line) => void lines.push(line);
+    try {
+      publishFromEnvironment({ PROMETHEUS_SHM_SERVER_KEY: '{pid}' });
+    } finally {
+      console.error = error;
+    }
+    expect(lines).to.have.lengthOf(1);
+    expect(lines[0]).to.contain(
+      'PROMETHEUS_SHM_APP: found nothing, and the server key has no name',
+    );
   });
 
   it('publishes nothing without a server key', () => {

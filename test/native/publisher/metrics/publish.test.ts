@@ -169,6 +169,18 @@ describe('Published metrics', () => {
     expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
   });
 
+  it('are copied without a line about copies by a publication that waits for the same key, and none precedes SEGMENT_BUSY', async () => {
+    const [own] = both();
+    const warnings: string[] = [];
+    publishing({ register: ownRegistry(own) });
+    const options = { register: ownRegistry(own), warn: (line: string) => warnings.push(line) };
+    expect(() => publishing({ ...options, failIfBusy: true })).to.throw(Fault, 'holds');
+    expect(warnings).to.deep.equal([]);
+    await publishing(options).update();
+    expect(warnings).to.have.lengthOf(1);
+    expect(warnings[0]).to.match(/^another publisher holds /);
+  });
+
   it('may be metrics of prom-client, such as its default metrics', async () => {
     const register = new ours.Registry();
     theirs.collectDefaultMetrics({ register: register as unknown as theirs.Registry });
