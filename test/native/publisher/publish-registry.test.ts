@@ -1,5 +1,6 @@
 // Tests that a registry of prom-client is shown as the registry itself shows it.
 import { expect } from 'chai';
+import * as prom from 'prom-client';
 import { Counter, Gauge, Histogram, Registry, Summary, collectDefaultMetrics } from 'prom-client';
 import { publishRegistry } from '#app/native/publisher/library.js';
 import type { PublishedRegistry } from '#app/native/publisher/library.js';
@@ -105,6 +106,63 @@ describe('A published registry of prom-client', () => {
       'the metrics of the registry cannot be collected: Error: no database',
     ]);
     expect(shown(serve())).to.deep.equal(contentOf(await registry.metrics()));
+  });
+
+  it('has new values of the other metrics if the function collect of one fails, and names this one', async () => {
+    const { registry, counter } = everyMetric();
+    registry.setDefaultLabels({ shop: 'north' });
+    let fails = false;
+    new Gauge({
+      ...{ name: 'jobs', help: 'Jobs.', registers: [registry] },
+      collect() {
+        if (fails) throw new Error('no database');
+        this.set(1);
+      },
+    });
+    const warnings: string[] = [];
+    const { update } = await publish(registry, (sentence) => void warnings.push(sentence));
+    fails = true;
+    counter.inc({ code: 500 });
+    await update();
+    await update();
+    fails = false;
+    expect(shown(serve())).to.deep.equal(contentOf(await registry.metrics()));
+    expect(warnings).to.deep.equal(['the metric jobs cannot be collected: Error: no database']);
+  });
+
+  it('tells whether it has its server key', async () => {
+    const published = await publish(everyMetric().registry);
+    expect(published.holdsKey).to.equal(true);
+    published.close();
+    expect(published.holdsKey).to.equal(false);
+  });
+
+  it('calls no function of the registry after close()', async () => {
+    let calls = 0;
+    const published = await publish({ getMetricsAsJSON: () => ((calls += 1), []) });
+    published.close();
+    await published.update();
+    expect(calls).to.equal(1);
+  });
+
+  for (const [what, register, message] of [
+    [
+      'the module prom-client',
+      prom,
+      'register: found the module prom-client (write prom.register)',
+    ],
+    ['nothing', undefined, 'register: found nothing, allowed: a registry of prom-client'],
+    ['no registry', { register: {} }, 'register: found an object, allowed: a registry of prom-cl'],
+  ] as const)
+    it(`is refused if the argument is ${what}`, async () => {
+      const error = await publish(register as never).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(RangeError);
+      expect(String(error)).to.contain(`publishRegistry: ${message}`);
+    });
+
+  it('is refused without options, and the error names the argument', async () => {
+    const error = await publishRegistry(new Registry(), undefined as never).catch(String);
+    expect(error).to.contain('publishRegistry: options: found nothing, allowed: an object with op');
   });
 
   it('leaves out a metric that the format does not allow, and names it once', async () => {
