@@ -6,11 +6,16 @@ import { otherKeys, otherPorts } from './page-words.js';
 readsPage('sdk/c/README.md', {
   needs: ['curl', 'pkg-config', 'c++'],
   folder: 'empty',
-  words: async () => ({
-    '/opt/shm_exporter/sdk/c': join(PROJECT, 'sdk/c'),
-    ...otherKeys('shop-1', 'shop-2', 'till-1', 'kinds-1'),
-    ...(await otherPorts('9464')),
-  }),
+  words: async () => {
+    const jobs = otherKeys('jobs')['jobs'] ?? '';
+    return {
+      '/opt/shm_exporter/sdk/c': join(PROJECT, 'sdk/c'),
+      ...otherKeys('c-shop', 'cpp-shop', 'c-till', 'c-kinds'),
+      'jobs-{pid}': `${jobs}-{pid}`,
+      'jobs-*': `${jobs}-*`,
+      ...(await otherPorts('9464')),
+    };
+  },
   unrun: {
     'shm_counter requests = shm_counter_new(metrics, &(shm_metric_options){.name':
       'a part of shop.c',
@@ -19,6 +24,7 @@ readsPage('sdk/c/README.md', {
   },
   stays: {
     '$ ./': /publishing/,
-    '$ shm_exporter --app shop --server-key shop-1': /ready/,
+    '$ ./jobs': /publishing[^]*publishing/,
+    '$ shm_exporter --app shop --server-key c-shop': /ready/,
   },
 });
