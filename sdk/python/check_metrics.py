@@ -689,6 +689,21 @@ if __name__ == "__main__":
         worker.start(), worker.join()
         assert worker.exitcode == 0 and glob.glob(f"/dev/shm/{sys.argv[1]}.pool.*") == [f"/dev/shm/{sys.argv[1]}.pool.workers"]
 """
+IMPORTED = """
+import glob, multiprocessing, sys
+import shm_publisher as shm
+counter = shm.Counter("imported", "")
+of_process = shm.publish("imported-{pid}", "checked", context_id=sys.argv[1])
+def work():
+    counter.inc()
+    assert len(glob.glob(f"/dev/shm/{sys.argv[1]}.pool.*")) > 1
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[2])
+    for _ in range(2):
+        worker = multiprocessing.Process(target=work)
+        worker.start(), worker.join()
+        assert worker.exitcode == 0 and glob.glob(f"/dev/shm/{sys.argv[1]}.pool.*") == [of_process.path]
+"""
 SIGNALS = """
 import glob, os, signal, sys
 import shm_publisher as shm
@@ -783,6 +798,7 @@ def ends():
         program(REGISTRY, word, code=code)
     for method in "fork", "forkserver", "spawn":
         program(WORKERS, method)
+        program(IMPORTED, method)
     program(SIGNALS)
     program(UWSGI)
 

@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Optional
 
 from .calls import say
 from .checks import shown
@@ -41,6 +41,7 @@ class Publication:
     def __init__(self, server_key: str, app: str, class_name: str, options: dict[str, Any]) -> None:
         self.publisher = Publisher(server_key, series=True, **options)
         self._ended = threading.Event()
+        self._close: Optional[Callable[[], object]] = None      # the argument of close_at_exit()
         self._at_exit: list[Callable[[], object]] = []          # take back what close_at_exit() did
         try:
             host = socket.gethostname().replace(".", "_")
@@ -65,13 +66,21 @@ class Publication:
         return self.publisher._pid == os.getpid()
 
     def close_at_exit(self, close: Callable[[], object]) -> None:
-        """Calls a function at the end of the process, unless close() comes before.  A child of multiprocessing ends
+        """Calls a function at the end of the process, unless close() comes before.  A child of multiprocessing may end
         without atexit."""
+        self._close = close
         atexit.register(close)
         self._at_exit.append(lambda: atexit.unregister(close))
         util = sys.modules.get("multiprocessing.util")          # always there in such a child
         if util is not None:
-            self._at_exit.append(util.Finalize(None, close, exitpriority=-100).cancel)
+            self._close_at_end_of_child()
+            # multiprocessing forgets all finalizers after it has imported the program.
+            util.register_after_fork(self, Publication._close_at_end_of_child)
+
+    def _close_at_end_of_child(self) -> None:
+        if self.is_own and not self._ended.is_set():
+            util = sys.modules["multiprocessing.util"]
+            self._at_exit.append(util.Finalize(None, self._close, exitpriority=-100).cancel)
 
     def close(self) -> None:
         """Ends the threads, and closes the segment."""
