@@ -231,6 +231,20 @@ def too_many():
         metric.clear()
 
 
+def invalid_label_sets():
+    """Label sets that cannot be published are counted, with one line for each rule that they break."""
+    metric = shm.Counter(name("invalid"), "", ["id"])
+    with published("invalid"):
+        said = stderr_of(lambda: [metric.labels(each).inc() for each in ("\udc80", "x" * 100_000, "\udc81", "y" * 100_000, "a")])
+        shown, lines = values_of(path("invalid")), said.splitlines()
+        ok([shown[each] for each in shown if each.startswith(metric._family.name)] == [1], "the others are published")
+        ok(Seg(path("invalid")).dropped == (0, 4), "all are counted")
+        start = f"shm_publisher: one label set of metric {metric._family.name} is not published: "
+        ok(len(lines) == 2 and all(each.startswith(start) for each in lines), said)
+        ok("lone surrogates" in lines[0] and "at most 4096 bytes" in lines[1], said)
+    metric.clear()
+
+
 def blocks():
     """Timers, trackers and counters of exceptions, as blocks and as decorators."""
     delay, active, last = shm.Summary(name("delay"), ""), shm.Gauge(name("active"), ""), shm.Gauge(name("last"), "")
@@ -303,8 +317,11 @@ def blocks_without_labels():
 def clashes():
     """Two metrics may not have samples of the same name."""
     histogram, summary = shm.Histogram(stem := name("clash"), ""), shm.Summary(other := name("clash"), "")
-    for kind, full in (shm.Gauge, f"{stem}_count"), (shm.Gauge, f"{stem}_bucket"), (shm.Summary, stem), (shm.Gauge, f"{other}_sum"):
+    for kind, full in (shm.Gauge, f"{stem}_count"), (shm.Gauge, f"{stem}_bucket"), (shm.Gauge, f"{other}_sum"):
         ok(check.raises(ValueError, lambda: kind(full, ""), full, "is a sample of"), "refused")
+    for kind in shm.Gauge, shm.Histogram:
+        ok(check.raises(ValueError, lambda: kind(stem, ""), f"name of {kind.__name__}", f"Histogram {stem} is declared already"),
+           "refused")
     third = name("clash")
     shm.Gauge(f"{third}_sum", "")
     raises(ValueError, shm.Histogram, third, "")
@@ -594,6 +611,18 @@ def mirrored():
     registry = SimpleNamespace(collect=lambda: families)
     said = stderr_of(lambda: publish_registry("mirrored", "checked", registry, context_id=CTX).close())
     ok(said.count("wrong of the registry is left out") == 1, said)
+    families[:] = [SimpleNamespace(name="partly", type="gauge", documentation="", samples=[
+        sample("partly", 1, id=each) for each in ("a", "\udc80", "x" * 100_000, "\udc81")])]
+    mirror = publish_registry("mirrored", "checked", registry, interval=3600, context_id=CTX)
+    try:
+        mirror.update()
+        g = Seg(path("mirrored"))
+        ok(list(values_of(path("mirrored"))) == ['partly{id="a"}'] and g.dropped == (0, 3), "each is counted once")
+        families.clear()
+        said = stderr_of(mirror.update)
+        ok(not mirror._refused and not said, "forgotten")
+    finally:
+        mirror.close()
 
 
 ENDING = '''
@@ -905,7 +934,7 @@ def forks_in_changes():
 if __name__ == "__main__":
     try:
         for test in refused, mirrored, daemons, endings, ends, again, blocks_of_parents, first_updates, \
-                forks_in_changes, declared, messages, model, threads, too_many, blocks, coroutines, \
+                forks_in_changes, declared, messages, model, threads, too_many, invalid_label_sets, blocks, coroutines, \
                 blocks_without_labels, clashes, labels_of_other_types, dead_workers, functions, infos, forks, handlers, names_taken_away:
             test(); print("ok", test.__name__, flush=True)
         ok(not (left := glob.glob(f"/dev/shm/*{CTX}*") + glob.glob(f"/dev/shm/.*{CTX}*")), f"nothing left in /dev/shm: {left}")

@@ -92,9 +92,11 @@ class Metric:
         with STORE.lock:
             samples = [full + suffix for suffix in SAMPLES.get(self._type, ("",))]
             for sample in samples:
-                if sample in _owners:
-                    raise ValueError(f"name of {kind}: found {shown(full)}, whose {sample} is a sample of "
-                                     f"{_owners[sample]} already")
+                owner = _owners.get(sample)
+                if owner is not None and owner._family.name == full:
+                    raise ValueError(f"name of {kind}: found {shown(full)}, but {owner} is declared already")
+                if owner is not None:
+                    raise ValueError(f"name of {kind}: found {shown(full)}, whose {sample} is a sample of {owner} already")
             _owners.update(dict.fromkeys(samples, self))
         if not self._labelnames:
             self._begin()
@@ -137,9 +139,9 @@ class Metric:
                 child._max_children = 0
                 if len(self._children) >= self._max_children:
                     child._series, child._is_live = new_series(self._family, child._labels), False
-                    STORE.drop(self._family.name, f"it has {self._max_children} label sets, and further ones are not "
-                                                  "published: label values must not grow without a bound, or pass a "
-                                                  "larger max_children")
+                    STORE.drop(self._family.name, f"metric {self._family.name}: it has {self._max_children} label "
+                                                  "sets, and further ones are not published: label values must not grow "
+                                                  "without a bound, or pass a larger max_children")
                 else:
                     child._series, child._is_live = new_series(self._family, child._labels), True
                     # A signal handler may have added the child meanwhile.

@@ -516,6 +516,12 @@ class Publisher:
             node._parent._children[node.id] = node
         self._is_disordered = False
 
+    @one_at_a_time(can_defer=True)
+    def _count_dropped(self):
+        """Counts a variable that metrics could not add."""
+        if not self._closed:
+            self._u64[VARIABLES_DROPPED // 8] += 1
+
     # -- removing ------------------------------------------------------------------------------------------
 
     @one_at_a_time(can_defer=True)

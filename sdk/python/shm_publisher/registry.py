@@ -23,6 +23,7 @@ class PublishedRegistry:
         self._registry, self._publication, self._store = registry, publication, store
         self._publisher, self._root = publication.publisher, publication.root
         self._published = {}                    # variables by series
+        self._refused = set()                   # series that no segment can have
         self._warnings = Warnings()
         self._lock, self._is_ended = threading.Lock(), False
 
@@ -57,11 +58,12 @@ class PublishedRegistry:
                     wanted[name, type_, schema, tuple(sorted(labels.items()))] = family, series
         for key in self._published.keys() - wanted.keys():
             self._published.pop(key).remove()
+        self._refused &= wanted.keys()
         for key, (family, series) in wanted.items():
             try:
                 self._publish(key, family, *series)
             except ValueError as error:
-                self._warnings.tell(series[0], f"metric {series[0]} of the registry is left out: {error}")
+                self._refuse(key, series, error)
         if self._store is None:
             self._publisher.notify()
 
@@ -83,6 +85,16 @@ class PublishedRegistry:
             variable.set_summary(*value)
         else:
             variable.set(value)
+
+    def _refuse(self, key, series, error):
+        """Counts a series that cannot be published, and writes a line, once for each metric and rule that it breaks."""
+        if key not in self._refused:
+            self._refused.add(key)
+            self._publisher._count_dropped()
+            name, labels, *_ = series
+            what = "one label set of " if labels else ""
+            self._warnings.tell(f"{name} {str(error).partition('allowed')[2]}",
+                                f"{what}metric {name} of the registry is left out: {error}")
 
     def _add(self, family, name, labels, type_, schema):
         kind = KINDS.get(family.type, shm.UNKNOWN) if type_ == shm.F64 else shm.UNKNOWN

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Optional
 
 from .calls import say
 from .forks import BeforeWorkers, FirstUse, watch
-from .layout import VARIABLES_DROPPED
 from .nodes import Variable
 from .publication import Publication, Warnings, checked_app, checked_interval, checked_options, key_of_child
 from .series import Number, Series
@@ -163,13 +162,12 @@ class Store:
                 self._work.append((Variable.remove, variable))
                 self._do_work()
 
-    def drop(self, metric: str, why: str) -> None:
-        """Counts a series that is not published, and says why, once for each metric."""
+    def drop(self, metric: str, line: str, rule: str = "") -> None:
+        """Counts a series that is not published, and writes a line, once for each metric and rule that it breaks."""
         with self.lock:
             if self._publication is not None:
-                publisher = self._publication.publisher
-                publisher._u64[VARIABLES_DROPPED // 8] += 1
-        self.tell(metric, why)
+                self._publication.publisher._count_dropped()
+        self._warnings.tell(f"{metric} {rule}", line)
 
     def tell(self, metric: str, why: str) -> None:
         """Writes a line about a metric to stderr, once."""
@@ -201,7 +199,8 @@ class Store:
                     schema=family.bounds, labels=series.labels,
                     **({"value": series.first()} if isinstance(series, Number) else {}))
         except ValueError as error:
-            self.tell(family.name, f"not published: {error}")
+            what = "one label set of " if series.labels else ""
+            self.drop(family.name, f"{what}metric {family.name} is not published: {error}", str(error).partition("allowed")[2])
             return
         if variable.alive:
             series.enter(variable)
