@@ -187,6 +187,44 @@ for (const library of [PYTHON_0_16, PYTHON_0_21])
         for (const word of words) expect(stderr).to.include(word);
       }
     });
+
+    /** Runs Python with the package, and `words` as its arguments. */
+    const run = (words: readonly string[], env: Record<string, string> = {}) => {
+      const [python = '', ...first] = library.program;
+      return spawnSync(python, [...first, ...words], {
+        encoding: 'utf8',
+        cwd: programs.path('.'),
+        env: { ...environmentOf(library), ...withPackage(library), ...env },
+      });
+    };
+
+    it('warn of a directory for metric files, which gets none', () => {
+      const words = ['-c', 'import shm_publisher.prometheus'];
+      const { status, stderr } = run(words, { PROMETHEUS_MULTIPROC_DIR: programs.path('.') });
+      expect(status).to.equal(0);
+      expect(stderr).to.match(/^shm_publisher: PROMETHEUS_MULTIPROC_DIR is set, .*\n$/);
+      expect(run(words).stderr).to.equal('');
+    });
+
+    it('come from a program that the module starts, with a line if it is wrong', () => {
+      programs.write('importing.py', 'import missing_module\n');
+      const env = { PROMETHEUS_SHM_SERVER_KEY: 'shop' };
+      for (const [words, settings, status, stdout, stderr] of [
+        [['--help'], {}, 0, /^usage: .*\n.* -m MODULE \[ARGUMENTS\]\n$/, /^$/],
+        [['-m'], env, 1, /^$/, /^usage: /],
+        [['-m', 'a'], {}, 1, /^$/, /^PROMETHEUS_SHM_SERVER_KEY: not set, .*\n$/],
+        [['-m', 'nomodule'], env, 1, /^$/, /^-m nomodule: found no module of this name\n$/],
+        [['-m', 'no.module'], env, 1, /^$/, /^-m no\.module: found no module of this name\n$/],
+        [['-m', 'importing'], env, 1, /^$/, /Traceback[^]*No module named 'missing_module'/],
+        [['nofile'], env, 1, /^$/, /^nofile: found no file, .*\n$/],
+        [['-m', 'this'], env, 0, /Zen/, /^$/],
+      ] as const) {
+        const ended = run(['-m', 'shm_publisher.prometheus', ...words], settings);
+        expect([ended.status, words.join(' ')]).to.deep.equal([status, words.join(' ')]);
+        expect(ended.stdout).to.match(stdout);
+        expect(ended.stderr).to.match(stderr);
+      }
+    });
   });
 
 function withPackage({ env }: MetricLibrary): Record<string, string> {

@@ -9,6 +9,7 @@ python3 -m shm_publisher.prometheus PROGRAM [ARGUMENTS], or -m MODULE [ARGUMENTS
 """
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import runpy
@@ -22,6 +23,7 @@ from typing import Any, Optional
 import prometheus_client
 from prometheus_client import values
 
+from .calls import say
 from .checks import shown
 from .layout import COUNTER, F64, GAUGE, HISTOGRAM, SUMMARY, UNKNOWN
 from .publication import Publication, checked_app
@@ -31,6 +33,8 @@ from .store import STORE, PublishedMetrics
 
 KINDS = {"counter": COUNTER, "gauge": GAUGE}
 MAX_HELP = 4096
+USAGE = """usage: PROMETHEUS_SHM_SERVER_KEY=KEY python3 -m shm_publisher.prometheus PROGRAM [ARGUMENTS]
+       PROMETHEUS_SHM_SERVER_KEY=KEY python3 -m shm_publisher.prometheus -m MODULE [ARGUMENTS]"""
 
 
 class _Value:
@@ -273,12 +277,16 @@ def _publish_from_environment() -> None:
 
 def main(arguments: list[str]) -> None:
     """Runs a Python program whose metrics are published as the environment states."""
+    if arguments[:1] in (["-h"], ["--help"]):
+        print(USAGE)
+        return
     if not arguments or arguments[0] == "-m" and len(arguments) < 2:
-        sys.exit("usage: PROMETHEUS_SHM_SERVER_KEY=KEY python3 -m shm_publisher.prometheus PROGRAM [ARGUMENTS]\n"
-                 "       PROMETHEUS_SHM_SERVER_KEY=KEY python3 -m shm_publisher.prometheus -m MODULE [ARGUMENTS]")
+        sys.exit(USAGE)
     if not os.environ.get("PROMETHEUS_SHM_SERVER_KEY"):
         sys.exit("PROMETHEUS_SHM_SERVER_KEY: not set, allowed: a server key, such as shop-{pid}")
     if arguments[0] == "-m":
+        if not _has_module(arguments[1]):
+            sys.exit(f"-m {arguments[1]}: found no module of this name")
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return
@@ -290,6 +298,15 @@ def main(arguments: list[str]) -> None:
     runpy.run_path(program, run_name="__main__")
 
 
+def _has_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError as error:        # of a package that should have the module, or in its code
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+        return False
+
+
 __all__ = ["install", "publish", "publish_registry"]
 
 if __name__ == "__main__":
@@ -297,4 +314,7 @@ if __name__ == "__main__":
     prometheus.main(sys.argv[1:])
 else:
     install()
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        say("PROMETHEUS_MULTIPROC_DIR is set, but shm_publisher.prometheus keeps the metrics in shared memory, so the "
+            "directory gets no files: unset the variable, or do without this module")
     _publish_from_environment()
