@@ -297,6 +297,20 @@ function lineBytesAt(block: usize, index: u32): u32 {
   return load<u32>(totalAt(block, index), TOTAL_LENGTH);
 }
 
+// A changed line in the last deflate block and in the new one. The bits of its text are kept, and its value is written
+// again. The bits of the unchanged lines before it are copied together with those of its text.
+//
+//         copyStart                      copyEnd - bits          copyEnd
+//   last: |       unchanged lines        |      text     |  value  |
+//   new:  |       copied                 |      copied   |  written  |
+//                                        lineStart                   at
+//
+// The matches of line i begin in line i - N, where N is the line distance. So they reach back over the lines of a
+// window: i - N to i - 1. The first N lines match the line before them, and their window is this line alone.
+//
+//   | i - 1 - N |  i - N  |  …  |  i - 1  |  i  |
+//     leaves      |◀──── window of i ────▶|
+
 /**
  * Writes the changed lines as a deflate block to `to`, and copies the bits of all other lines from the block at `from`.
  * Returns the bytes of the block.
@@ -306,18 +320,16 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   const count = countOf(block);
   const lineDistance = load<u32>(block, BLOCK_LINE_DISTANCE);
   let at = beginBlock(code, to);
-  // The bits from `copyStart` to `copyEnd`, where the next line begins, still have to be copied.
   let copyStart = ((<u64>from) << 3) + headerBits(code);
   let copyEnd = copyStart;
-  // Matches of lines before `affectedEnd` may reach back over values whose length has changed. Then `growth`, the
-  // change in length of all lines that a match reaches back over, is added to the distances.
-  let affectedEnd: u32 = 0;
+  // The change in length of the N lines before a line. It is 0 from line `growthEnd` on, unless a later line changes.
   let growth: i32 = 0;
+  let growthEnd: u32 = 0;
   memory.fill(LENGTH_DELTAS_AT, 0, MAX_LINES);
   for (let first: u32 = 0; first < count; first += GROUP_LINES) {
     const group = first >> GROUP_BITS;
     const changed = load<u32>(block + BLOCK_DEFLATE_CHANGES + ((<usize>group) << 2));
-    if (changed == 0 && affectedEnd <= first) {
+    if (changed == 0 && growthEnd <= first) {
       copyEnd += load<u32>(groupAt(block, group), TOTAL_BITS);
       growth = 0;
       continue;
@@ -329,9 +341,9 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       const total = totalAt(block, i);
       const bits = load<u32>(total, TOTAL_BITS);
       const isChanged = ((changed >> (i - first)) & 1) != 0;
-      const distanceGrowth = i >= lineDistance ? growth : lengthDelta(i - 1);
+      const windowGrowth = i >= lineDistance ? growth : lengthDelta(i - 1);
       copyEnd += bits;
-      if (!isChanged && distanceGrowth == 0) continue;
+      if (!isChanged && windowGrowth == 0) continue;
       const entry = entryAt(block, i);
       const record = recordAt(block, i);
       const lengths = load<u32>(record, RECORD_LENGTHS);
@@ -343,7 +355,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       copyStart = copyEnd;
       const lineStart = at - kept;
       const isKept =
-        kept != 0 && (distanceGrowth == 0 || shiftMatches(lineStart, code, record, distanceGrowth));
+        kept != 0 && (windowGrowth == 0 || shiftMatches(lineStart, code, record, windowGrowth));
       if (isKept && !isChanged) continue;
       if (!isKept) {
         const lines = linesBack(i, lineDistance);
@@ -354,7 +366,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       const delta = (load<u32>(record, RECORD_LENGTHS) & 0xff) - (lengths & 0xff);
       if (delta != 0) {
         store<i8>(<usize>i, <i8>delta, LENGTH_DELTAS_AT);
-        affectedEnd = i + lineDistance + 1;
+        growthEnd = i + lineDistance + 1;
         isCorrected = false;
       }
       if (isCorrected) {
@@ -375,7 +387,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   return finishBlock(block, code, at, to);
 }
 
-/** The change in length of a line's value; 0 for an index without a line. */
+/** The change in length of a line's value; 0 for a negative index, which as u32 is larger than every index. */
 function lengthDelta(index: u32): i32 {
   return index < <u32>MAX_LINES ? <i32>load<i8>(<usize>index, LENGTH_DELTAS_AT) : 0;
 }
