@@ -7,21 +7,19 @@ import type { Block } from '../text/block.js';
 import { RenderBuffer } from '../text/render-buffer.js';
 import { PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { CODE_BYTES, CODE_COUNTS, PLACE_BYTES } from '../wasm/layout.js';
+import { CODE_BYTES, CODE_COUNTS, MESSAGES_PLACES, PLACE_BYTES } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
 
 /** A deflate block in the buffer of its messages. */
 export interface DeflatedMessages {
-  /** The offset of the places of the values in bits, and that of the block. */
-  readonly bitPlacesAt: number;
+  /** The offset of the block in the buffer, and its size. */
   readonly at: number;
-  /** The size of the block. */
   readonly bytes: number;
   /** The CRC-32 of the messages. */
   readonly crc: number;
 }
 
-/** Messages with the places of their values before them. */
+/** Messages in a buffer, as layout.ts draws it. */
 interface PlacedMessages {
   readonly blocks: readonly Block[];
   readonly buffer: RenderBuffer;
@@ -68,18 +66,17 @@ export class MessageDeflater {
       buffer: last,
       piece: { data, lines },
     } = messages;
-    const placesBytes = lines * PLACE_BYTES;
-    const messagesBytes = placesBytes + data.length;
+    const messagesEnd = MESSAGES_PLACES + lines * PLACE_BYTES + data.length;
+    const at = messagesEnd + lines * PLACE_BYTES;
     const [bitPlaces, bytes] = this.#write(messages);
-    const at = messagesBytes + placesBytes;
     const buffer = new RenderBuffer(this.#kernel, at + bytes + PADDING_BYTES);
-    run.copy(buffer.address, last.address, messagesBytes);
-    run.copy(buffer.address + messagesBytes, bitPlaces, placesBytes + bytes);
-    return { buffer, deflated: { bitPlacesAt: messagesBytes, at, bytes, crc: crc32(data) } };
+    run.copy(buffer.address, last.address, messagesEnd);
+    run.copy(buffer.address + messagesEnd, bitPlaces, lines * PLACE_BYTES + bytes);
+    return { buffer, deflated: { at, bytes, crc: crc32(data) } };
   }
 
   /**
-   * Writes the places of the values in bits, and then a deflate block. Returns their address and the size of the block.
+   * Writes the bit places, and then the deflate block. Returns the address of both and the size of the block.
    * @param counts where to count symbols instead; 0 to count none
    */
   #write(
@@ -88,16 +85,11 @@ export class MessageDeflater {
   ): readonly [at: number, bytes: number] {
     const { run } = this.#kernel;
     const { data, lines } = piece;
-    const placesBytes = lines * PLACE_BYTES;
     // A byte takes at most two bytes; the rest is for the header and what the last write stores beyond the end.
-    const at = this.#scratch.reserve(placesBytes + 2 * data.length + 2 * CODE_BYTES);
-    const to = at + placesBytes;
-    const distance = first === undefined ? 1 : run.bestLineDistance(first.address, this.table, to);
+    const at = this.#scratch.reserve(lines * PLACE_BYTES + 2 * data.length + 2 * CODE_BYTES);
+    const distance = first === undefined ? 1 : run.bestLineDistance(first.address, this.table, at);
     this.#kernel.u32[(this.table + CODE_COUNTS) / 4] = counts;
-    const bytes = run.deflateMessages(
-      ...([buffer.address, lines, buffer.address + placesBytes, data.length] as const),
-      ...([distance, this.table, at, to] as const),
-    );
+    const bytes = run.deflateMessages(buffer.address, distance, this.table, at);
     this.#kernel.u32[(this.table + CODE_COUNTS) / 4] = 0;
     return [at, bytes];
   }

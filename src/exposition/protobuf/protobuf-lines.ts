@@ -7,7 +7,7 @@ import type { Family } from '../text/family.js';
 import { RenderBuffer } from '../text/render-buffer.js';
 import { OPCODE, PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { IS_COUNT, LINES_CHANGED, PLACE_BYTES } from '../wasm/layout.js';
+import { IS_COUNT, LINES_CHANGED, MESSAGES_PLACES, PLACE_BYTES } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
 import { MessageDeflater } from './deflated-messages.js';
 import type { DeflatedMessages } from './deflated-messages.js';
@@ -32,7 +32,7 @@ interface BlockGroup {
   readonly firstLine: number;
 }
 
-/** The messages of a group. Their buffer begins with the places of the values, which the kernel reads. */
+/** The messages of a group, in a buffer as layout.ts draws it. */
 export interface Converted {
   readonly blocks: readonly Block[];
   /** Whether the kernel can write values into the messages. */
@@ -134,9 +134,7 @@ export class ProtobufLines {
       const deflater = (this.#deflater ??= new MessageDeflater(this.#kernel));
       deflater.chooseCode(() => longest(messages.values(), converted));
       const { buffer, deflated } = deflater.deflate(converted);
-      const at = buffer.address + piece.lines * PLACE_BYTES;
-      const data = this.#kernel.view(at, piece.data.length);
-      const next = { ...converted, buffer, piece: { ...piece, data }, deflated };
+      const next = { ...converted, buffer, piece: this.#pieceIn(buffer, piece), deflated };
       this.#replace(first, next);
       messages.set(first, next);
       bytes += piece.bytes;
@@ -171,24 +169,22 @@ export class ProtobufLines {
     );
     if (!canWrite || haveLinesChanged) return undefined;
     const buffer = this.#writable(known.buffer);
-    const messages = buffer.address + piece.lines * PLACE_BYTES;
-    const { length } = piece.data;
-    const bitPlaces = buffer.address + (deflated?.bitPlacesAt ?? 0);
-    const block = deflated === undefined ? 0 : buffer.address + deflated.at;
-    const table = this.#deflater?.table ?? 0;
-    let [at, crc] = [0, deflated?.crc ?? 0];
+    const code = deflated === undefined ? 0 : (this.#deflater?.table ?? 0);
+    let [firstLine, crc] = [0, deflated?.crc ?? 0];
     for (const { address, count } of blocks) {
-      const places = buffer.address + at;
-      crc ^= this.#kernel.run.writeValues(
-        ...([address, places, messages, length, bitPlaces + at, block, table] as const),
-      );
-      at += count * PLACE_BYTES;
+      crc ^= this.#kernel.run.writeValues(address, buffer.address, firstLine, code);
+      firstLine += count;
     }
-    const data = this.#kernel.view(messages, length);
     return {
-      ...{ ...known, buffer, piece: { ...piece, data } },
+      ...{ ...known, buffer, piece: this.#pieceIn(buffer, piece) },
       deflated: deflated && { ...deflated, crc: crc >>> 0 },
     };
+  }
+
+  /** The piece of a buffer that replaces the buffer of `piece`. */
+  #pieceIn({ address }: RenderBuffer, piece: Piece): Piece {
+    const at = address + MESSAGES_PLACES + piece.lines * PLACE_BYTES;
+    return { ...piece, data: this.#kernel.view(at, piece.data.length) };
   }
 
   /** The text of a block, valid until the next call. */
@@ -233,13 +229,15 @@ export class ProtobufLines {
     }
     const messages = writer.end();
     const { places } = writer;
-    const placesBytes = lines * PLACE_BYTES;
-    const buffer = new RenderBuffer(this.#kernel, placesBytes + messages.length);
-    this.#kernel.u32.set(places ?? new Uint32Array(lines), buffer.address / PLACE_BYTES);
-    const data = this.#kernel.view(buffer.address + placesBytes, messages.length);
-    data.set(messages);
-    for (const { address } of blocks) this.#kernel.run.messagesWritten(address);
-    const piece = { family, lines, data, bytes: data.length, crc: undefined };
+    const messagesAt = MESSAGES_PLACES + lines * PLACE_BYTES;
+    const buffer = new RenderBuffer(this.#kernel, messagesAt + messages.length);
+    const { u32, bytes, run } = this.#kernel;
+    u32.set([lines, messages.length], buffer.address / 4);
+    u32.set(places ?? new Uint32Array(lines), (buffer.address + MESSAGES_PLACES) / 4);
+    bytes.set(messages, buffer.address + messagesAt);
+    for (const { address } of blocks) run.messagesWritten(address);
+    const unplaced = { family, lines, data: messages, bytes: messages.length, crc: undefined };
+    const piece = this.#pieceIn(buffer, unplaced);
     return {
       ...{ blocks: [...blocks], buffer, piece },
       canWrite: places !== undefined && canWriteAll(blocks, places),

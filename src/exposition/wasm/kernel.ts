@@ -89,25 +89,8 @@ interface KernelExports {
   countSymbols(block: number, code: number, to: number): void;
   deflateAll(block: number, code: number, to: number): number;
   deflateChanged(block: number, code: number, from: number, to: number): number;
-  writeValues(
-    block: number,
-    places: number,
-    messages: number,
-    bytes: number,
-    bitPlaces: number,
-    deflated: number,
-    code: number,
-  ): number;
-  deflateMessages(
-    places: number,
-    lines: number,
-    messages: number,
-    bytes: number,
-    lineDistance: number,
-    code: number,
-    bitPlaces: number,
-    to: number,
-  ): number;
+  writeValues(block: number, buffer: number, firstLine: number, code: number): number;
+  deflateMessages(buffer: number, lineDistance: number, code: number, to: number): number;
   messagesWritten(block: number): void;
   writeValue(bits: bigint, opcode: number, at: number): number;
 }

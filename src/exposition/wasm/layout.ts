@@ -128,6 +128,17 @@ export const PLACE_BYTES = 4;
 export const IS_COUNT = 0x80000000;
 export const COUNT_BYTES = 10;
 
+// The buffer of the protobuf messages of `lines` lines, which has `length` bytes of messages. The deflate block has the
+// same messages, and a bit place is the offset of a line's value in it, in bits. Both are absent if the kernel has not
+// compressed the messages.
+//
+//   0       4        8
+//   +-------+--------+------------+----------+----------------+---------------+
+//   | lines | length | places u32 | messages | bit places u32 | deflate block |
+//   +-------+--------+------------+----------+----------------+---------------+
+export const MESSAGES_LENGTH = 4;
+export const MESSAGES_PLACES = 8;
+
 /** The record of a compressed line, and the total of a line or a group of lines: assembly/deflate.ts. */
 export const RECORD_BYTES = 24;
 export const DEFLATE_TOTALS_SIZE = 12;

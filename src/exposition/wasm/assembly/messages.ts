@@ -8,6 +8,8 @@ import {
   CHANGES_BYTES,
   COUNT_BYTES,
   IS_COUNT,
+  MESSAGES_LENGTH,
+  MESSAGES_PLACES,
   PLACE_BYTES,
   VALUE_AT,
 } from '../layout';
@@ -15,6 +17,19 @@ import { beginBlock, countsOf, endBlock, writeLiterals } from './symbols';
 import { scaledNumberOf } from './values';
 
 const NUMBER_BYTES: u32 = 8;
+
+/** The bytes of the places of all lines. */
+function placesBytes(buffer: usize): usize {
+  return <usize>load<u32>(buffer) * PLACE_BYTES;
+}
+
+function messagesBytes(buffer: usize): u32 {
+  return load<u32>(buffer, MESSAGES_LENGTH);
+}
+
+function messagesOf(buffer: usize): usize {
+  return buffer + MESSAGES_PLACES + placesBytes(buffer);
+}
 
 function placeAt(places: usize, line: u32): u32 {
   return load<u32>(places + <usize>line * PLACE_BYTES);
@@ -24,26 +39,22 @@ function offsetOf(place: u32): u32 {
   return place & ~IS_COUNT;
 }
 
-function lengthOf(place: u32): u32 {
+function sizeOf(place: u32): u32 {
   return (place & IS_COUNT) != 0 ? COUNT_BYTES : NUMBER_BYTES;
 }
 
 /**
- * Writes the changed values of a sorted block into messages of `bytes` bytes. If `deflated` is not 0, also writes them
- * into the deflate block there, in which `bitPlaces` has the place of each value in bits. Returns the raw CRC of the
- * difference between the former and the new messages.
- * @param places the place of each line
+ * Writes the changed values of a sorted block into the messages of a buffer, in which its first line is line
+ * `firstLine`. If `code` is not 0, also writes them into the deflate block of the buffer, which uses this code. Returns
+ * the raw CRC of the difference between the former and the new messages.
  */
-export function writeValues(
-  block: usize,
-  places: usize,
-  messages: usize,
-  bytes: u32,
-  bitPlaces: usize,
-  deflated: usize,
-  code: usize,
-): u32 {
+export function writeValues(block: usize, buffer: usize, firstLine: u32, code: usize): u32 {
   const count = countOf(block);
+  const places = buffer + MESSAGES_PLACES + <usize>firstLine * PLACE_BYTES;
+  const messages = messagesOf(buffer);
+  const bytes = messagesBytes(buffer);
+  const bitPlaces = messages + <usize>bytes + <usize>firstLine * PLACE_BYTES;
+  const deflated = messages + <usize>bytes + placesBytes(buffer);
   let crc: u32 = 0;
   let crcEnd: u32 = 0;
   prefetch(block, BLOCK_MESSAGES_CHANGES, places, PLACE_BYTES);
@@ -52,17 +63,17 @@ export function writeValues(
     const place = placeAt(places, i);
     if (place == 0) continue;
     const at = messages + <usize>offsetOf(place);
-    const length = lengthOf(place);
-    const end = writeValue(entryAt(block, i), place);
-    if (deflated != 0) {
+    const size = sizeOf(place);
+    const end = writeNumber(entryAt(block, i), place);
+    if (code != 0) {
       v128.store(VALUE_AT + 16, v128.xor(v128.load(VALUE_AT), v128.load(at)));
       crc = shiftCrc(crc, offsetOf(place) - crcEnd);
-      crc = updateCrc(crc, VALUE_AT + 16, VALUE_AT + 16 + length);
-      crcEnd = offsetOf(place) + length;
+      crc = updateCrc(crc, VALUE_AT + 16, VALUE_AT + 16 + size);
+      crcEnd = offsetOf(place) + size;
       replaceLiterals(((<u64>deflated) << 3) + <u64>placeAt(bitPlaces, i), code, end);
     }
     store<u64>(at, load<u64>(VALUE_AT));
-    if (length > NUMBER_BYTES) store<u16>(at, load<u16>(VALUE_AT + 8), 8);
+    if (size > NUMBER_BYTES) store<u16>(at, load<u16>(VALUE_AT + 8), 8);
   }
   messagesWritten(block);
   return shiftCrc(crc, bytes - crcEnd);
@@ -74,8 +85,11 @@ export function messagesWritten(block: usize): void {
   store<u32>(block, 0, BLOCK_MESSAGES_DIRTY);
 }
 
-/** Writes a value to VALUE_AT; returns the end. Every NaN gets the standard bits: Prometheus reads other NaN bits as markers, such as stale. */
-function writeValue(entry: usize, place: u32): usize {
+/**
+ * Writes a double or a count to VALUE_AT; returns the end. Every NaN gets the standard bits: Prometheus reads other NaN
+ * bits as markers, such as stale.
+ */
+function writeNumber(entry: usize, place: u32): usize {
   const bits = load<u64>(cellOf(entry));
   if ((place & IS_COUNT) != 0) return writeCount(bits);
   const number = scaledNumberOf(bits, opcodeOf(entry));
@@ -101,22 +115,18 @@ function replaceLiterals(at: u64, code: usize, end: usize): void {
 }
 
 /**
- * Writes messages as a deflate block to `to` (or counts its symbols), each by comparison with the message `lineDistance` lines before. Values
- * are literals, so that others can replace them. Stores the place of each value in bits at `bitPlaces`. Returns the
- * bytes of the block.
+ * Writes bit places and deflate block of the messages of a buffer to `to` (or counts the symbols), each message by
+ * comparison with the message `lineDistance` lines before. Values are literals, so that others can replace them. Returns
+ * the bytes of the block.
  */
-export function deflateMessages(
-  places: usize,
-  lines: u32,
-  messages: usize,
-  bytes: u32,
-  lineDistance: u32,
-  code: usize,
-  bitPlaces: usize,
-  to: usize,
-): u32 {
+export function deflateMessages(buffer: usize, lineDistance: u32, code: usize, to: usize): u32 {
   const isCounted = countsOf(code) != 0;
-  let at = isCounted ? (<u64>to) << 3 : beginBlock(code, to);
+  const lines = load<u32>(buffer);
+  const places = buffer + MESSAGES_PLACES;
+  const messages = messagesOf(buffer);
+  const deflated = to + placesBytes(buffer);
+  const start = (<u64>deflated) << 3;
+  let at = isCounted ? start : beginBlock(code, deflated);
   let from: u32 = 0;
   for (let i: u32 = 0; i < lines; i++) {
     const place = placeAt(places, i);
@@ -140,19 +150,19 @@ export function deflateMessages(
             otherEnd - otherFrom,
             from - otherFrom,
           );
-    store<u32>(bitPlaces + <usize>i * PLACE_BYTES, <u32>(at - ((<u64>to) << 3)));
-    from = offsetOf(place) + lengthOf(place);
+    store<u32>(to + <usize>i * PLACE_BYTES, <u32>(at - start));
+    from = offsetOf(place) + sizeOf(place);
     at = writeLiterals(at, code, messages + <usize>offsetOf(place), messages + <usize>from);
   }
-  at = writeLiterals(at, code, messages + <usize>from, messages + <usize>bytes);
-  return isCounted ? 0 : <u32>(endBlock(at, code) - to);
+  at = writeLiterals(at, code, messages + <usize>from, messages + <usize>messagesBytes(buffer));
+  return isCounted ? 0 : <u32>(endBlock(at, code) - deflated);
 }
 
 /** The end of the last value before a line. */
 function valuesEnd(places: usize, line: u32): u32 {
   while (line > 0) {
     const place = placeAt(places, --line);
-    if (place != 0) return offsetOf(place) + lengthOf(place);
+    if (place != 0) return offsetOf(place) + sizeOf(place);
   }
   return 0;
 }
