@@ -224,7 +224,8 @@ export function insert(
 
 /**
  * Copies the entries of a block from one address to another, in the order of the lines. Updates the line ids in the
- * lists of the cells. The caller updates the header.
+ * lists of the cells. The caller updates the header. The block takes a new number, since the list of a cell may have
+ * several lines of the block: the number in an id tells whether to look for the entry at `from` or at `to`.
  */
 export function sort(block: usize, oldNumber: u32, newNumber: u32, from: usize, to: usize): void {
   const count = countOf(block);
