@@ -52,6 +52,9 @@ class Chunk {
     const [last, lengths] = [this.#text, this.#lengths];
     // Allocate first. Allocation can fail, and no state may change before it succeeds.
     for (const block of this.blocks) block.sort();
+    const copies = this.blocks.map(
+      ({ address }) => last !== undefined && run.writesAll(address) === 0,
+    );
     let [capacity, lastBytes] = [PADDING_BYTES, 0];
     this.blocks.forEach(({ maxBytes }, index) => {
       const length = lengths[index] ?? 0;
@@ -64,18 +67,18 @@ class Chunk {
     this.#text = undefined;
     let from = last?.address ?? 0;
     if (reused !== undefined) {
-      // Move the last text to the end of the buffer. The kernel writes the new text from the start, and copies
-      // unchanged lines from there. The new text cannot reach lines that are still to be copied, since the capacity has
-      // room for the longest value of each line.
+      // Move the last text to the end of the buffer, from where the kernel copies unchanged lines. The new text cannot
+      // reach lines that are still to be copied, since the capacity has room for the longest value of each line.
+      //
+      //   | new text, written up to `at` | … | last text, copied from `from` on |
       from += reused.capacity - lastBytes;
-      const isCopied = this.blocks.some(({ address }) => run.writesAll(address) === 0);
-      if (isCopied) run.copy(from, reused.address, lastBytes);
+      if (copies.includes(true)) run.copy(from, reused.address, lastBytes);
     }
     let at = next.address;
     this.#lengths = this.blocks.map(({ address }, index) => {
       const before = lengths[index] ?? 0;
-      const length = run.render(address, from, before, at);
-      if (last !== undefined) from += before;
+      const length = run.render(address, copies[index] === true ? from : 0, before, at);
+      from += before;
       at += length;
       return length;
     });

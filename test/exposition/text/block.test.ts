@@ -28,7 +28,8 @@ function blockOf(kernel: Kernel) {
   const text = () => {
     block.sort();
     const to = kernel.arena.allocate(block.maxBytes + PADDING_BYTES);
-    bytes = kernel.run.render(block.address, last, bytes, to);
+    const from = kernel.run.writesAll(block.address) === 0 ? last : 0;
+    bytes = kernel.run.render(block.address, from, bytes, to);
     last = to;
     return kernel.view(to, bytes).toString();
   };

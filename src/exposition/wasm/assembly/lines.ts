@@ -22,20 +22,19 @@ import { BLOCK_TEXT_CHANGES, ENTRY_BYTES, LINES_CHANGED } from '../layout';
 import { numberOf, writeValue } from './values';
 
 /**
- * Whether `render` writes all lines of a block: if lines changed, or the values of more than a quarter of them.
- * Otherwise, copying the last text is faster.
+ * Whether to write all lines of a block: if lines changed, or the values of more than a quarter of them. Otherwise,
+ * copying the last text is faster.
  */
 export function writesAll(block: usize): bool {
   return (textDirtyFlags(block) & LINES_CHANGED) != 0 || changedLines(block) * 4 > countOf(block);
 }
 
 /**
- * Writes the lines of a sorted block to `to`; returns the bytes written. Unless it writes all lines, it copies all but
- * the changed values from the last text, which has `bytes` bytes at `from`. If `from` is 0, there is none.
+ * Writes the lines of a sorted block to `to`; returns the bytes written. Copies all but the changed values from the last
+ * text, which has `bytes` bytes at `from`. If `from` is 0, writes all lines.
  */
 export function render(block: usize, from: usize, bytes: u32, to: usize): u32 {
-  const end =
-    from == 0 || writesAll(block) ? renderAll(block, to) : renderChanged(block, from, bytes, to);
+  const end = from == 0 ? renderAll(block, to) : renderChanged(block, from, bytes, to);
   textWritten(block);
   return <u32>(end - to);
 }
