@@ -41,8 +41,8 @@ export class ExpositionText {
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
   /** For each form to write, the number of demands for other forms after which it ends. */
   readonly #forms = new Map<LineForm, number>();
-  /** The forms that the last render wrote. */
-  #written: ReadonlySet<LineForm> = new Set();
+  /** The forms for which the last render was made. */
+  #rendered: ReadonlySet<LineForm> = new Set();
   #context: DeflateContext | undefined;
   readonly #budget: Budget;
 
@@ -139,38 +139,36 @@ export class ExpositionText {
   /**
    * Renders changed lines, a few blocks per step, and returns a snapshot of the current text. If the render fails or
    * is not finished, the next render writes the same lines again.
-   * @param forms the forms to write; if the kernel does not compress the lines, it writes text instead
+   * @param forms the forms that the snapshot is for: see `formsToWrite`
    * @param startOf the start times that the converted forms state
    */
   *rendering(
     forms: Iterable<LineForm> = this.#forms.keys(),
     startOf: StartOf = () => undefined,
   ): Generator<void, Snapshot> {
-    const written = new Set(forms);
-    if (written.size === 0) written.add(DEFAULT_FORM);
-    this.#written = written;
-    const usesKernel = written.has('deflated') && this.#usesKernelDeflate(this.#size);
+    const rendered = new Set(forms);
+    if (rendered.size === 0) rendered.add(DEFAULT_FORM);
+    this.#rendered = rendered;
+    const written = formsToWrite(rendered, this.#usesKernelDeflate(this.#size));
     const violatesOpenMetrics = yield* this.#searchingViolation();
     const lines = new Map<LineForm, readonly Piece[]>();
     const buffers: RenderBuffer[] = [];
-    // First, since a conversion makes chunks write the text of its blocks again.
-    if (written.has('protobuf') || written.has('deflated-protobuf')) {
-      const deflates = written.has('deflated-protobuf') && this.#usesKernelDeflate(this.#size);
+    // Messages first: their conversion calls `Block.write`, after which a chunk must write the text of the block again.
+    if (written.has('protobuf')) {
+      const deflates = written.has('deflated-protobuf');
       const { messages, deflated } = yield* this.#messages.rendering(
         ...([this.#order, startOf, buffers, deflates] as const),
       );
       lines.set('protobuf', messages);
       if (deflated !== undefined) lines.set('deflated-protobuf', deflated);
     } else this.#messages.close();
-    const needsText =
-      written.has('text') || written.has('created') || (written.has('deflated') && !usesKernel);
-    const text = needsText ? yield* this.#chunks.rendering(this.#order, buffers) : undefined;
-    if (text === undefined) this.#chunks.close();
-    else lines.set('text', text);
+    if (written.has('text')) lines.set('text', yield* this.#chunks.rendering(this.#order, buffers));
+    else this.#chunks.close();
+    const text = lines.get('text');
     if (written.has('created') && text !== undefined)
       lines.set('created', yield* this.#created.rendering(this.#order, text, startOf, buffers));
     else this.#created.close();
-    if (usesKernel) lines.set('deflated', yield* this.#deflating(buffers));
+    if (written.has('deflated')) lines.set('deflated', yield* this.#deflating(buffers));
     else yield* this.#droppingDeflated();
     const metadata = (this.#metadata ??= this.#order.map((family) => family.metadata));
     const hold = holdOf(buffers);
@@ -188,7 +186,7 @@ export class ExpositionText {
 
   /** Whether the last render lacks a form that is demanded now. */
   get lacksForm(): boolean {
-    return [...this.#forms.keys()].some((form) => !this.#written.has(form));
+    return [...this.#forms.keys()].some((form) => !this.#rendered.has(form));
   }
 
   /** Writes changed deflate blocks in small steps. Returns them, and adds their buffers to `buffers`. */
@@ -280,6 +278,20 @@ export class ExpositionText {
   *#blocks(): Generator<Block, void> {
     for (const { blocks } of this.#order) yield* blocks;
   }
+}
+
+/**
+ * The forms to write for a snapshot in these forms. If the kernel does not compress the lines, zlib compresses their
+ * text or messages later. Deflated messages and `created` lines are made from messages and text.
+ */
+function formsToWrite(forms: Iterable<LineForm>, usesKernel: boolean): ReadonlySet<LineForm> {
+  const written = new Set(forms);
+  if (written.has('created')) written.add('text');
+  if (written.has('deflated-protobuf')) written.add('protobuf');
+  if (usesKernel) return written;
+  if (written.delete('deflated')) written.add('text');
+  written.delete('deflated-protobuf');
+  return written;
 }
 
 /** Returns the largest families. Of equally large ones, the first on a page come first, so the list is stable. */
