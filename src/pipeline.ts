@@ -99,20 +99,20 @@ function untilNextChoice(
   chooser: RootChooser,
   parts: HostingParts,
 ): Observable<HostingUpdate> {
-  const choose = () => chooser.choose(keys.map(({ last }) => last));
+  const choose = () => chooser.choose(keys.map(({ lastNew }) => lastNew));
   const choice = choose();
+  // The chooser returns the same object for the same choice.
+  const isSameChoice = () => choose() === choice;
   /** Polls all keys. Returns whether the choice is still the same. */
   const poll = (): boolean => {
     for (const key of keys) key.poll();
-    return choose() === choice;
+    return isSameChoice();
   };
   const rootKey = keys.find(
-    ({ last }) => choice.kind === 'chosen' && choice.serverKey === last.serverKey,
+    ({ lastNew }) => choice.kind === 'chosen' && choice.serverKey === lastNew.serverKey,
   );
   for (const key of keys) key.needsEachChange = rootKey === undefined || key === rootKey;
-  const changed$ = merge(...keys.map(({ result$ }) => result$)).pipe(
-    filter(() => choose() !== choice),
-  );
+  const changed$ = merge(...keys.map(({ result$ }) => result$)).pipe(filter(() => !isSameChoice()));
   const update$ =
     choice.kind === 'chosen' && rootKey !== undefined
       ? withRoot(choice, rootKey, poll, parts)
@@ -141,7 +141,7 @@ export const RESTART_MS = 5000;
 function afterFailure(error: unknown, parts: HostingParts): Observable<HostingUpdate> {
   const [key = ''] = parts.definition.serverKeys;
   const reason = `a restart after a failure: ${messageOf(error)}`;
-  const { publisher } = parts.pool.newest(key);
+  const { publisher } = parts.pool.lastPolled(key);
   const update$ = withoutRoot({ kind: 'none', reason, publisher }, () => true, parts);
   return update$.pipe(takeUntil(timer(RESTART_MS, parts.scheduler)));
 }
@@ -167,11 +167,11 @@ function withRoot(
       return end;
     });
     const poll$ = key.result$.pipe(
-      startWith(key.last),
+      startWith(key.lastNew),
       map((pollResult): TargetInput => ({ kind: 'poll', pollResult })),
     );
     const refresh$ = openRefresh$.pipe(filter((refresh) => refresh !== undefined));
-    const steps = () => refresher.task(() => (poll() ? key.last : undefined));
+    const steps = () => refresher.task(() => (poll() ? key.lastNew : undefined));
     const isUrgent = () => refresher.hasRefresh;
     return merge<TargetInput[]>(bind$, poll$, refresh$).pipe(
       map((input) => {

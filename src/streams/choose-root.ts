@@ -73,9 +73,9 @@ export class RootChooser {
   }
 
   /**
-   * Returns the last choice if its root still exists, or if there is still no root for the same reason. Otherwise makes
+   * Returns the last choice, the same object, if its root still exists, or if there is still no root for the same reason. Otherwise makes
    * a new choice.
-   * @param results the last result of each server key
+   * @param results the last new result of each server key
    */
   choose(results: readonly PollResult[]): RootChoice {
     const last = this.#choice;

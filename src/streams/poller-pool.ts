@@ -15,7 +15,7 @@ export const IDLE_POLL_MS = 1000;
 /** Decides when a segment is polled next. */
 export class PollSchedule {
   readonly #now: () => number;
-  #last: PollResult;
+  #lastPolled: PollResult;
   #changedAt: number;
 
   /**
@@ -24,32 +24,32 @@ export class PollSchedule {
    */
   constructor(first: PollResult, now: () => number) {
     this.#now = now;
-    this.#last = first;
+    this.#lastPolled = first;
     this.#changedAt = now();
   }
 
-  /** The last poll result. */
-  get last(): PollResult {
-    return this.#last;
+  get lastPolled(): PollResult {
+    return this.#lastPolled;
   }
 
   /** Whether to wait for the segment's futex instead of polling. */
   get isIdle(): boolean {
-    return this.#last.source !== undefined && this.#now() - this.#changedAt >= IDLE_AFTER_MS;
+    return this.#lastPolled.source !== undefined && this.#now() - this.#changedAt >= IDLE_AFTER_MS;
   }
 
   add(pollResult: PollResult): void {
     const { hasMore } = pollResult;
     // The end of a long read is no change of the segment.
-    if (!isSamePollResult({ ...this.#last, hasMore }, pollResult)) this.#changedAt = this.#now();
-    this.#last = pollResult;
+    if (!isSamePollResult({ ...this.#lastPolled, hasMore }, pollResult))
+      this.#changedAt = this.#now();
+    this.#lastPolled = pollResult;
   }
 
   /** Returns the milliseconds until the next poll. @param needsEachChange false if changes can wait */
   waitMs(needsEachChange: boolean): number {
     const now = this.#now();
-    if (this.#last.isUnstable === true) return untilNext(ACTIVE_POLL_MS, now);
-    if (this.#last.hasMore || this.#last.isReclaiming === true) return 0;
+    if (this.#lastPolled.isUnstable === true) return untilNext(ACTIVE_POLL_MS, now);
+    if (this.#lastPolled.hasMore || this.#lastPolled.isReclaiming === true) return 0;
     const isActive = needsEachChange && now - this.#changedAt < IDLE_AFTER_MS;
     return untilNext(isActive ? ACTIVE_POLL_MS : IDLE_POLL_MS, now);
   }
@@ -108,9 +108,9 @@ export class PolledKey {
     );
   }
 
-  /** The last result that differed from the result before it. */
-  get last(): PollResult {
-    return this.#loop.last;
+  /** The last new result: it differed from the result before it. */
+  get lastNew(): PollResult {
+    return this.#loop.lastNew;
   }
 
   /**
@@ -132,7 +132,7 @@ export class PolledKey {
    */
   poll(): PollResult {
     this.#loop.poll(this);
-    return this.last;
+    return this.lastNew;
   }
 }
 
@@ -151,26 +151,24 @@ class PollLoop {
   readonly #schedule: PollSchedule;
   readonly #tasks: Scheduler;
   readonly #scheduler: SchedulerLike;
-  #last: PollResult;
+  #lastNew: PollResult;
   #isEmitting = false;
   /** The timer or task of the next poll, and the wait for a notification. */
   #next = Subscription.EMPTY;
 
   constructor(poller: Poller, nowMs: () => number, tasks: Scheduler, scheduler: SchedulerLike) {
     this.#poller = poller;
-    this.#last = poller.poll();
-    this.#schedule = new PollSchedule(this.#last, nowMs);
+    this.#lastNew = poller.poll();
+    this.#schedule = new PollSchedule(this.#lastNew, nowMs);
     this.#tasks = tasks;
     this.#scheduler = scheduler;
   }
 
-  /** The last result that differed from the result before it. */
-  get last(): PollResult {
-    return this.#last;
+  get lastNew(): PollResult {
+    return this.#lastNew;
   }
-  /** The result of the last poll. */
-  get newest(): PollResult {
-    return this.#schedule.last;
+  get lastPolled(): PollResult {
+    return this.#schedule.lastPolled;
   }
   get #needsEachChange(): boolean {
     return [...this.keys].some(({ needsEachChange }) => needsEachChange);
@@ -184,8 +182,8 @@ class PollLoop {
       const result = this.#poller.poll(caller !== undefined);
       this.#schedule.add(result);
       const isSame = this.#needsEachChange ? isSamePollResult : isSameStructure;
-      if (!isSame(this.#last, result)) {
-        this.#last = result;
+      if (!isSame(this.#lastNew, result)) {
+        this.#lastNew = result;
         this.#isEmitting = true;
         this.#emission$.next({ result, caller });
         this.#isEmitting = false;
@@ -210,7 +208,7 @@ class PollLoop {
     next.add(waitMs > 0 ? this.#scheduler.schedule(poll, waitMs) : this.#tasks.start(poll));
     if (!needsEachChange || !this.#schedule.isIdle) return;
     // Wait for the futex after a delay, so that frequent notifications cost no more than polls.
-    const wait = (): void => next.add(this.#poller.wait(this.newest.notifications, poll));
+    const wait = (): void => next.add(this.#poller.wait(this.lastPolled.notifications, poll));
     next.add(this.#scheduler.schedule(wait, ACTIVE_POLL_MS));
   }
 
@@ -259,8 +257,8 @@ export class PollerPool {
   }
 
   /** The result of the last poll of a server key. */
-  newest(serverKey: string): PollResult {
-    return this.#loops.get(serverKey)?.newest ?? resultWithoutSource(serverKey, NOT_POLLED);
+  lastPolled(serverKey: string): PollResult {
+    return this.#loops.get(serverKey)?.lastPolled ?? resultWithoutSource(serverKey, NOT_POLLED);
   }
 
   /** Opens the last values of a publisher that died, or that hangs and is not served; undefined if there are none. */
@@ -268,7 +266,7 @@ export class PollerPool {
     const loop = this.#loops.get(serverKey);
     // Poll first: another publisher may have taken the server key since the last poll.
     loop?.poll();
-    const { source, publisher } = this.newest(serverKey);
+    const { source, publisher } = this.lastPolled(serverKey);
     const isLeft = publisher.state === 'dead' || publisher.state === 'stalled';
     return source === undefined && isLeft ? loop?.openLast() : undefined;
   }

@@ -42,7 +42,7 @@ const results = (
   pool.open(serverKey).pipe(
     switchMap((key) => {
       key.needsEachChange = needsEachChange;
-      return key.result$.pipe(startWith(key.last));
+      return key.result$.pipe(startWith(key.lastNew));
     }),
   );
 
@@ -131,8 +131,8 @@ describe('a pool of pollers', () => {
     publisher.notify();
     expect(key.poll().notifications).to.equal(1);
     expect([own.seen, other.seen]).to.deep.equal([[], ['0', '1']]);
-    const { last } = key;
-    expect(key.poll(), 'without a change').to.equal(last);
+    const { lastNew } = key;
+    expect(key.poll(), 'without a change').to.equal(lastNew);
     for (const each of [own, other, { subscription }]) each.subscription.unsubscribe();
   });
 
@@ -169,7 +169,7 @@ describe('a pool of pollers', () => {
         .pipe(
           switchMap((key) => {
             opens = key;
-            return key.result$.pipe(startWith(key.last));
+            return key.result$.pipe(startWith(key.lastNew));
           }),
         );
       const seen$ = polls$.pipe(
@@ -217,7 +217,7 @@ describe('a pool of pollers', () => {
     const pool = newPool();
     const roots = ['82', '456', '999'].map((key) => {
       const { seen, subscription } = follow(results(pool, key));
-      const { state } = pool.newest(key).publisher;
+      const { state } = pool.lastPolled(key).publisher;
       subscription.unsubscribe();
       const names = [...(seen[0]?.source?.roots ?? [])].map(({ name }) => name);
       return [...names, state].join(' ');
@@ -313,7 +313,7 @@ describe('a pool of pollers', () => {
   });
 
   it('has no result of a server key that no target has opened', () => {
-    const { publisher, drops } = newPool().newest('82');
+    const { publisher, drops } = newPool().lastPolled('82');
     expect(memory.asked).to.equal(0);
     const reason = 'its segment has not been polled yet';
     expect(publisher).to.deep.equal({ state: 'absent', reason });
@@ -327,8 +327,8 @@ describe('a pool of pollers', () => {
     publisher.place();
     const pool = newPool();
     const { subscription } = follow(results(pool, '82'));
-    expect(pool.newest('82').drops.variables).to.be.greaterThan(0);
-    expect(pool.newest('82').drops.objects).to.equal(0);
+    expect(pool.lastPolled('82').drops.variables).to.be.greaterThan(0);
+    expect(pool.lastPolled('82').drops.objects).to.equal(0);
     subscription.unsubscribe();
   });
 

@@ -35,7 +35,7 @@ describe('the set of poller pools', () => {
     const pools = fresh();
     const numbers = ['segment', 'toy'].map((format) => {
       const { seen, subscription } = follow(pools(format).open('82'));
-      const numbers = seen.map(({ last }) => last.notifications);
+      const numbers = seen.map(({ lastNew }) => lastNew.notifications);
       subscription.unsubscribe();
       return numbers;
     });
@@ -49,7 +49,7 @@ describe('the set of poller pools', () => {
       const { seen, subscription } = follow(pool.open('82'));
       expect(pools('toy', { ...settings })).to.equal(pool);
       subscription.unsubscribe();
-      return seen.map(({ last }) => last.notifications);
+      return seen.map(({ lastNew }) => lastNew.notifications);
     });
     expect(numbers).to.deep.equal([[5], [6], [2]]);
   });

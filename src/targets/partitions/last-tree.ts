@@ -73,7 +73,7 @@ function* answerOf(
 ): Generator<void, TreeAnswer | undefined> {
   const { source } = last;
   while (last.readMore()) yield;
-  const { publisher } = pool.newest(serverKey);
+  const { publisher } = pool.lastPolled(serverKey);
   const result = { ...resultWithoutSource(serverKey, publisher), source };
   const choice = choose([result], { app, hint, formerRoot });
   if (choice.kind === 'none') return undefined;

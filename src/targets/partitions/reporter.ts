@@ -212,7 +212,7 @@ export class Reporter {
   #logLookup(): void {
     if (!this.#definition.isDebug) return;
     const found = this.#definition.serverKeys.map(
-      (key) => `server key ${key} ${this.#pool.newest(key).publisher.state}`,
+      (key) => `server key ${key} ${this.#pool.lastPolled(key).publisher.state}`,
     );
     const root = this.#choice?.kind === 'chosen' ? `root ${this.#choice.root.name}` : 'no root';
     this.#log('debug', `lookup: ${found.join(', ')}; ${root}`);
@@ -251,7 +251,7 @@ export class Reporter {
     const publisher =
       this.#choice?.kind === 'none'
         ? this.#choice.publisher
-        : this.#pool.newest(serverKey).publisher;
+        : this.#pool.lastPolled(serverKey).publisher;
     return {
       serverKey,
       root: chosen?.root.name,
@@ -272,13 +272,13 @@ export class Reporter {
     if (this.#choice?.kind !== 'chosen') return undefined;
     if (FORMATS.get(this.#definition.format)?.notifies !== true) return undefined;
     const { serverKey, source } = this.#choice;
-    return { generation: source.generation, count: this.#pool.newest(serverKey).notifications };
+    return { generation: source.generation, count: this.#pool.lastPolled(serverKey).notifications };
   }
 
   /** The process of the publisher; undefined while no root is chosen and several keys may have publishers. */
   #processOf(serverKey: string): TargetState['process'] {
     const isOnly = this.#choice?.kind === 'chosen' || this.#definition.serverKeys.length === 1;
-    return isOnly ? this.#pool.newest(serverKey).process : undefined;
+    return isOnly ? this.#pool.lastPolled(serverKey).process : undefined;
   }
 
   #progress(): SyncProgress {
@@ -301,7 +301,7 @@ export class Reporter {
   #viewState(serverKey: string, asOfNs: bigint | undefined): TargetState['view'] {
     if (this.#view === undefined) return undefined;
     const { series, largestFamilies, missing, coverage, filtersUnmatched, context } = this.#view;
-    const { drops } = this.#pool.newest(serverKey);
+    const { drops } = this.#pool.lastPolled(serverKey);
     const { rowsWithoutVariable, variablesWithoutRow, rowsOfWrongType } = coverage;
     return {
       ...{ series, largestFamilies, asOfNs, drops, missing, filtersUnmatched },
