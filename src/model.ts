@@ -73,7 +73,18 @@ export interface Snapshot {
    * (`exposition/page/text-page.ts`) converts deflate blocks to text. The bytes stay valid while the snapshot is held.
    */
   lines(form: LineForm): readonly Piece[] | undefined;
-  /** Keeps the snapshot's bytes valid until the returned function is called. */
+  /**
+   * Keeps the snapshot's bytes valid until the returned function is called.
+   *
+   * | Holder | From | Until |
+   * |---|---|---|
+   * | `ViewRefresher` | the render | the next render, or the end of the view |
+   * | `SnapshotSender` of a thread | the report | the next message after the main thread has released it |
+   * | `ServedTarget` | the report | a refresh that may render, the loss of readiness, or the end of the target |
+   * | `ServedTarget`, once more | the first answer to a demand of the report | the last answer |
+   * | `demandAll` | the answer of a target | the sink has made its page or document |
+   * | `Page`, `Document` | its creation | `release()`, or the end of a conversion or of the compression by zlib |
+   */
   hold(): () => void;
 }
 
