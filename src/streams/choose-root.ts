@@ -14,10 +14,10 @@ const applicationOf = ({ name, identity }: RootName): string =>
  */
 export function identityOf(root: RootName): RootIdentity {
   const { name, identity } = root;
-  const segments = name.split('.').slice(0, -1);
-  const instance = segments.pop() ?? '';
+  const parts = name.split('.').slice(0, -1);
+  const instance = parts.pop() ?? '';
   return {
-    host: identity.host || segments.join('.'),
+    host: identity.host || parts.join('.'),
     instance: identity.instance || instance,
     application: applicationOf(root),
   };
@@ -55,7 +55,7 @@ interface Candidate {
   /** The index of the server key. */
   readonly order: number;
   /** The number of dot-separated parts of its id. */
-  readonly segments: number;
+  readonly parts: number;
   /** The instance number; the greatest number if the instance is not a number. */
   readonly instance: number;
 }
@@ -132,7 +132,7 @@ function candidates({ serverKey, source }: PollResult, order: number, app: strin
     const instance = Number(identity.instance);
     found.push({
       ...{ serverKey, source, root, identity, order },
-      segments: root.name.split('.').length,
+      parts: root.name.split('.').length,
       instance: Number.isNaN(instance) ? Number.MAX_VALUE : instance,
     });
   }
@@ -142,7 +142,7 @@ function candidates({ serverKey, source }: PollResult, order: number, app: strin
 /** Orders candidates by the number of parts of their ids, then by server key, instance and id. */
 function byPreference(a: Candidate, b: Candidate): number {
   return (
-    a.segments - b.segments ||
+    a.parts - b.parts ||
     a.order - b.order ||
     a.instance - b.instance ||
     (a.root.name < b.root.name ? -1 : Number(a.root.name > b.root.name))
