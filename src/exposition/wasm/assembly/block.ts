@@ -196,9 +196,10 @@ export function insert(
   opcode: u32,
 ): u32 {
   const count = countOf(block);
-  const place = orderOf(block) + <usize>index * ORDER_BYTES;
-  if (index < count) memory.copy(place + ORDER_BYTES, place, <usize>(count - index) * ORDER_BYTES);
-  store<u16>(place, <u16>entry);
+  const position = orderOf(block) + <usize>index * ORDER_BYTES;
+  if (index < count)
+    memory.copy(position + ORDER_BYTES, position, <usize>(count - index) * ORDER_BYTES);
+  store<u16>(position, <u16>entry);
   if (entry != index || index != count) store<u32>(block, 0, BLOCK_IS_SORTED);
   store<u32>(block, count + 1, BLOCK_COUNT);
   store<u32>(block, LINES_CHANGED, BLOCK_TEXT_DIRTY);
