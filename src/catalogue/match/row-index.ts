@@ -46,7 +46,7 @@ export interface RowMatch {
 export interface ClassRows {
   readonly alias: string;
   /** Whether variables that no row reads are shown as their publisher describes them. */
-  readonly isDeclared: boolean;
+  readonly isDescribed: boolean;
   /** All rows, in the order of the file. */
   readonly rows: readonly Row[];
   /** The rows that show the state of the object itself. */
@@ -57,7 +57,7 @@ export interface ClassRows {
 
 const NO_MATCHES: readonly RowMatch[] = [];
 
-function compileClassRows(alias: string, rows: readonly Row[], isDeclared = false): ClassRows {
+function compileClassRows(alias: string, rows: readonly Row[], isDescribed = false): ClassRows {
   const byName = new Map<string, RowMatch[]>();
   const patterned: RowMatch[] = [];
   for (const row of rows)
@@ -77,7 +77,7 @@ function compileClassRows(alias: string, rows: readonly Row[], isDeclared = fals
     return [...exact, ...patterned.flatMap((match) => patternMatch(match, variable))];
   };
   const stateRows = rows.filter(({ ofState }) => ofState !== undefined);
-  return { alias, isDeclared, rows, stateRows, matchesOf };
+  return { alias, isDescribed, rows, stateRows, matchesOf };
 }
 
 function patternMatch(match: RowMatch, variable: string): readonly RowMatch[] {
@@ -179,13 +179,13 @@ function rowsByClassIds(owner: CatalogueClass): (readonly [readonly string[], Ro
   if (owner.isDescribed && !rowsAt.has(own)) rowsAt.set(own, []);
   return [...rowsAt.values()].map((rows) => {
     const { at = '', classId } = rows[0] ?? {};
-    const isDeclared = owner.isDescribed && classId === undefined;
+    const isDescribed = owner.isDescribed && classId === undefined;
     const rowsAtPath = {
       patterns: owner.paths.map((path) => childPattern(path, at)),
       at,
       depth: segmentsOf(at).length,
       parentIds: classId === undefined ? undefined : owner.classIds,
-      classRows: compileClassRows(owner.alias, rows, isDeclared),
+      classRows: compileClassRows(owner.alias, rows, isDescribed),
     };
     return [classId === undefined ? owner.classIds : [classId], rowsAtPath] as const;
   });

@@ -65,7 +65,7 @@ export function describedFamilies(
   for (const object of objects) {
     const sets = uncatalogued?.rowIndex.rowsFor(object).map(({ classRows }) => classRows) ?? [];
     for (const variable of object.variables.values())
-      if (sets.every((set) => !set.isDeclared && set.matchesOf(variable.name).length === 0)) {
+      if (sets.every((set) => !set.isDescribed && set.matchesOf(variable.name).length === 0)) {
         const stated = described.declaredMetric(variable);
         const { family } = described.rowFor(variable, stated);
         families.add(family);
@@ -117,7 +117,7 @@ export function rowFindings(
       }
     }
     const [first] = sets;
-    if (!isRead && sets.some(({ isDeclared }) => isDeclared)) {
+    if (!isRead && sets.some(({ isDescribed }) => isDescribed)) {
       const { family } = described.rowFor(variable);
       families.add(family);
       shared.add(variable, family);

@@ -75,7 +75,7 @@ export class LastExplainer implements Explainer {
       classRows.matchesOf(node.name).map(({ row }) => row),
     );
     if (own.length > 0) return own;
-    return rows.some(({ classRows }) => classRows.isDeclared) || this.#isDeclared(path, node.name)
+    return rows.some(({ classRows }) => classRows.isDescribed) || this.#isDeclared(path, node.name)
       ? [this.#declaredRows.rowFor(node, this.#declaredRows.declaredMetric(node))]
       : [];
   }

@@ -83,7 +83,7 @@ export class BoundObjects {
         labelsText(withDeclared(labels, object.labels, classRows.rows)),
       ),
     }));
-    const described = rows.find(({ classRows }) => classRows.isDeclared)?.labels;
+    const described = rows.find(({ classRows }) => classRows.isDescribed)?.labels;
     const bound = {
       rows,
       described,
@@ -232,7 +232,7 @@ export class BoundObjects {
         this.coverage.countInput(input, type, change);
         isRead = true;
       }
-    if (isRead || rows.length === 0 || rows.some(({ classRows }) => classRows.isDeclared)) return;
+    if (isRead || rows.length === 0 || rows.some(({ classRows }) => classRows.isDescribed)) return;
     this.coverage.variablesWithoutRow += change;
   }
 
