@@ -197,7 +197,14 @@ export class Block {
 
   /** Removes a line; returns the bytes of its name and labels. */
   remove(index: number): number {
-    const entry = this.#unlink(index);
+    const entry = this.#entry(index);
+    const cell = this.#field(entry, ENTRY_CELL);
+    if (cell !== 0) this.#kernel.run.relink(cell, this.#lineId(entry), 0);
+    const at = this.#orderAt + index * ORDER_BYTES;
+    this.#kernel.run.copy(at, at + ORDER_BYTES, (this.#count - 1 - index) * ORDER_BYTES);
+    if (index !== this.#count - 1) this.#setHeader(BLOCK_IS_SORTED, 0);
+    this.#free.push(entry);
+    this.#setCount(this.#count - 1);
     const bytes = this.#textBytesOf(entry);
     this.#textBytes -= bytes;
     this.#releaseTexts(entry);
@@ -272,24 +279,6 @@ export class Block {
     if (entry !== this.#count) this.#setHeader(BLOCK_IS_SORTED, 0);
     this.#setCount(this.#count + 1);
     return entry;
-  }
-
-  /** Removes the line at an index from the order and from its cell; returns its entry. */
-  #unlink(index: number): number {
-    const entry = this.#entry(index);
-    const cell = this.#field(entry, ENTRY_CELL);
-    if (cell !== 0) this.#kernel.run.relink(cell, this.#lineId(entry), 0);
-    this.#moveOrder(index + 1, index);
-    if (index !== this.#count - 1) this.#setHeader(BLOCK_IS_SORTED, 0);
-    this.#free.push(entry);
-    this.#setCount(this.#count - 1);
-    return entry;
-  }
-
-  /** Moves the part of the order from index `from` on, so that it begins at index `to`. */
-  #moveOrder(from: number, to: number): void {
-    const address = (index: number): number => this.#orderAt + index * ORDER_BYTES;
-    this.#kernel.run.copy(address(to), address(from), (this.#count - from) * ORDER_BYTES);
   }
 
   #setCount(count: number): void {
