@@ -22,6 +22,7 @@ import {
   BLOCK_TOTALS,
   CHANGES_BYTES,
   CODE_COUNTS,
+  CODE_HEADER_BITS,
   DEFLATE_RESULT_AT,
   DEFLATE_TOTALS_SIZE,
   ENTRY_NAME,
@@ -38,7 +39,6 @@ import {
   copyBits,
   countsOf,
   endBlock,
-  headerBits,
   writeLineFeed,
   writeLiterals,
 } from './symbols';
@@ -162,7 +162,7 @@ function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
  * How many lines before a line its matches refer to. This is the line distance of the block, but 1 for a line with
  * fewer lines before it, and 0 for the first line.
  */
-function linesBack(index: u32, lineDistance: u32): u32 {
+export function linesBack(index: u32, lineDistance: u32): u32 {
   return index >= lineDistance ? lineDistance : min<u32>(index, 1);
 }
 
@@ -246,6 +246,12 @@ export function countSymbols(block: usize, code: usize, to: usize): void {
   store<u32>(code, 0, CODE_COUNTS);
 }
 
+// The matches of line i begin in line i - N, where N is the line distance. So they reach back over the lines of a
+// window: i - N to i - 1. The first N lines match the line before them, and their window is this line alone.
+//
+//   | i - 1 - N |  i - N  |  …  |  i - 1  |  i  |
+//     leaves      |◀──── window of i ────▶|
+
 /** Writes all lines to `to` as a deflate block; returns the bytes of the block. */
 export function deflateAll(block: usize, code: usize, to: usize): u32 {
   const isCounted = countsOf(code) != 0;
@@ -253,19 +259,17 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   const count = countOf(block);
   const lineDistance = load<u32>(block, BLOCK_LINE_DISTANCE);
   let at = start;
-  // The offset of the current line, and the offset of the line that its matches refer to.
-  let offset: u32 = 0;
-  let matchLine: u32 = 0;
+  // The bytes of the `lineDistance` lines before a line.
+  let window: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const entry = entryAt(block, i);
     const record = recordAt(block, i);
     const lines = linesBack(i, lineDistance);
-    matchLine = matchLineOffset(matchLine, offset, block, i, lineDistance);
+    window += lineBytes(block, i - 1) - lineBytes(block, i - 1 - lineDistance);
+    const back = i >= lineDistance ? window : lineBytes(block, i - 1);
     const value = writeLineValue(entry);
-    const text = writeRecordedText(at, code, block, i, lines, offset - matchLine);
-    const total = totalAt(block, i);
-    at = putValue(at, text, code, record, total, value);
-    offset += load<u32>(total, TOTAL_LENGTH);
+    const text = writeRecordedText(at, code, block, i, lines, back);
+    at = putValue(at, text, code, record, totalAt(block, i), value);
   }
   if (count > 0) at = writeLineFeed(at, code);
   if (isCounted) return 0;
@@ -286,15 +290,9 @@ function finishBlock(block: usize, code: usize, at: u64, to: usize): u32 {
   return <u32>(endBlock(at, code) - to);
 }
 
-/** The offset of the line that the matches of line `i` refer to; `previous` is the result for the line before `i`. */
-function matchLineOffset(previous: u32, offset: u32, block: usize, i: u32, lineDistance: u32): u32 {
-  if (i < lineDistance) return i == 0 ? 0 : offset - lineBytesAt(block, i - 1);
-  if (i == lineDistance) return 0;
-  return previous + lineBytesAt(block, i - lineDistance - 1);
-}
-
-function lineBytesAt(block: usize, index: u32): u32 {
-  return load<u32>(totalAt(block, index), TOTAL_LENGTH);
+/** The bytes of a line; 0 for a negative index, which as u32 is larger than every index. */
+function lineBytes(block: usize, index: u32): u32 {
+  return index < <u32>MAX_LINES ? load<u32>(totalAt(block, index), TOTAL_LENGTH) : 0;
 }
 
 // A changed line in the last deflate block and in the new one. The bits of its text are kept, and its value is written
@@ -304,12 +302,6 @@ function lineBytesAt(block: usize, index: u32): u32 {
 //   last: |       unchanged lines        |      text     |  value  |
 //   new:  |       copied                 |      copied   |  written  |
 //                                        lineStart                   at
-//
-// The matches of line i begin in line i - N, where N is the line distance. So they reach back over the lines of a
-// window: i - N to i - 1. The first N lines match the line before them, and their window is this line alone.
-//
-//   | i - 1 - N |  i - N  |  …  |  i - 1  |  i  |
-//     leaves      |◀──── window of i ────▶|
 
 /**
  * Writes the changed lines as a deflate block to `to`, and copies the bits of all other lines from the block at `from`.
@@ -320,7 +312,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   const count = countOf(block);
   const lineDistance = load<u32>(block, BLOCK_LINE_DISTANCE);
   let at = beginBlock(code, to);
-  let copyStart = ((<u64>from) << 3) + headerBits(code);
+  let copyStart = ((<u64>from) << 3) + load<u32>(code, CODE_HEADER_BITS);
   let copyEnd = copyStart;
   // The change in length of the N lines before a line. It is 0 from line `growthEnd` on, unless a later line changes.
   let growth: i32 = 0;
@@ -387,7 +379,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   return finishBlock(block, code, at, to);
 }
 
-/** The change in length of a line's value; 0 for a negative index, which as u32 is larger than every index. */
+/** The change in length of a line's value; 0 for a negative index: see `lineBytes`. */
 function lengthDelta(index: u32): i32 {
   return index < <u32>MAX_LINES ? <i32>load<i8>(<usize>index, LENGTH_DELTAS_AT) : 0;
 }

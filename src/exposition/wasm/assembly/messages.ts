@@ -1,6 +1,7 @@
 // Writes changed values into the protobuf messages of their lines, and messages as a deflate block.
 import { cellOf, countOf, entryAt, nextChanged, opcodeOf, prefetch } from './block';
 import { shiftCrc, updateCrc } from './crc';
+import { linesBack } from './deflate';
 import { writeDiff } from './line-diff';
 import {
   BLOCK_MESSAGES_CHANGES,
@@ -21,10 +22,6 @@ const NUMBER_BYTES: u32 = 8;
 /** The bytes of the places of all lines. */
 function placesBytes(buffer: usize): usize {
   return <usize>load<u32>(buffer) * PLACE_BYTES;
-}
-
-function messagesBytes(buffer: usize): u32 {
-  return load<u32>(buffer, MESSAGES_LENGTH);
 }
 
 function messagesOf(buffer: usize): usize {
@@ -52,7 +49,7 @@ export function writeValues(block: usize, buffer: usize, firstLine: u32, code: u
   const count = countOf(block);
   const places = buffer + MESSAGES_PLACES + <usize>firstLine * PLACE_BYTES;
   const messages = messagesOf(buffer);
-  const bytes = messagesBytes(buffer);
+  const bytes = load<u32>(buffer, MESSAGES_LENGTH);
   const bitPlaces = messages + <usize>bytes + <usize>firstLine * PLACE_BYTES;
   const deflated = messages + <usize>bytes + placesBytes(buffer);
   let crc: u32 = 0;
@@ -133,7 +130,7 @@ export function deflateMessages(buffer: usize, lineDistance: u32, code: usize, t
     if (place == 0) continue;
     const text = messages + <usize>from;
     const length = offsetOf(place) - from;
-    const other = i - (i >= lineDistance ? lineDistance : min<u32>(i, 1));
+    const other = i - linesBack(i, lineDistance);
     const otherFrom = valuesEnd(places, other);
     const otherEnd = offsetOf(placeAt(places, other));
     at =
@@ -154,7 +151,8 @@ export function deflateMessages(buffer: usize, lineDistance: u32, code: usize, t
     from = offsetOf(place) + sizeOf(place);
     at = writeLiterals(at, code, messages + <usize>offsetOf(place), messages + <usize>from);
   }
-  at = writeLiterals(at, code, messages + <usize>from, messages + <usize>messagesBytes(buffer));
+  const bytes = load<u32>(buffer, MESSAGES_LENGTH);
+  at = writeLiterals(at, code, messages + <usize>from, messages + <usize>bytes);
   return isCounted ? 0 : <u32>(endBlock(at, code) - deflated);
 }
 

@@ -130,11 +130,6 @@ export function endBlock(at: u64, code: usize): usize {
   return <usize>(at >> 3) + 4;
 }
 
-/** The length of the header in bits. */
-export function headerBits(code: usize): u32 {
-  return load<u32>(code, CODE_HEADER_BITS);
-}
-
 // Bits of a stream, lowest first. A bit address is a byte address times 8, plus the number of the bit in the byte.
 // RFC 1951, 3.1.1.
 
