@@ -20,7 +20,7 @@ export interface DeflatedMessages {
 }
 
 /** Messages in a buffer, as layout.ts draws it. */
-interface PlacedMessages {
+export interface PlacedMessages {
   readonly blocks: readonly Block[];
   readonly buffer: RenderBuffer;
   readonly piece: Piece;

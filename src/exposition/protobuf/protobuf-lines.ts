@@ -10,7 +10,7 @@ import type { Kernel } from '../wasm/kernel.js';
 import { IS_COUNT, LINES_CHANGED, MESSAGES_PLACES, PLACE_BYTES } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
 import { MessageDeflater } from './deflated-messages.js';
-import type { DeflatedMessages } from './deflated-messages.js';
+import type { DeflatedMessages, PlacedMessages } from './deflated-messages.js';
 import { hasStarts, isDistribution, metricWriter } from './metric-writers.js';
 import type { StartOfLine } from './metric-writers.js';
 
@@ -32,13 +32,10 @@ interface BlockGroup {
   readonly firstLine: number;
 }
 
-/** The messages of a group, in a buffer as layout.ts draws it. */
-export interface Converted {
-  readonly blocks: readonly Block[];
+/** The messages of a group. */
+interface Converted extends PlacedMessages {
   /** Whether the kernel can write values into the messages. */
   readonly canWrite: boolean;
-  readonly buffer: RenderBuffer;
-  readonly piece: Piece;
   /** The same messages, compressed by the kernel, if the last render wrote them. */
   readonly deflated?: DeflatedMessages | undefined;
 }
