@@ -191,7 +191,8 @@ export class ExpositionText {
 
   /** Writes changed deflate blocks in small steps. Returns them, and adds their buffers to `buffers`. */
   *#deflating(buffers: RenderBuffer[]): Generator<void, readonly Piece[]> {
-    const context = yield* this.#updatedContext();
+    const context = (this.#context ??= new DeflateContext(this.#kernel));
+    yield* context.updatingCode(this.#size.lines, this.#blocks());
     const pieces: Piece[] = [];
     let written = 0;
     for (const family of this.#order)
@@ -265,13 +266,6 @@ export class ExpositionText {
       else high = middle;
     }
     return low;
-  }
-
-  /** The deflate context, after an update of its code. */
-  *#updatedContext(): Generator<void, DeflateContext> {
-    const context = (this.#context ??= new DeflateContext(this.#kernel));
-    yield* context.updatingCode(this.#size.lines, this.#blocks());
-    return context;
   }
 
   /** All blocks, in the order of a page. */
