@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { readsPage } from '../support/page-reader.js';
 import { PROJECT } from '../support/processes.js';
+import { uniqueName } from '../support/test-run.js';
 import { otherKeys, otherPorts } from './page-words.js';
 
 export const TYPESCRIPT_PAGE = 'docs/publish-typescript.md';
@@ -24,13 +25,15 @@ export function readsTypeScriptPage(install: string, npx: 'real' | 'links'): voi
         link('node_modules/@types', 'node_modules'),
         link('node_modules/typescript/bin/tsc', 'node_modules/.bin'),
       ].join(' && '),
-      ...otherKeys('shop-1', 'tills-1', 'kinds-1', 'web-1', 'orders-1', 'mirror-1', 'meters-1'),
+      ...otherKeys('shop-ts', 'tills-1', 'kinds-1', 'web-1', 'orders-1', 'mirror-1', 'meters-1'),
+      'jobs-': `jobs-${uniqueName()}-`,
       ...(await otherPorts('9464')),
     }),
     stays: {
+      '$ node jobs.mjs': /(?:publishing\s+){4}/,
       '$ node ': /publishing/,
       '$ PROMETHEUS_SHM_SERVER_KEY=': /publishing/,
-      '$ npx shm_exporter --app shop --server-key shop-1': /ready/,
+      '$ npx shm_exporter --app shop --server-key shop-ts': /ready/,
     },
   });
 }

@@ -110,8 +110,11 @@ export class PageFolder {
     await Promise.all(this.#sessions.map((session) => session.end()));
     // If a replacement has several words, the last one is the server key.
     const keys = [...this.#words.values()].map((words) => words.split(/[ =]/).at(-1) ?? words);
+    // The pid follows a key that ends in a hyphen.
+    const hasKey = (name: string, key: string) =>
+      key.endsWith('-') ? name.includes(`.${key}`) : name.endsWith(`.${key}`);
     const isOurs = (name: string) =>
-      !this.#before.has(name) && keys.some((key) => name.endsWith(`.${key}`));
+      !this.#before.has(name) && keys.some((key) => hasKey(name, key));
     for (const name of readdirSync(SHM).filter(isOurs)) rmSync(join(SHM, name));
     rmSync(this.#base, { recursive: true });
   }
