@@ -230,6 +230,8 @@ export interface Verdict {
   readonly reason: string;
   /** Whether the reason names something that the format left out or began anew. */
   readonly isPartial?: boolean;
+  /** Whether a publisher has been stalled for so long that its values are not served any more. */
+  readonly isOverdue?: boolean;
   /** Seconds since the publisher's last heartbeat; undefined for a publisher without heartbeats. */
   readonly heartbeatAgeSeconds?: number;
 }

@@ -7,6 +7,8 @@ export interface PollResult {
   readonly publisher: Verdict;
   /** Warnings. Each target logs a text once, so the text of a persistent warning must not change between polls. */
   readonly warnings?: readonly string[];
+  /** Like warnings, about faults that have ended, such as the hang of a worker. */
+  readonly notices?: readonly string[];
   /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess;
   /** The open source: a new object for each generation. Present only while its values may be served. */

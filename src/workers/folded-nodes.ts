@@ -44,6 +44,10 @@ export interface Worker {
   isWaiting: boolean;
   /** Whether its first tree is being read. */
   isOpening: boolean;
+  /** Whether it shows no activity. */
+  isStalled: boolean;
+  /** Whether its gauges and texts are in the folded tree. Its counts always are. */
+  isServed: boolean;
   readonly members: Map<number, Member>;
   readonly inputs: Map<number, Input>;
   /** Variables that differ from those of earlier workers, and wait until these have ended. */
@@ -81,6 +85,11 @@ export const nameBelow = (parent: string, name: string): string =>
 export const LIVE = gauge('workers', 'i64', '', {
   name: 'shm_workers',
   help: 'Workers whose values are in the metrics of the application.',
+  labels: {},
+});
+export const STALLED = gauge('stalledWorkers', 'i64', '', {
+  name: 'shm_workers_stalled',
+  help: 'Workers that hang or are stopped: their heartbeat has stopped. Their counters stay in the sums.',
   labels: {},
 });
 export const ENDED: Declaration = {

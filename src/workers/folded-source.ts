@@ -2,9 +2,16 @@
 import { hostname } from 'node:os';
 import { wallClockMs } from '../clock.js';
 import { PolledSource, Slots } from '../foreign/polled-source.js';
-import type { Declaration, ManagedObject, Source, StructureChange, Variable } from '../model.js';
+import type {
+  Declaration,
+  ManagedObject,
+  Source,
+  StructureChange,
+  Variable,
+  Verdict,
+} from '../model.js';
 import { identityOf } from '../streams/choose-root.js';
-import { ENDED, LIVE, isSame, nameBelow, newFolded, newWriter } from './folded-nodes.js';
+import { ENDED, LIVE, STALLED, isSame, nameBelow, newFolded, newWriter } from './folded-nodes.js';
 import type { FoldedObject, Member, Worker } from './folded-nodes.js';
 import { InputReader, foldedValue, keepCount } from './folded-values.js';
 import type { FoldedVariable, Input } from './folded-values.js';
@@ -22,6 +29,13 @@ const INPUTS_A_STEP = 256;
 /** The maximum number of refused variables to name. */
 const MAX_REFUSALS = 16;
 
+/** The variables of a root that count workers. */
+interface WorkerCounts {
+  readonly live: Variable;
+  readonly stalled: Variable;
+  readonly ended: Variable;
+}
+
 export class FoldedSource extends PolledSource {
   /**
    * The start of the sums: the earliest start of the workers that were read before the first copy. It stays when workers
@@ -37,7 +51,7 @@ export class FoldedSource extends PolledSource {
   /** The roots by application. */
   readonly #roots = new Map<string, FoldedObject>();
   readonly #workers = new Map<Source, Worker>();
-  readonly #counts = new Map<FoldedObject, { readonly live: Variable; readonly ended: Variable }>();
+  readonly #counts = new Map<FoldedObject, WorkerCounts>();
   readonly #instance: string;
   /** The objects that no worker has, the longest orphaned first. */
   readonly #orphans = new Set<FoldedObject>();
@@ -83,9 +97,31 @@ export class FoldedSource extends PolledSource {
     const { startedUnixMs = Infinity } = source;
     const earliest = Math.min(startedUnixMs, this.startedUnixMs ?? Infinity);
     if (!this.#isCopied && earliest < Infinity) this.startedUnixMs = earliest;
-    const worker = { source, key, isWaiting: isAgain, isOpening: true };
+    const state = { isWaiting: isAgain, isOpening: true, isStalled: false, isServed: true };
     const nodes = { members: new Map(), inputs: new Map(), differing: new Map(), slots: 0 };
-    this.#workers.set(source, { ...worker, ...nodes });
+    this.#workers.set(source, { source, key, ...state, ...nodes });
+  }
+
+  /**
+   * Takes the verdict on a worker. While its values are not served any more, its gauges and texts are left out. Its
+   * counts stay in the sums, which must not fall.
+   */
+  judge(source: Source, { state, isOverdue = false }: Verdict): void {
+    const worker = this.#workers.get(source);
+    if (worker === undefined) return;
+    const isStalled = state === 'stalled';
+    const isStateNew = worker.isStalled !== isStalled;
+    worker.isStalled = isStalled;
+    if (isStateNew)
+      for (const { folded, parent } of worker.members.values())
+        if (parent === undefined) this.#countWorkers(folded);
+    if (worker.isServed !== isOverdue) return;
+    worker.isServed = !isOverdue;
+    if (worker.isServed)
+      for (const variable of variablesBelow(source.roots)) this.#addInput(worker, variable);
+    else
+      for (const input of [...worker.inputs.values()])
+        if (!input.folded.isCounter) this.#removeInput(worker, input, false);
   }
 
   /**
@@ -217,7 +253,7 @@ export class FoldedSource extends PolledSource {
     { name, className, parent }: ManagedObject,
     above: FoldedObject | undefined,
   ): FoldedObject | undefined {
-    if (!this.hasRoom(above === undefined ? 3 : 1)) return undefined;
+    if (!this.hasRoom(above === undefined ? 4 : 1)) return undefined;
     const writer = newWriter();
     const foldedName =
       parent === undefined || above === undefined
@@ -230,6 +266,7 @@ export class FoldedSource extends PolledSource {
     if (above === undefined)
       this.#counts.set(folded, {
         live: this.addVariable(writer, object, LIVE),
+        stalled: this.addVariable(writer, object, STALLED),
         ended: this.addVariable(writer, object, ENDED),
       });
     return folded;
@@ -244,16 +281,21 @@ export class FoldedSource extends PolledSource {
   #countWorkers(root: FoldedObject): void {
     const counts = this.#counts.get(root);
     if (counts === undefined) return;
-    const live = [...root.members].filter(({ worker }) => !worker.isWaiting).length;
-    this.slots.setFirst(counts.live.slot, BigInt(live));
+    const live = [...root.members].filter(({ worker }) => !worker.isWaiting);
+    const stalled = live.filter(({ worker }) => worker.isStalled);
+    this.slots.setFirst(counts.live.slot, BigInt(live.length));
+    this.slots.setFirst(counts.stalled.slot, BigInt(stalled.length));
     this.slots.setSynced(counts.ended.slot, true);
   }
 
   #addInput(worker: Worker, variable: Variable): void {
     const { id, slot, name, declaration, object } = variable;
     const member = worker.members.get(object.id);
-    if (member === undefined) return;
-    const folded = this.#foldedVariable(member, name, declaration);
+    // A worker that goes on has its variables already, or gets them by later changes.
+    if (member === undefined || worker.inputs.has(id)) return;
+    const rule = this.#ruleOf(member.folded.object.className, declaration);
+    if (rule !== 'counter' && !worker.isServed) return;
+    const folded = this.#foldedVariable(member, name, declaration, rule);
     if (folded === undefined) {
       this.#refuse(worker, `${object.name}.${name}`, 'the limit segment_max_items is reached');
       return;
@@ -284,8 +326,8 @@ export class FoldedSource extends PolledSource {
     member: Member,
     name: string,
     declaration: Declaration,
+    rule: ReturnType<RuleOf>,
   ): FoldedVariable | undefined {
-    const rule = this.#ruleOf(member.folded.object.className, declaration);
     const owner = rule === 'each' ? this.#ownOf(member) : member.folded;
     const known = owner?.variables.get(name);
     if (known !== undefined || owner === undefined || !this.hasRoom()) return known;
@@ -406,5 +448,12 @@ export class FoldedSource extends PolledSource {
 
   #refuse({ source }: Worker, name: string, reason: string): void {
     if (this.refusals.size < MAX_REFUSALS) this.refusals.set(name, { source, reason });
+  }
+}
+
+function* variablesBelow(objects: Iterable<ManagedObject>): Generator<Variable> {
+  for (const { variables, children } of objects) {
+    yield* variables;
+    yield* variablesBelow(children);
   }
 }

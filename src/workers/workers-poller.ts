@@ -10,12 +10,15 @@ import { serverKeyListing } from '../native/segment/segment-finder.js';
 import { SegmentPoller } from '../native/segment/segment-poller.js';
 import type { SegmentPoolOptions } from '../native/segment/segment-poller.js';
 import { resultWithoutSource } from '../streams/poller.js';
-import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
+import type { LastValues, PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { FoldedSource } from './folded-source.js';
 import type { FoldSettings } from './row-rules.js';
 
 /** `segmentMaxItems` limits a worker, and the folded tree. */
-export interface WorkersPollerOptions extends Omit<SegmentPoolOptions, 'budget' | 'onEnd'> {
+export interface WorkersPollerOptions extends Omit<
+  SegmentPoolOptions,
+  'budget' | 'onEnd' | 'keepsOverdue'
+> {
   /** Lists the server keys that match patterns; by default those with a file in /dev/shm. */
   readonly list?: (patterns: readonly string[]) => readonly string[];
 }
@@ -28,6 +31,8 @@ interface Worker {
   /** When the segment of the running worker was removed, by the clock of the poller. */
   removedAtMs: number | undefined;
   notifications: number;
+  /** Whether it was stalled at the last poll that could judge it; undefined if it never was. */
+  isStalled: boolean | undefined;
 }
 
 const MAX_ITEMS = 1 << 21;
@@ -60,6 +65,8 @@ class WorkersPoller implements Poller {
   /** The notifications of the workers that are forgotten. */
   #pastNotifications = 0;
   #wasShown = false;
+  /** The verdict on the target at the last poll. */
+  #publisher: Verdict | undefined;
 
   constructor(
     memory: SharedMemory,
@@ -83,6 +90,8 @@ class WorkersPoller implements Poller {
   poll(): PollResult {
     this.#budget = new Budget(POLL_BUDGET);
     const refusals: string[] = [];
+    /** The verdicts on workers that run, and on those of them that are stalled. */
+    const running: Verdict[] = [];
     const drops = { objects: 0, variables: 0 };
     let [hasMore, isUnstable, isReclaiming] = [false, false, false];
     for (const key of this.#keys(refusals)) {
@@ -93,7 +102,11 @@ class WorkersPoller implements Poller {
       const last = worker.source;
       if (source !== undefined) {
         this.#take(worker, key, source);
+        this.#source.judge(source, publisher);
         this.#source.apply(source, changes, result.hasMore);
+        running.push(publisher);
+        if (publisher.state === 'stalled') worker.isStalled = true;
+        else if (worker.isStalled === true && publisher.state === 'live') worker.isStalled = false;
         if (source === worker.again && !result.hasMore) this.#endAgain(worker, true);
         worker.notifications = result.notifications;
         worker.removedAtMs = undefined;
@@ -102,7 +115,7 @@ class WorkersPoller implements Poller {
         if (publisher.state !== 'absent' || !this.#mayReturn(worker)) this.#end(worker);
       }
       // Poll again soon, since another segment may have the name of one that has ended.
-      if (result.isUnstable === true) isUnstable = true;
+      if (result.isUnstable === true) isUnstable ||= publisher.isOverdue !== true;
       else hasMore ||= result.hasMore || (former !== undefined && worker.source === undefined);
       isReclaiming ||= result.isReclaiming === true;
       if (isFault(publisher)) refusals.push(`segment ${key}: ${publisher.reason}`);
@@ -117,11 +130,28 @@ class WorkersPoller implements Poller {
       const reason = refusals[0] ?? `no segment matches ${this.#settings.segments.join(', ')}`;
       return resultWithoutSource(this.#serverKey, { state: 'absent', reason });
     }
+    const stalled = this.#keysOf((worker) => worker.isStalled === true).map(
+      (key) => `worker ${key} is stalled: it sends no heartbeat`,
+    );
+    const publisher = verdictOn(running, size, refusals, stalled);
+    this.#publisher = publisher;
+    const log = {
+      warnings: [...refusals, ...stalled],
+      notices: this.#keysOf((worker) => worker.isStalled === false).map(
+        (key) => `worker ${key} sends heartbeats again`,
+      ),
+    };
+    // The changes wait until a worker goes on.
+    if (publisher.isOverdue === true)
+      return {
+        ...resultWithoutSource(this.#serverKey, publisher),
+        ...{ ...log, hasMore, isReclaiming, notifications: this.#notifications, drops },
+      };
     const { changes, hasMore: hasMoreChanges } = this.#source.readChanges();
     return {
       serverKey: this.#serverKey,
-      publisher: liveVerdict(size, ['worker', 'workers'], refusals),
-      warnings: refusals,
+      publisher,
+      ...log,
       source: this.#source,
       changes,
       hasMore: hasMore || hasMoreChanges || isUnstable,
@@ -155,6 +185,17 @@ class WorkersPoller implements Poller {
     return end;
   }
 
+  openLast(): LastValues | undefined {
+    if (this.#publisher?.isOverdue !== true) return undefined;
+    const computing = this.#source.computingValues()[Symbol.iterator]();
+    return {
+      source: this.#source,
+      readMore: () => computing.next().done !== true,
+      ageSeconds: this.#publisher.heartbeatAgeSeconds,
+      close: () => undefined,
+    };
+  }
+
   close(): void {
     for (const { poller } of this.#workers.values()) poller.close();
   }
@@ -163,6 +204,10 @@ class WorkersPoller implements Poller {
     let sum = this.#pastNotifications;
     for (const { notifications } of this.#workers.values()) sum += notifications;
     return sum;
+  }
+
+  #keysOf(isMeant: (worker: Worker) => boolean): readonly string[] {
+    return [...this.#workers].flatMap(([key, worker]) => (isMeant(worker) ? [key] : []));
   }
 
   /** The server keys to poll: first live workers, then new segments, then those of workers that have ended. */
@@ -202,6 +247,7 @@ class WorkersPoller implements Poller {
     const poller = new SegmentPoller(this.#memory, segmentName(contextId, poolName, key), key, {
       ...options,
       budget: () => this.#budget,
+      keepsOverdue: true,
       onEnd: (source, isRunning) => {
         // The poller also opens the segment of a worker that had ended before.
         if (source.generation !== worker.source?.generation) return;
@@ -215,7 +261,7 @@ class WorkersPoller implements Poller {
     });
     const worker: Worker = {
       ...{ poller, source: undefined, again: undefined },
-      ...{ removedAtMs: undefined, notifications: 0 },
+      ...{ removedAtMs: undefined, notifications: 0, isStalled: undefined },
     };
     this.#workers.set(key, worker);
     return worker;
@@ -238,11 +284,12 @@ class WorkersPoller implements Poller {
     if (last !== undefined) this.#source.end(last);
     this.#pastNotifications += notifications;
     worker.source = source;
+    worker.isStalled = undefined;
   }
 
   #end(worker: Worker): void {
     if (worker.source !== undefined) this.#source.end(worker.source);
-    worker.source = worker.removedAtMs = undefined;
+    worker.source = worker.removedAtMs = worker.isStalled = undefined;
   }
 
   #mayReturn(worker: Worker): boolean {
@@ -291,6 +338,38 @@ class WorkersPoller implements Poller {
 const MAX_LAST_READS = 64;
 /** In other states, such as `stalled` or `corrupt`, the last values of a worker stay, since it may return. */
 const ENDED: ReadonlySet<string> = new Set(['absent', 'closed', 'dead', 'superseded']);
+
+/**
+ * The verdict on a target. If all workers that run are stalled, it is that on the one that is served for longest, or that
+ * sent the last heartbeat.
+ * @param running the verdicts on the workers that run
+ * @param size the number of workers that are shown
+ * @param stalled what is wrong with each stalled worker
+ */
+function verdictOn(
+  running: readonly Verdict[],
+  size: number,
+  refusals: readonly string[],
+  stalled: readonly string[],
+): Verdict {
+  const [newest] = running.toSorted(
+    (one, other) =>
+      Number(one.isOverdue === true) - Number(other.isOverdue === true) ||
+      (one.heartbeatAgeSeconds ?? Infinity) - (other.heartbeatAgeSeconds ?? Infinity),
+  );
+  if (newest !== undefined && running.every(({ state }) => state === 'stalled')) {
+    const count = pluralize(running.length, 'worker is', 'workers are');
+    return { ...newest, reason: `${count} stalled: ${newest.reason}` };
+  }
+  const verdict = liveVerdict(
+    size,
+    ['worker', 'workers'],
+    [...refusals, ...stalled],
+    refusals.length,
+  );
+  const { heartbeatAgeSeconds } = newest ?? {};
+  return heartbeatAgeSeconds === undefined ? verdict : { ...verdict, heartbeatAgeSeconds };
+}
 
 /** Whether an operator must repair something. A worker that comes or goes is no fault. */
 const isFault = ({ state, reason }: Verdict): boolean =>

@@ -282,6 +282,16 @@ export const ALERT_CASES: readonly AlertCase[] = [
     silent: published('stalled', 0),
   },
   {
+    alert: 'ShmWorkersEnded',
+    fires: { [host('shm_workers', 'shop', '')]: lately(10, 4, 0) },
+    silent: { [host('shm_workers', 'shop', '')]: lately(0, 4, 0) },
+  },
+  {
+    alert: 'ShmWorkersStalled',
+    fires: { [host('shm_workers_stalled', 'shop', '')]: lately(10, 0, 1) },
+    silent: { [host('shm_workers_stalled', 'shop', '')]: lately(0, 0, 1) },
+  },
+  {
     alert: 'ShmPublisherUnreadable',
     fires: published('corrupt', 10),
     silent: published('corrupt', 0),

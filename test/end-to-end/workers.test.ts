@@ -15,6 +15,7 @@ int main(int count, char **arguments) {
   shm_options segment = shm_options_default();
   segment.context_id = arguments[1];
   segment.server_key = arguments[2];
+  segment.heartbeat_ms = 0;
   shm_publisher *publisher;
   shm_object root;
   shm_variable requests, latency, open;

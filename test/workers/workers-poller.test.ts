@@ -2,18 +2,18 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import type { ManagedObject, Source, Variable } from '#app/model.js';
 import { MUTABLE, MUTABLE_OFFSET } from '#app/native/segment/layout.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
-import type { PollResult, Poller } from '#app/streams/poller.js';
+import type { Poller } from '#app/streams/poller.js';
 import { WORKERS_SETTINGS } from '#app/workers/settings.js';
 import type { FoldSettings } from '#app/workers/row-rules.js';
 import { MAX_WORKERS, workersPollers } from '#app/workers/workers-poller.js';
 import { defaultsOf } from '#app/rules/table.js';
 import { HeapMemory } from '../support/heap-memory.js';
-import { objectsBelow, pollAll } from '../support/polled-values.js';
+import { pollAll } from '../support/polled-values.js';
 import { freshSegments } from '../support/segments.js';
+import { valuesOf } from './tree-values.js';
 
 const CAPACITY = { records: 256, stringBytes: 16_384, slots: 128, frameBytes: 16_384 };
 const LARGE = { records: 65_536, stringBytes: 1_048_576, slots: 9216, frameBytes: 16_384 };
@@ -647,7 +647,7 @@ describe('a poller of workers', () => {
 
   it('names the variables that exceed segment_max_items', () => {
     counting(1, 10n);
-    const { poller, values } = polling({}, { segmentMaxItems: 4 });
+    const { poller, values } = polling({}, { segmentMaxItems: 5 });
     expect(values()).to.deep.include({ sent: 10n }).and.not.have.property('open');
     expect(poller.poll().warnings).to.deep.equal([
       'host.1.shop.open: the limit segment_max_items is reached',
@@ -677,40 +677,3 @@ describe('a poller of workers', () => {
     expect(memory.openFiles).to.equal(0);
   });
 });
-
-/**
- * The values by path and name; a frame as a plain object.
- * @param names the names of the variables to read; by default all
- */
-function valuesOf({ source }: PollResult, names?: readonly string[]): Record<string, unknown> {
-  const values: Record<string, unknown> = {};
-  if (source === undefined) return values;
-  for (const step of source.computingValues?.() ?? []) expect(step).to.equal(undefined);
-  for (const root of source.roots)
-    for (const object of objectsBelow(root))
-      for (const variable of object.variables)
-        if (names?.includes(variable.name) !== false)
-          values[keyOf(root, object, variable)] = valueOf(source, variable);
-  return values;
-}
-
-function keyOf(root: ManagedObject, object: ManagedObject, { name }: Variable): string {
-  const path = object.name.slice(root.name.length + 1);
-  const labels = Object.keys(object.labels ?? {}).length === 0 ? '' : JSON.stringify(object.labels);
-  return [path, name, labels].filter((part) => part !== '').join(' ');
-}
-
-function valueOf(source: Source, variable: Variable): unknown {
-  const { slot, incarnation, type } = variable;
-  const [bits, word] = [Buffer.alloc(8), Buffer.alloc(4)];
-  source.readSlots(slot, 1, bits);
-  source.readWords(slot, 1, word);
-  if (word.readUInt32LE(0) !== ((incarnation << 1) | 1) >>> 0) return undefined;
-  if (type === 'f64') return bits.readDoubleLE(0);
-  if (type === 'i64') return bits.readBigInt64LE(0);
-  if (type === 'u64' || type === 'bool') return bits.readBigUInt64LE(0);
-  const frame = source.readFrame(variable);
-  if (frame === undefined) return undefined;
-  if (frame.type === 'histogram') return { ...frame, counts: [...frame.counts] };
-  return frame.type === 'summary' ? { ...frame, values: [...frame.values] } : frame;
-}

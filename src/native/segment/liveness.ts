@@ -85,7 +85,8 @@ export function judge(facts: SegmentFacts, stalledForNs = 0n): Judgement {
     ? heartbeatAgeSeconds.toFixed(1)
     : `more than ${Number(timeout + stalledForNs) / 1e9}`;
   const reason = `no heartbeat from the publisher for ${silence} s`;
-  return { publisher: { state: 'stalled', reason, heartbeatAgeSeconds }, isServed };
+  const stalled = { state: 'stalled', reason, heartbeatAgeSeconds } as const;
+  return { publisher: isServed ? stalled : { ...stalled, isOverdue: true }, isServed };
 }
 
 /** Returns the process that a segment names. While it runs, also states whether it is in another PID namespace. */

@@ -45,6 +45,11 @@ interface OpenedSegment {
 interface SegmentPollerOptions {
   /** How long the values of a stalled publisher are served; 0, the default, for no limit. */
   readonly stalledAfterSeconds?: number | undefined;
+  /**
+   * Whether results keep the source of a stalled publisher whose values are not served any more; false by default. The
+   * caller then withholds the values.
+   */
+  readonly keepsOverdue?: boolean;
   /** Trusted users, besides root and the user of this process. An empty list, the default, trusts all users. */
   readonly trustedOwners?: readonly number[] | undefined;
   /** Limit of objects and variables of a segment; `MAX_ITEMS` by default. */
@@ -187,7 +192,8 @@ export class SegmentPoller implements Poller {
       BigInt(this.#options.stalledAfterSeconds ?? 0) * 1_000_000_000n,
     );
     const process = (opened.process ??= processOf(opened.header, opened.file, isLocked));
-    if (!isServed) return { ...this.#unserved(publisher, notifications), process };
+    const isKept = publisher.isOverdue === true && this.#options.keepsOverdue === true;
+    if (!isServed && !isKept) return { ...this.#unserved(publisher, notifications), process };
     this.#ended = undefined;
     const changes = changesOf(opened.source, fields, this.#options.budget?.());
     if (!changes.hasMore) this.#failure = undefined;

@@ -172,8 +172,9 @@ export class Reporter {
     return isPublisherNew || isReadyNew;
   }
 
-  #notePublisher({ publisher, notifications, changes, warnings = [] }: PollResult): boolean {
-    this.#logWarnings(warnings);
+  #notePublisher(pollResult: PollResult): boolean {
+    const { publisher, notifications, changes } = pollResult;
+    this.#logWarnings(pollResult);
     if (this.#definition.isDebug)
       this.#log(
         'debug',
@@ -186,20 +187,21 @@ export class Reporter {
     return isNew;
   }
 
-  /** Logs each warning once, and again if it has ceased for a period. */
-  #logWarnings(warnings: readonly string[]): void {
-    if (warnings.length === 0) return;
+  /** Logs each warning and notice once, and again if it has ceased for a period. */
+  #logWarnings({ warnings = [], notices = [] }: PollResult): void {
+    const texts = [...warnings, ...notices];
+    if (texts.length === 0) return;
     const now = this.#nowMs();
     if (now - this.#warningsSinceMs >= WARNINGS_MS) {
-      this.#warnings = new Set(warnings.filter((each) => this.#warnings.has(each)));
+      this.#warnings = new Set(texts.filter((each) => this.#warnings.has(each)));
       this.#warningsLeft = MAX_WARNINGS;
       this.#warningsSinceMs = now;
     }
-    for (const warning of warnings) {
+    for (const [index, text] of texts.entries()) {
       if (this.#warningsLeft === 0) return;
-      if (this.#warnings.has(warning)) continue;
-      this.#warnings.add(warning);
-      this.#log('warning', warning);
+      if (this.#warnings.has(text)) continue;
+      this.#warnings.add(text);
+      this.#log(index < warnings.length ? 'warning' : 'info', text);
       if (--this.#warningsLeft === 0)
         this.#log(
           'warning',

@@ -1,5 +1,7 @@
 // Tests which warnings of a format a target logs.
 import { expect } from 'chai';
+import type { TargetEvent } from '#app/model.js';
+import type { PollResult } from '#app/streams/poller.js';
 import { Scheduler, TaskQueue } from '#app/streams/scheduler.js';
 import { PollerPool } from '#app/streams/poller-pool.js';
 import { Reporter } from '#app/targets/partitions/reporter.js';
@@ -19,13 +21,15 @@ describe('the log of a target', () => {
     const makePoller = () => expect.fail('nothing is polled');
     const pool = new PollerPool({ makePoller, tasks, nowMs });
     const reporter = new Reporter(definitionOf(), pool, new TaskQueue(tasks, nowMs), nowMs);
-    const logged = (warnings: readonly string[]): string[] => {
-      const input = { kind: 'poll', pollResult: pollResult({ warnings }) } as const;
+    const events = (texts: Pick<PollResult, 'warnings' | 'notices'>): readonly TargetEvent[] => {
+      const input = { kind: 'poll', pollResult: pollResult(texts) } as const;
       const update = { hasRendered: false, isDirty: false, isReady: false, snapshot: undefined };
       const reports = reporter.reportsOn({ kind: 'processed', input, ...update });
-      return reports.flatMap((each) => (each.kind === 'event' ? each.event.message : []));
+      return reports.flatMap((each) => (each.kind === 'event' ? each.event : []));
     };
-    return { clock, logged };
+    const logged = (warnings: readonly string[]): string[] =>
+      events({ warnings }).map(({ message }) => message);
+    return { clock, events, logged };
   }
   const LIMIT =
     'further warnings are not logged for an hour; the status page names the first omission';
@@ -36,6 +40,20 @@ describe('the log of a target', () => {
     expect(logged(names(3))).to.deep.equal(names(1, 2));
     expect(logged([])).to.deep.equal([]);
     expect(logged(names(3))).to.deep.equal([]);
+  });
+
+  it('has each notice of a format once, as info', () => {
+    const { events } = setUp();
+    const warnings = ['worker a is stalled'];
+    const notices = ['worker b goes on'];
+    expect(events({ warnings, notices })).to.deep.equal([
+      { level: 'warning', message: 'worker a is stalled' },
+      { level: 'info', message: 'worker b goes on' },
+    ]);
+    expect(events({ warnings, notices })).to.deep.equal([]);
+    expect(events({ notices: ['worker a goes on'] })).to.deep.equal([
+      { level: 'info', message: 'worker a goes on' },
+    ]);
   });
 
   it('has at most 16 warnings an hour, and then says so', () => {
