@@ -269,7 +269,8 @@ class Publisher:
             self._told.add(type(error))
             say(f"{self.path} cannot be taken: {error.strerror}; the publisher tries again every second"
                  if isinstance(error, OSError) else
-                 f"{error}; this publisher takes the key once it is free (set fail_if_busy to get an error instead)")
+                 f"{error}; this publisher takes the key once it is free (set fail_if_busy to get an error instead; worker "
+                 'processes need a key with {pid} each, and format = "workers")')
 
     def _restore_name(self):
         if identity_of(self.path) != self._file:
