@@ -68,7 +68,8 @@ export function checkMultiprocess(
   report: ReportProblem,
 ): void {
   if (discover === 'none' && directories.length === 0) {
-    reportMissing([...path, 'directories'], `${directoryList.allowed}, or discover`, report);
+    const needed = `found no directory, needed: ${directoryList.allowed}, or discover`;
+    report([...path, 'directories'], needed, 'key');
     return;
   }
   if (label !== '') return;

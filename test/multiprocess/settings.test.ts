@@ -24,7 +24,11 @@ describe('The settings of directories of metric files', () => {
     });
 
   const invalid: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
-    [{}, /^format_settings.directories: found nothing, needed: an array .* or discover$/],
+    [{}, /^format_settings.directories: found no directory, needed: an array .* or discover$/],
+    [
+      { directories: [] },
+      /^format_settings.directories: found no directory, needed: an array .* or discover$/,
+    ],
     [
       { directories: ['/run/*/metrics'] },
       /^format_settings.label: found nothing, needed: with "\*" a label name/,

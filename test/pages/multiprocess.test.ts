@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { PYTHON_0_21 } from '../support/metric-libraries.js';
 import { readsPage } from '../support/page-reader.js';
@@ -10,6 +12,8 @@ const [PYTHON = ''] = PYTHON_0_21.program;
 const GUNICORN = `#!/bin/sh
 PYTHONPATH='${PYTHON_0_21.env['PYTHONPATH'] ?? ''}' exec '${PYTHON}' -m gunicorn "$@"
 `;
+/** More than the largest pid of Linux. */
+const NO_PID = 2 ** 22 + 1;
 
 describe('The page about Python and Ruby workers', () => {
   const programs = testPrograms();
@@ -28,7 +32,7 @@ describe('The page about Python and Ruby workers', () => {
     }),
     stays: {
       '$ PROMETHEUS_MULTIPROC_DIR=/tmp/shop-metrics gunicorn': /(Booting worker[^]*){4}/,
-      '$ shm_exporter --config exporter.toml': /ready/,
+      '$ shm_exporter --config exporter.toml\n': /ready/,
     },
     checks: {
       '[[targets]]': (text) => {
@@ -36,10 +40,24 @@ describe('The page about Python and Ruby workers', () => {
         const { stdout } = programs.run('exporter', '--config', file, '--check-config');
         expect(stdout).to.equal('configuration is valid\n');
       },
+      'cd /run/shop/metrics': (text) => {
+        const of = (pid: number) => [`counter_${pid}.db`, `gauge_all_${pid}.db`];
+        const metrics = folder('ended');
+        mkdirSync(metrics);
+        const clean = () => {
+          const words = ['-c', text.replace('/run/shop/metrics', metrics)];
+          const { status, stderr } = spawnSync('sh', words, { encoding: 'utf8' });
+          expect([status, stderr]).to.deep.equal([0, '']);
+          return readdirSync(metrics).sort();
+        };
+        expect(clean()).to.deep.equal([]);
+        for (const name of [...of(process.pid), ...of(NO_PID), 'other'])
+          writeFileSync(join(metrics, name), '');
+        expect(clean()).to.deep.equal([...of(process.pid), 'other']);
+      },
     },
     unrun: {
       '# /etc/systemd': 'systemd reads it when the machine starts a service',
-      'cd /run/shop/metrics': 'the machine has no such application',
       '[uwsgi]': 'the machine has no uWSGI',
       '$ PROMETHEUS_MULTIPROC_DIR=/run/mails/metrics celery': 'the machine has no Celery',
       '$ PROMETHEUS_MULTIPROC_DIR=/run/vllm/metrics vllm': 'the machine has no vLLM',
