@@ -8,7 +8,7 @@ readsPage('sdk/python/README.md', {
   folder: 'empty',
   words: async () => ({
     '/opt/shm_exporter/sdk/python': join(PROJECT, 'sdk/python'),
-    ...otherKeys('count-1', 'shop-1', 'kinds-1', 'web-1'),
+    ...otherKeys('count-1', 'durations-1', 'shop-1', 'kinds-1', 'web-1'),
     ...(await otherPorts('9464')),
   }),
   unrun: {
