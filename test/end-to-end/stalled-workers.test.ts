@@ -21,7 +21,7 @@ describe('a target of two workers that are stopped and continued', function () {
   this.slow(30_000);
   const programs = testPrograms();
 
-  it('counts them, keeps their counts, is not ready while both are stopped, and then is ready again', async () => {
+  it('shows how many are stalled, keeps their counters in the sums, and is not ready while both are stopped', async () => {
     const target =
       '[[targets]]\napp = "shop"\nserver_key = "all"\nformat = "workers"\n' +
       'format_settings = { segments = ["shop-*"] }\n';

@@ -139,7 +139,7 @@ describe('a target whose workers hang', () => {
       { numRuns: 30 },
     ));
 
-  it('says once that a worker goes on', () => {
+  it('says once that a worker sends heartbeats again', () => {
     const poller = polling();
     const [one, two] = [worker(1), worker(2)];
     expect(pass(poller, 6, one.publisher)).to.deep.include({

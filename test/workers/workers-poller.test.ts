@@ -549,7 +549,7 @@ describe('a poller of workers', () => {
   });
 
   for (const isLate of [false, true])
-    it(`ends a killed worker whose segment the next worker removes before the death is seen (the lock is asked for in ${isLate ? 'another' : 'the same'} thread)`, () => {
+    it(`ends a killed worker whose segment the next worker removes before a poll notices the kill (${isLate ? 'another' : 'the same'} thread checks the lock)`, () => {
       const memory = new HeapMemory();
       const settings = { ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'] };
       const nowNs = () => BigInt((nowMs += 1000)) * 1_000_000n;

@@ -169,7 +169,7 @@ describe('Published metrics', () => {
     expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
   });
 
-  it('are copied without a line about copies by a publication that waits for the same key, and none precedes SEGMENT_BUSY', async () => {
+  it('cause no warning about copies in a publication that waits for the same server key, or is refused for it', async () => {
     const [own] = both();
     const warnings: string[] = [];
     publishing({ register: ownRegistry(own) });
