@@ -62,7 +62,7 @@ export const SETTINGS = {
   stalledAfterSeconds: optional(
     60,
     integer(0, 31_536_000),
-    'Seconds for which the exporter serves the last values of a stalled publisher. Then the targets of this publisher answer 503. 0 serves the values forever',
+    'Seconds for which the exporter serves the last values of a stalled publisher. Then the targets of this publisher answer 503; a target with `format = "workers"` leaves out the gauges and texts of this worker. 0 serves the values forever',
   ),
   trustedOwners: optional(
     [],
