@@ -43,7 +43,7 @@ function bridged(
   shared: Shared,
 ): Observable<TargetEvent> {
   return defer(() => {
-    const key$ = new Subject<TargetEvent>();
+    const keyEvent$ = new Subject<TargetEvent>();
     const publisher: Publisher = new Publisher({
       contextId,
       poolName,
@@ -55,12 +55,12 @@ function bridged(
       warn: (sentence) => {
         // The end of a wait is no warning.
         const level = publisher.holdsKey ? 'info' : 'warning';
-        key$.next({ level, message: `${component.name}: ${sentence}` });
+        keyEvent$.next({ level, message: `${component.name}: ${sentence}` });
       },
     });
     const event$ = defer(() => published(component, publisher, host, shared));
     const about = { component: component.name, serverKeys: [component.serverKey] };
-    return merge(key$, event$).pipe(
+    return merge(keyEvent$, event$).pipe(
       map((event) => ({ ...event, about })),
       finalize(() => {
         publisher.close();

@@ -25,7 +25,7 @@ class Settings(NamedTuple):
     interval: float
     options: dict[str, Any]
     on_open: Optional[Callable[[Publication], None]]    # called in the process that calls publish()
-    waits: bool = False                         # for the first series, which publishes; publish() may come before it
+    is_deferred: bool = False                   # until the first series; before that, publish() may replace it
 
 
 class Store:
@@ -56,7 +56,7 @@ class Store:
         with self.lock:
             if isinstance(self.lock, BeforeWorkers):
                 former = self._settings
-                if former is not None and (self._series or not former.waits):
+                if former is not None and (self._series or not former.is_deferred):
                     raise _second_call(f"have the server key {former.server_key}")
                 self._settings = settings
                 return PublishedMetrics(self, None)
@@ -70,7 +70,7 @@ class Store:
                       on_open: Optional[Callable[[Publication], None]]) -> None:
         """Publishes from the first series on."""
         with self.lock:
-            self._settings = Settings(server_key, app, interval, {**CAPACITIES, **options}, on_open, waits=True)
+            self._settings = Settings(server_key, app, interval, {**CAPACITIES, **options}, on_open, is_deferred=True)
 
     def _try_to_open(self, is_child: bool) -> None:
         """Opens the segment in the middle of an update, which must not fail for it."""
