@@ -1469,9 +1469,9 @@ static inline bool shm_is_other_process(uint64_t pid) {
   return pid != (uint64_t)getpid() && pid <= INT_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
 }
 
-/* Removes a segment if its publisher was the process `pid`, and is dead. If another process has this id again, as in a
- * restarted container, the segment stays: that process may be about to replace it, and would find it locked. Readers
- * keep a removed segment open. */
+/* Removes a segment if its publisher was the process `pid`, and is dead. If another process has this id now, as in a
+ * restarted container, the segment stays: that process may be about to replace the segment, and would find it locked.
+ * Readers keep a removed segment open. */
 static inline void shm_unlink_if_dead(const char *path, uint64_t pid) {
   int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return;

@@ -46,7 +46,7 @@ const rawOf = (value: unknown): unknown => {
   return Number.isSafeInteger(value) ? BigInt(Number(value)) : value;
 };
 
-/** The names of values in messages of rules, and those in JavaScript. */
+/** The JavaScript names of values that messages of rules name as TOML does. */
 const VALUES = new Map([
   ['a table', 'an object'],
   ['nan', 'NaN'],

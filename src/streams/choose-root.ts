@@ -73,8 +73,8 @@ export class RootChooser {
   }
 
   /**
-   * Returns the last choice, the same object, if its root still exists, or if there is still no root for the same reason. Otherwise makes
-   * a new choice.
+   * Returns the object of the last choice if its root still exists, or if there is still no root for the same reason.
+   * Otherwise makes a new choice.
    * @param results the last new result of each server key
    */
   choose(results: readonly PollResult[]): RootChoice {

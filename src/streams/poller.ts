@@ -7,7 +7,7 @@ export interface PollResult {
   readonly publisher: Verdict;
   /** Warnings. Each target logs a text once, so the text of a persistent warning must not change between polls. */
   readonly warnings?: readonly string[];
-  /** Like warnings, about faults that have ended, such as the hang of a worker. */
+  /** Texts about faults that have ended, such as a worker that sends heartbeats again. Logged once, as info. */
   readonly notices?: readonly string[];
   /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess;

@@ -44,13 +44,13 @@ export interface Worker {
   isWaiting: boolean;
   /** Whether its first tree is being read. */
   isOpening: boolean;
-  /** Whether it shows no activity. */
+  /** Whether its heartbeat has stopped. */
   isStalled: boolean;
   /** Whether its gauges and texts are in the folded tree. Its counts always are. */
   isServed: boolean;
   readonly members: Map<number, Member>;
   readonly inputs: Map<number, Input>;
-  /** Variables that differ from those of earlier workers, and wait until these have ended. */
+  /** Refused variables. Each waits until no worker has the variable `folded`, from which it differs. */
   readonly differing: Map<number, { readonly variable: Variable; readonly folded: FoldedVariable }>;
   /** The number of slots to read. */
   slots: number;

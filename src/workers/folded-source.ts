@@ -103,8 +103,8 @@ export class FoldedSource extends PolledSource {
   }
 
   /**
-   * Takes the verdict on a worker. While its values are not served any more, its gauges and texts are left out. Its
-   * counts stay in the sums, which must not fall.
+   * Takes the verdict on a worker. Once the worker is overdue, leaves out its gauges and texts until heartbeats resume.
+   * Its counts stay in the sums, which must not fall.
    */
   judge(source: Source, { state, isOverdue = false }: Verdict): void {
     const worker = this.#workers.get(source);
@@ -161,7 +161,7 @@ export class FoldedSource extends PolledSource {
     this.end(source, false);
   }
 
-  /** Reads the values of a worker while its segment can still be read. They count until it ends or returns. */
+  /** Reads the values of a worker while its segment can still be read. They count until the worker ends or returns. */
   readLast(source: Source): void {
     const worker = this.#workers.get(source);
     if (worker !== undefined) this.#reader.read(worker, this.#changed);
@@ -291,7 +291,7 @@ export class FoldedSource extends PolledSource {
   #addInput(worker: Worker, variable: Variable): void {
     const { id, slot, name, declaration, object } = variable;
     const member = worker.members.get(object.id);
-    // A worker that goes on has its variables already, or gets them by later changes.
+    // If heartbeats resume, the counts of the worker are still there, and other variables may come by later changes.
     if (member === undefined || worker.inputs.has(id)) return;
     const rule = this.#ruleOf(member.folded.object.className, declaration);
     if (rule !== 'counter' && !worker.isServed) return;
@@ -301,7 +301,7 @@ export class FoldedSource extends PolledSource {
       return;
     }
     if (!isSame(folded.variable.declaration, declaration)) {
-      // Without a live worker that has the other variable, this one takes its place.
+      // If no worker has the earlier variable any more, this one takes its place.
       if (folded.inputs.size === 0) {
         this.#removeVariable(folded);
         this.#addInput(worker, variable);
@@ -407,7 +407,7 @@ export class FoldedSource extends PolledSource {
     if (folded.inputs.size === 0) this.#addDiffering(folded);
   }
 
-  /** Adds the variables that differed from one that no worker has any more. */
+  /** Adds the refused variables that differ from `folded`, which no worker has any more. */
   #addDiffering(folded: FoldedVariable): void {
     for (const worker of this.#workers.values())
       for (const [id, { variable, folded: other }] of worker.differing)

@@ -90,7 +90,7 @@ class WorkersPoller implements Poller {
   poll(): PollResult {
     this.#budget = new Budget(POLL_BUDGET);
     const refusals: string[] = [];
-    /** The verdicts on workers that run, and on those of them that are stalled. */
+    /** The verdicts on the workers that run, including stalled ones. */
     const running: Verdict[] = [];
     const drops = { objects: 0, variables: 0 };
     let [hasMore, isUnstable, isReclaiming] = [false, false, false];
@@ -141,7 +141,7 @@ class WorkersPoller implements Poller {
         (key) => `worker ${key} sends heartbeats again`,
       ),
     };
-    // The changes wait until a worker goes on.
+    // The changes wait until a worker sends heartbeats again.
     if (publisher.isOverdue === true)
       return {
         ...resultWithoutSource(this.#serverKey, publisher),
@@ -254,7 +254,7 @@ class WorkersPoller implements Poller {
         this.#take(worker, key, source);
         const isComplete = this.#readRest(source);
         if (source === worker.again) this.#endAgain(worker, isComplete);
-        // The publisher of a removed segment names it again. The values count meanwhile.
+        // A running publisher restores the name of its segment. Its values count meanwhile.
         if (isRunning) this.#source.readLast(source);
         else this.#end(worker);
       },
@@ -340,11 +340,11 @@ const MAX_LAST_READS = 64;
 const ENDED: ReadonlySet<string> = new Set(['absent', 'closed', 'dead', 'superseded']);
 
 /**
- * The verdict on a target. If all workers that run are stalled, it is that on the one that is served for longest, or that
- * sent the last heartbeat.
+ * Returns the verdict on a target. If all running workers are stalled, this is the verdict on one of them: preferably
+ * one that is still served, and of several the one with the latest heartbeat.
  * @param running the verdicts on the workers that run
  * @param size the number of workers that are shown
- * @param stalled what is wrong with each stalled worker
+ * @param stalled a sentence for each stalled worker
  */
 function verdictOn(
   running: readonly Verdict[],

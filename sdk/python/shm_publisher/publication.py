@@ -41,7 +41,7 @@ class Publication:
     def __init__(self, server_key: str, app: str, class_name: str, options: dict[str, Any]) -> None:
         self.publisher = Publisher(server_key, series=True, **options)
         self._ended = threading.Event()
-        self._close: Optional[Callable[[], object]] = None      # the argument of close_at_exit()
+        self._close: Optional[Callable[[], object]] = None      # what close_at_exit() calls
         self._at_exit: list[Callable[[], object]] = []          # take back what close_at_exit() did
         try:
             host = socket.gethostname().replace(".", "_")

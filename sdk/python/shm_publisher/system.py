@@ -115,8 +115,8 @@ def remove_dead(template, own):
     """Removes the segments and temporary files of killed processes whose names differ from `own` only in the pid.
     `template` is the name with `{pid}` in the place of the pid; without `{pid}`, nothing is removed.  The pid in a
     name must be that of the segment's publisher, and the lock of the segment must be free.  If another process has
-    this pid again, as in a restarted container, the segment stays: that process may be about to replace it, and would
-    find it locked.  Readers keep a removed segment open."""
+    this pid now, as in a restarted container, the segment stays: that process may be about to replace the segment, and
+    would find it locked.  Readers keep a removed segment open."""
     first, *rest = map(re.escape, template.split("{pid}"))
     if not rest:
         return

@@ -178,7 +178,7 @@ export class ProtobufLines {
     };
   }
 
-  /** The piece of a buffer that replaces the buffer of `piece`. */
+  /** Returns the piece with its data in another buffer. */
   #pieceIn({ address }: RenderBuffer, piece: Piece): Piece {
     const at = address + MESSAGES_PLACES + piece.lines * PLACE_BYTES;
     return { ...piece, data: this.#kernel.view(at, piece.data.length) };

@@ -17,9 +17,9 @@ const TEMPORARY = /^\.(.+)\.\d+\.[\da-f]{8}\.tmp$/;
 
 /**
  * Removes dead segments and their temporary files if their names differ only in the pid, or in the pid and the id of a
- * worker thread. The pid in a name must be that of the segment's publisher, and the lock of the segment must be free. If
- * another process has this pid again, as in a restarted container, the segment stays: that process may be about to
- * replace it, and would find it locked. Readers keep a removed segment open.
+ * worker thread. The pid in a name must be that of the segment's publisher, and the lock of the segment must be free.
+ * If another process has this pid now, as in a restarted container, the segment stays: that process may be about to
+ * replace the segment, and would find it locked. Readers keep a removed segment open.
  * @param template the name of a segment, with `{pid}` for these numbers; without it, nothing is removed
  */
 export function removeDeadSegments(template: string): void {

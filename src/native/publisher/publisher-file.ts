@@ -294,8 +294,8 @@ function busy(path: string, fd: number): Fault {
 }
 
 /**
- * The text ` (process PID)` with the pid in a segment's header; empty if the file is not a segment. A process of another
- * PID namespace may have the pid of this one.
+ * The text ` (process PID)` with the pid in a segment's header; empty if the file is not a segment. The
+ * holder may have the pid of this process without being this process, in another PID namespace.
  */
 function holderOf(fd: number): string {
   const pid = pidOf(fd);

@@ -46,8 +46,8 @@ interface SegmentPollerOptions {
   /** How long the values of a stalled publisher are served; 0, the default, for no limit. */
   readonly stalledAfterSeconds?: number | undefined;
   /**
-   * Whether results keep the source of a stalled publisher whose values are not served any more; false by default. The
-   * caller then withholds the values.
+   * Whether results keep the source of a stalled publisher after `stalledAfterSeconds`; false by default. The caller
+   * then withholds the values.
    */
   readonly keepsOverdue?: boolean;
   /** Trusted users, besides root and the user of this process. An empty list, the default, trusts all users. */
@@ -60,7 +60,7 @@ interface SegmentPollerOptions {
   readonly budget?: () => Budget;
   /**
    * Called when the publisher has ended or its segment is gone, while the source can still be read.
-   * @param isRunning whether the publisher holds the lock, as after a removal of its segment's name
+   * @param isRunning whether the publisher still holds the lock: only the name of its segment was removed
    */
   readonly onEnd?: (source: Source, isRunning: boolean) => void;
 }
@@ -245,7 +245,7 @@ export class SegmentPoller implements Poller {
       return;
     opened.checkedAtNs = nowNs;
     const nameState = opened.file.nameState();
-    // Report a removed name together with the answer, which then tells whether the publisher has ended, too.
+    // Report a removed name together with the state of the lock, which tells whether the publisher has ended, too.
     if (nameState !== 'removed') opened.nameState = nameState;
     opened.file.askLock((isLocked) => {
       opened.isLocked = isLocked;

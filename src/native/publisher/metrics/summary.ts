@@ -30,7 +30,7 @@ export interface SummaryConfiguration<T extends string> extends MetricConfigurat
 
 const DEFAULT_PERCENTILES = [0.01, 0.05, 0.5, 0.9, 0.95, 0.99, 0.999];
 const MAX_AGE_BUCKETS = 100;
-/** A suggestion for a percentage, rounded since a division by 100 may be inexact. */
+/** A suggestion for a percentage. It is rounded, since a division by 100 may be inexact. */
 const quantileGuess = (raw: unknown): string => {
   const percentage = Number(raw);
   const quantile = Number((percentage / 100).toPrecision(12));
