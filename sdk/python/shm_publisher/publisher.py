@@ -270,7 +270,7 @@ class Publisher:
             say(f"{self.path} cannot be taken: {error.strerror}; the publisher tries again every second"
                  if isinstance(error, OSError) else
                  f"{error}; this publisher takes the key once it is free (set fail_if_busy to get an error instead; worker "
-                 'processes need a key with {pid} each, and format = "workers")')
+                 'processes each need a key with {pid}, and one target with format = "workers")')
 
     def _restore_name(self):
         if identity_of(self.path) != self._file:

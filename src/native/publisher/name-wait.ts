@@ -28,7 +28,7 @@ export class NameWait {
     this.#warned = code;
     const then =
       code === 'SEGMENT_BUSY'
-        ? 'this publisher takes the key once it is free (set failIfBusy to get an error instead; worker processes need a key with {pid} each, and format = "workers")'
+        ? 'this publisher takes the key once it is free (set failIfBusy to get an error instead; worker processes each need a key with {pid}, and one target with format = "workers")'
         : 'the publisher tries again every second';
     this.#warn(`${messageOf(error)}; ${then}`);
   }
