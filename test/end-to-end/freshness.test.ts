@@ -32,7 +32,7 @@ describe('the age of the newest value', function () {
   /** Starts the program of a documentation page with this server key. */
   const start = {
     c: (serverKey: string) => {
-      const words = ['"shop-1";', `"${serverKey}"; options.context_id = "${programs.contextId}";`];
+      const words = ['"c-shop";', `"${serverKey}"; options.context_id = "${programs.contextId}";`];
       const text = fileOf('sdk/c/README.md', 'shop.c', [words as [string, string]]);
       const source = programs.write(`${serverKey}.c`, text);
       const binary = programs.path(serverKey);

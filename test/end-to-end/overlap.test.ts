@@ -33,7 +33,7 @@ describe('a program that starts before its predecessor ends', function () {
   /** For each language: starts the first program of its documentation page, with this number of sales. */
   const starts = {
     C: (sales: number): Running => {
-      const key = 'options.server_key = "till-1";';
+      const key = 'options.server_key = "c-till";';
       const source = firstOf('sdk/c/README.md', 'till.c', {
         [key]: `options.context_id = "${programs.contextId}"; options.server_key = "C";`,
         'shm_u64_add(&sales, 1)': `shm_u64_add(&sales, ${sales})`,

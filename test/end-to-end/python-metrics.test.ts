@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PROJECT } from '../support/processes.js';
 
 describe('metrics in Python', function () {
-  this.slow(60_000);
+  this.slow(60_000).timeout(600_000);
 
   it('are in the segment as sdk/python/check_metrics.py expects', () => {
     const check = join(PROJECT, 'sdk/python/check_metrics.py');
