@@ -113,7 +113,7 @@ function compile(programs: TestPrograms): string {
 
 /** Returns the faults of an operation: one for each step and signal. */
 function faultsOf(binary: string, programs: TestPrograms, operation: Operation): Fault[] {
-  const words = [programs.contextId, 'steps', 'h.1.oracle', operation.name, '0', '0'];
+  const words = [programs.contextId, 'k0', 'h.1.oracle', operation.name, '0', '0'];
   const { stdout, status } = spawnSync(binary, words, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`steps ${operation.name}: status ${status}`);
   const steps = stdout.split('\n').length - 1;
