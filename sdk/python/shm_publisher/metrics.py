@@ -139,9 +139,9 @@ class Metric:
                 child._max_children = 0
                 if len(self._children) >= self._max_children:
                     child._series, child._is_live = new_series(self._family, child._labels), False
-                    STORE.drop(self._family.name, f"metric {self._family.name}: it has {self._max_children} label "
-                                                  "sets, and further ones are not published: label values must not grow "
-                                                  "without a bound, or pass a larger max_children")
+                    STORE.drop(self._family.name, f"it has {self._max_children} label sets, and further ones are not "
+                                                  "published: label values must not grow without a bound, or pass a larger "
+                                                  "max_children")
                 else:
                     child._series, child._is_live = new_series(self._family, child._labels), True
                     # A signal handler may have added the child meanwhile.

@@ -34,6 +34,11 @@ class Warnings:
             self._subjects.add(subject)
             say(line)
 
+    def tell_refusal(self, metric: str, labels: object, what: str, error: ValueError) -> None:
+        """Writes that a series cannot be published, once for each metric and rule that it breaks."""
+        rule = str(error).partition("allowed")[2]
+        self.tell(f"{metric} {rule}", f"{'one label set of ' if labels else ''}metric {metric} {what}: {error}")
+
 
 class Publication:
     """A publisher with a root for the application, and daemon threads until close()."""

@@ -92,9 +92,7 @@ class PublishedRegistry:
             self._refused.add(key)
             self._publisher._count_dropped()
             name, labels, *_ = series
-            what = "one label set of " if labels else ""
-            self._warnings.tell(f"{name} {str(error).partition('allowed')[2]}",
-                                f"{what}metric {name} of the registry is left out: {error}")
+            self._warnings.tell_refusal(name, labels, "of the registry is left out", error)
 
     def _add(self, family, name, labels, type_, schema):
         kind = KINDS.get(family.type, shm.UNKNOWN) if type_ == shm.F64 else shm.UNKNOWN

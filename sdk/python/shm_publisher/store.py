@@ -162,12 +162,12 @@ class Store:
                 self._work.append((Variable.remove, variable))
                 self._do_work()
 
-    def drop(self, metric: str, line: str, rule: str = "") -> None:
-        """Counts a series that is not published, and writes a line, once for each metric and rule that it breaks."""
+    def drop(self, metric: str, why: str) -> None:
+        """Counts a series that is not published, and says why, once for each metric."""
         with self.lock:
             if self._publication is not None:
                 self._publication.publisher._count_dropped()
-        self._warnings.tell(f"{metric} {rule}", line)
+        self.tell(metric, why)
 
     def tell(self, metric: str, why: str) -> None:
         """Writes a line about a metric to stderr, once."""
@@ -199,8 +199,8 @@ class Store:
                     schema=family.bounds, labels=series.labels,
                     **({"value": series.first()} if isinstance(series, Number) else {}))
         except ValueError as error:
-            what = "one label set of " if series.labels else ""
-            self.drop(family.name, f"{what}metric {family.name} is not published: {error}", str(error).partition("allowed")[2])
+            publication.publisher._count_dropped()
+            self._warnings.tell_refusal(family.name, series.labels, "is not published", error)
             return
         if variable.alive:
             series.enter(variable)
