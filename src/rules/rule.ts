@@ -39,6 +39,10 @@ export function rule<T>(
   return { type, allowed, read };
 }
 
+/** Replaces the suggestion of a rule. @param guess as for `rule` */
+export const suggesting = <T>(inner: Rule<T>, guess: (raw: unknown) => string): Rule<T> =>
+  rule(inner.type, inner.allowed, (raw) => inner.read(raw, [], () => undefined), guess);
+
 /** Adds a check to a rule. `check` gets only values whose parts are all valid. */
 export const refined = <T>(
   inner: Rule<T>,

@@ -6,11 +6,9 @@ import { isObject } from './metrics/children.js';
 import { Session } from './metrics/session.js';
 import type { SessionOptions } from './metrics/session.js';
 
-type Awaitable<T> = T | PromiseLike<T>;
-
 /** The part of a `Registry` of prom-client that `publishRegistry` needs. */
 export interface MetricsRegistry {
-  getMetricsAsJSON: () => Awaitable<readonly RegistryMetric[]>;
+  getMetricsAsJSON: () => readonly RegistryMetric[] | PromiseLike<readonly RegistryMetric[]>;
 }
 
 /** A registry of prom-client, whose metrics can be collected one by one. */

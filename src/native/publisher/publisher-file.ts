@@ -300,7 +300,9 @@ function busy(path: string, fd: number): Fault {
 function holderOf(fd: number): string {
   const pid = pidOf(fd);
   if (pid === undefined) return '';
-  return pid === BigInt(ownPid) ? ` (process ${pid}, as this one)` : ` (process ${pid})`;
+  return pid === BigInt(ownPid)
+    ? ` (process ${pid}, the pid of this process)`
+    : ` (process ${pid})`;
 }
 
 /** The pid in a segment's header; undefined if the file is not a segment. */

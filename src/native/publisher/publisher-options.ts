@@ -19,7 +19,7 @@ import {
   utf8,
 } from '../../rules/options.js';
 import type { OptionRules } from '../../rules/options.js';
-import { flag, integer, list, oneOf, rule } from '../../rules/rule.js';
+import { flag, integer, list, oneOf, rule, suggesting } from '../../rules/rule.js';
 import type { Capacity } from './allocators.js';
 
 const MAX_U32 = 2 ** 32 - 1;
@@ -119,22 +119,13 @@ const pidGuess = (raw: unknown): string =>
 export const PUBLISHER_OPTIONS: OptionRules = {
   contextId: name,
   poolName: name,
-  serverKey: rule(
-    name.type,
-    name.allowed,
-    (raw) => name.read(raw, [], () => undefined),
-    (raw) => pidGuess(raw) || nameGuess(raw),
-  ),
+  serverKey: suggesting(name, (raw) => pidGuess(raw) || nameGuess(raw)),
   capacity: anyOptions,
   heartbeatMs: integer(0, MAX_U32),
-  mode: rule(
-    'integer',
-    'an integer from 0 to 0o7777',
-    (raw) => integer(0, 0o7777).read(raw, [], () => undefined),
-    (raw) =>
-      typeof raw === 'string' && /^[0-7]{3,4}$/.test(raw)
-        ? ` (write 0o${raw.replace(/^0/, '')})`
-        : '',
+  mode: suggesting({ ...integer(0, 0o7777), allowed: 'an integer from 0 to 0o7777' }, (raw) =>
+    typeof raw === 'string' && /^[0-7]{3,4}$/.test(raw)
+      ? ` (write 0o${raw.replace(/^0/, '')})`
+      : '',
   ),
   failIfBusy: flag,
   warn: callback,

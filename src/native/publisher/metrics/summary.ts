@@ -1,6 +1,6 @@
 // Summaries: counts, sums and estimated quantiles of observations.
 import { LIMITS } from '../../segment/layout.js';
-import { between, flag, integer, list, number, rule } from '../../../rules/rule.js';
+import { between, flag, integer, list, number, suggesting } from '../../../rules/rule.js';
 import type { OptionRules } from '../../../rules/options.js';
 import { FrameWriter, SUMMARY } from '../frame-writer.js';
 import type { PublishedSummary } from '../published-values.js';
@@ -36,15 +36,8 @@ const quantileGuess = (raw: unknown): string => {
   const quantile = Number((percentage / 100).toPrecision(12));
   return percentage > 1 && percentage <= 100 ? ` (write ${quantile})` : '';
 };
-const fraction = between(0, 1);
-const quantile = rule(
-  fraction.type,
-  fraction.allowed,
-  (raw) => fraction.read(raw, [], () => undefined),
-  quantileGuess,
-);
 const RULES: OptionRules = {
-  percentiles: list(quantile, { max: LIMITS.schemaEntries }),
+  percentiles: list(suggesting(between(0, 1), quantileGuess), { max: LIMITS.schemaEntries }),
   maxAgeSeconds: number('a number above 0', (value) => value > 0),
   ageBuckets: integer(1, MAX_AGE_BUCKETS),
   pruneAgedBuckets: flag,
