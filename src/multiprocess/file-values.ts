@@ -1,4 +1,5 @@
 // The values of one file: follows them while a process writes them.
+import { crc32 } from 'node:zlib';
 import { Fault } from '../errors.js';
 import { FoldedNumber } from './folded-number.js';
 import type { FileValues } from './folded-number.js';
@@ -21,9 +22,8 @@ export interface ReadableFile {
 const FIRST_BYTES = 4096;
 const SPARE_BYTES = 256;
 
-/** The most that a step does: bytes that it copies, words that it hashes, and entries that it compares and adds. */
+/** The most that a step does: bytes that it copies or checks, and entries that it compares and adds. */
 const PIECE_BYTES = 2 ** 18;
-const PIECE_WORDS = 2 ** 16;
 const PIECE_VALUES = 4096;
 const PIECE_ENTRIES = 16;
 /** The budget steps for these. */
@@ -36,7 +36,6 @@ const KEPT_BYTES = 2 ** 20;
 export class ReadBuffer {
   bytes = Buffer.from(new ArrayBuffer(65_536));
   doubles = new Float64Array(this.bytes.buffer);
-  words = new Int32Array(this.bytes.buffer);
 
   /** Frees a large buffer. */
   shrink(): void {
@@ -54,7 +53,6 @@ export class ReadBuffer {
   #replace(buffer: ArrayBuffer): void {
     this.bytes = Buffer.from(buffer);
     this.doubles = new Float64Array(buffer);
-    this.words = new Int32Array(buffer);
   }
 }
 
@@ -76,8 +74,8 @@ export class MetricValues implements FileValues {
   #stride: Stride | undefined;
   /** The positions of the values. */
   #positions = new Int32Array();
-  /** A hash of all bytes before `#used` except values and times. */
-  #fingerprint = 0;
+  /** The CRC-32 of the bytes between the header and `#used`, with zeros in place of values and times. */
+  #keysCrc = 0;
   /** The keys of the entries; undefined for one that is too long. */
   readonly #keys: (SharedKey | undefined)[] = [];
   /** The numbers to which the entries belong; undefined for an entry that is left out. */
@@ -117,10 +115,16 @@ export class MetricValues implements FileValues {
    * @throws Fault SEGMENT_CORRUPT for content that no library writes. Then the last values stay
    */
   *reading(file: ReadableFile): Generator<number, boolean> {
-    const used = yield* this.#copying(file);
-    const isOther = used < this.#used || (yield* this.#hashing()) !== this.#fingerprint;
-    if (isOther) yield* this.#restarting();
-    const hasChanged = yield* this.#comparing();
+    let used = yield* this.#copying(file);
+    const isShorter = used < this.#used;
+    const hasChanged = !isShorter && (yield* this.#comparing());
+    const isOther =
+      isShorter || (yield* this.#checking(HEADER_BYTES, this.#used)) !== this.#keysCrc;
+    if (isOther) {
+      yield* this.#restarting();
+      // The comparison has cleared bytes of the buffer.
+      used = yield* this.#copying(file);
+    }
     const hasGrown = used > this.#used;
     if (hasGrown) yield* this.#adding(used);
     return isOther || hasChanged || hasGrown;
@@ -186,10 +190,10 @@ export class MetricValues implements FileValues {
     this.#positions = new Int32Array();
     this.#used = HEADER_BYTES;
     this.#stride = undefined;
-    this.#fingerprint = 0;
+    this.#keysCrc = 0;
   }
 
-  /** Takes the values of the known entries from the buffer. Returns whether one has changed. */
+  /** Takes the values of the known entries from the buffer, and clears them there. Returns whether one has changed. */
   *#comparing(): Generator<number, boolean> {
     let hasChanged = false;
     const { values, times } = this;
@@ -200,6 +204,7 @@ export class MetricValues implements FileValues {
       const at = (positions[index] ?? 0) >>> 3;
       const value = doubles[at] ?? 0;
       const time = times === undefined ? 0 : (doubles[at + 1] ?? 0);
+      this.#clear(at);
       if (value === values[index] && (times === undefined || time === times[index])) continue;
       values[index] = value;
       if (times !== undefined) times[index] = time;
@@ -220,6 +225,7 @@ export class MetricValues implements FileValues {
     if (entries.length > this.#context.limits.entries)
       throw new Fault('NATIVE_FAILED', 'would exceed the number of entries that a target may have');
     const known = this.values.length;
+    const start = this.#used;
     const hasTimes = stride === 16 && this.name.kind.endsWith('mostrecent');
     this.values = enlarged(this.values, known + entries.length);
     if (hasTimes) this.times = enlarged(this.times ?? new Float64Array(), known + entries.length);
@@ -235,6 +241,7 @@ export class MetricValues implements FileValues {
       positions[index] = valueAt;
       this.values[index] = buffer.doubles[at] ?? 0;
       if (this.times !== undefined) this.times[index] = buffer.doubles[at + 1] ?? 0;
+      this.#clear(at);
       const key = keys.add(bytes, keyStart, keyEnd);
       this.#keys.push(typeof key === 'string' ? undefined : key);
       this.#context.limits.entries--;
@@ -248,32 +255,27 @@ export class MetricValues implements FileValues {
       }
     }
     yield (entries.length % PIECE_ENTRIES) / (PIECE_ENTRIES / ENTRIES_STEPS);
-    this.#fingerprint = yield* this.#hashing();
+    this.#keysCrc = yield* this.#checking(start, used, this.#keysCrc);
+  }
+
+  /** Clears the value and the time of an entry in the buffer. */
+  #clear(at: number): void {
+    const { doubles } = this.#context.buffer;
+    doubles[at] = 0;
+    if (this.#stride === 16) doubles[at + 1] = 0;
   }
 
   /**
-   * Computes a hash of the bytes between the values of the known entries: of their keys and lengths. If it changes, the
-   * values belong to other keys.
+   * Computes the CRC-32 of bytes in the buffer, after their values were cleared: of the keys and their lengths. If it
+   * changes, the values belong to other keys. @param crc the CRC-32 of the bytes before
    */
-  *#hashing(): Generator<number, number> {
-    const { words } = this.#context.buffer;
-    const stride = (this.#stride ?? 8) >>> 2;
-    const positions = this.#positions;
-    let hash = 0;
-    let word = HEADER_BYTES >>> 2;
-    let pieceEnd = PIECE_WORDS;
-    for (const position of positions) {
-      const end = position >>> 2;
-      for (; word < end; word++) {
-        hash = Math.imul(hash ^ (words[word] ?? 0), 0x9e37_79b1);
-        hash ^= hash >>> 15;
-      }
-      word = end + stride;
-      if (word < pieceEnd) continue;
-      pieceEnd = word + PIECE_WORDS;
-      yield PIECE_STEPS;
+  *#checking(start: number, end: number, crc = 0): Generator<number, number> {
+    const { bytes } = this.#context.buffer;
+    for (let at = start; at < end; at += PIECE_BYTES) {
+      if (at > start) yield PIECE_STEPS;
+      crc = crc32(bytes.subarray(at, Math.min(end, at + PIECE_BYTES)), crc);
     }
-    return hash;
+    return crc;
   }
 }
 
