@@ -93,6 +93,8 @@ def messages():
     counter = shm.Counter(name("message"), "")
     for kind, call, *words in (
             (ValueError, lambda: shm.publish(12, "a"), "server_key: found 12"),
+            (ValueError, lambda: shm.publish("{pid}-{pid}", "a"), "server_key: found '{pid}-{pid}'", 'at most one "{pid}"'),
+            (ValueError, lambda: shm.publish("a b-{pid}", "a"), "server_key: found 'a b-{pid}'"),
             (ValueError, lambda: published("a", mode="600"), "mode: found '600'", "0o600"),
             (ValueError, lambda: published("a", mode=600), "mode: found 600", "0o600"),
             (TypeError, lambda: published("a", slot=3), "publish: found the argument slot", "slots"),

@@ -6,15 +6,10 @@ import type { LogLevel } from '../model.js';
 import { list, oneOf, rule, text } from './rule.js';
 import type { Rule } from './rule.js';
 
-const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
-
 /** A part of a segment name or route: a context id, pool name or server key. */
-export const name = text(/^(?!\.)[A-Za-z0-9_.-]{1,64}$/, NAME, nameGuess);
-
-/** A server key that may have `{pid}`. The caller replaces it with the pid, and checks the length of the result. */
-export const nameWithPid = text(
-  /^(?!\.)(?:[A-Za-z0-9_.-]|\{pid\}){1,64}$/,
-  `${NAME}; {pid} stands for the pid`,
+export const name = text(
+  /^(?!\.)[A-Za-z0-9_.-]{1,64}$/,
+  'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
   nameGuess,
 );
 

@@ -264,11 +264,11 @@ def _publish_from_environment() -> None:
         return
     app = os.environ.get("PROMETHEUS_SHM_APP") or _app_of(server_key)
     for name, text, pattern in (
-            ("PROMETHEUS_SHM_SERVER_KEY", server_key.replace("{pid}", "1"), r"(?!\.)[A-Za-z0-9_.-]{1,64}"),
+            ("PROMETHEUS_SHM_SERVER_KEY", server_key.replace("{pid}", "1", 1), r"(?!\.)[A-Za-z0-9_.-]{1,64}"),
             ("PROMETHEUS_SHM_APP", app, r"[A-Za-z][A-Za-z0-9_]{0,63}")):
         if not re.fullmatch(pattern, text):
             raise ValueError(f"{name}: found {shown(os.environ.get(name) or app)}, allowed: 1 to 64 letters, digits and _"
-                             + (", and a server key may have -, . and {pid}" if name.endswith("KEY") else
+                             + (", and a server key may have -, . and one {pid}" if name.endswith("KEY") else
                                 ", with a letter first"))
     context_id = os.environ.get("PROMETHEUS_SHM_CONTEXT_ID")
     STORE.publish_later(server_key, checked_app(app), 5.0, {"context_id": context_id} if context_id else {},

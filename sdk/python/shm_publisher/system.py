@@ -117,10 +117,10 @@ def remove_dead(template, own):
     name must be that of the segment's publisher, and the lock of the segment must be free.  If another process has
     this pid now, as in a restarted container, the segment stays: that process may be about to replace the segment, and
     would find it locked.  Readers keep a removed segment open."""
-    first, *rest = map(re.escape, template.split("{pid}"))
-    if not rest:
+    before, place, after = template.partition("{pid}")
+    if not place:
         return
-    pattern = re.compile(first + r"(\d+)" + r"\1".join(rest))
+    pattern = re.compile(re.escape(before) + r"(\d+)" + re.escape(after))
     try:
         names = os.listdir(SHM)
     except OSError:

@@ -20,14 +20,11 @@ const TEMPORARY = /^\.(.+)\.\d+\.[\da-f]{8}\.tmp$/;
  * worker thread. The pid in a name must be that of the segment's publisher, and the lock of the segment must be free.
  * If another process has this pid now, as in a restarted container, the segment stays: that process may be about to
  * replace the segment, and would find it locked. Readers keep a removed segment open.
- * @param template the name of a segment, with `{pid}` for these numbers; without it, nothing is removed
+ * @param template the name of a segment, with at most one `{pid}` for these numbers; without it, nothing is removed
  */
 export function removeDeadSegments(template: string): void {
   if (!template.includes('{pid}')) return;
-  const source = template
-    .replaceAll('.', '\\.')
-    .replace('{pid}', '(?<id>(?<pid>\\d+)(?:\\.\\d+)?)')
-    .replaceAll('{pid}', '\\k<id>');
+  const source = template.replaceAll('.', '\\.').replace('{pid}', '(?<pid>\\d+)(?:\\.\\d+)?');
   const pattern = new RegExp(`^${source}$`);
   for (const { file, pid } of filesOf(pattern).slice(0, MAX_DEAD))
     removeIfDead(`${SHM_FOLDER}/${file}`, pid);

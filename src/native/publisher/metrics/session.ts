@@ -3,17 +3,17 @@ import { hostname } from 'node:os';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import { isMainThread, threadId } from 'node:worker_threads';
 import { Fault } from '../../../errors.js';
-import { application, nameWithPid } from '../../../rules/formats.js';
+import { application, isServerKey, name, nameGuess } from '../../../rules/formats.js';
 import { checkOptions } from '../../../rules/options.js';
 import type { OptionRules } from '../../../rules/options.js';
-import { integer } from '../../../rules/rule.js';
+import { integer, rule } from '../../../rules/rule.js';
 import { removeDeadSegments } from '../dead-segments.js';
 import { Publisher, warnOnStderr } from '../publisher.js';
 import { PUBLISHER_OPTIONS, segmentOf } from '../publisher-options.js';
 import type { PublishedObject, PublisherOptions } from '../publisher-options.js';
 
 export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
-  /** The pid replaces `{pid}`; in a worker thread, `PID.THREAD` does. */
+  /** The pid replaces `{pid}`, which may occur once; in a worker thread, `PID.THREAD` does. */
   readonly serverKey: string;
   /** The name of the application, by which the exporter selects the target. */
   readonly app: string;
@@ -23,11 +23,20 @@ export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
 
 /** The maximum delay of `setInterval` and `setTimeout`. */
 const MAX_INTERVAL_MS = 2 ** 31 - 1;
+/** Replaces `{pid}` in a server key with the pid; in a worker thread, with `PID.THREAD`. */
+const withPid = (key: string, pid: number): string =>
+  key.replace('{pid}', isMainThread ? `${pid}` : `${pid}.${threadId}`);
+const keyWithPid = rule(
+  'string',
+  `${name.allowed}, with at most one "{pid}"`,
+  (raw) => (typeof raw === 'string' && isServerKey(withPid(raw, process.pid)) ? raw : undefined),
+  nameGuess,
+);
 const RULES: OptionRules = {
   app: application,
   intervalMs: integer(1, MAX_INTERVAL_MS),
   ...PUBLISHER_OPTIONS,
-  serverKey: nameWithPid,
+  serverKey: keyWithPid,
   heartbeatMs: integer(0, MAX_INTERVAL_MS),
 };
 /** The maximum number of warnings about different subjects. */
@@ -50,9 +59,6 @@ const closeAll = (): void => {
 export function checkSession(of: string, options: unknown, more: OptionRules = {}): void {
   checkOptions(of, options, { ...RULES, ...more }, ['serverKey', 'app']);
 }
-
-/** The pid; in a worker thread, `PID.THREAD`. */
-const idOf = (pid: number): string => (isMainThread ? `${pid}` : `${pid}.${threadId}`);
 
 /** The timers do not keep the process alive. The exit of the process closes the session. */
 export class Session {
@@ -78,7 +84,7 @@ export class Session {
     const { app, intervalMs = 5000, ...own } = options;
     const { pid = process.pid } = own;
     this.#template = segmentOf(own);
-    this.serverKey = own.serverKey.replaceAll('{pid}', idOf(pid));
+    this.serverKey = withPid(own.serverKey, pid);
     this.publisher = new Publisher({ ...own, serverKey: this.serverKey, series: true });
     this.#intervalMs = intervalMs;
     this.#warn = own.warn ?? warnOnStderr;

@@ -19,11 +19,11 @@ describe('A server key of metrics with {pid}', function () {
 
   it('has the pid at its place, for publish and for publishRegistry', async () => {
     for (const open of [
-      () => publish({ ...options('{pid}-shop.{pid}'), register }),
-      () => publishRegistry({ getMetricsAsJSON: () => [] }, options('{pid}-shop.{pid}')),
+      () => publish({ ...options('shop-{pid}.v1'), register }),
+      () => publishRegistry({ getMetricsAsJSON: () => [] }, options('shop-{pid}.v1')),
     ]) {
       const published = await open();
-      expect(hasSegment(`${process.pid}-shop.${process.pid}`)).to.equal(true);
+      expect(hasSegment(`shop-${process.pid}.v1`)).to.equal(true);
       published.close();
     }
   });
@@ -64,14 +64,16 @@ describe('A server key of metrics with {pid}', function () {
     expect([status, stderr, stdout]).to.deep.equal([0, '', `[${pid},true,true]\n`]);
   });
 
-  it('is refused if it has other characters or is too long, with an error that mentions {pid}', () => {
-    expect(() => publish({ ...options('shop-{PID}'), register })).to.throw(
-      RangeError,
-      'publish: serverKey: found "shop-{PID}", allowed: a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."; {pid} stands for the pid',
-    );
-    expect(() => publish({ ...options(`${'x'.repeat(60)}{pid}`), register, pid: 12345 })).to.throw(
-      RangeError,
-      'Publisher: serverKey: found "xxx',
-    );
+  it('is refused if it has other characters, {pid} twice, or is too long with the pid, with an error that shows the key as written', () => {
+    const tooLong = `{pid}${'x'.repeat(64)}`;
+    for (const [key, found] of [
+      ['shop-{PID}', '"shop-{PID}"'],
+      ['{pid}-shop.{pid}', '"{pid}-shop.{pid}"'],
+      [tooLong, `"${tooLong.slice(0, 60)}…"`],
+    ] as const)
+      expect(() => publish({ ...options(key), register })).to.throw(
+        RangeError,
+        `publish: serverKey: found ${found}, allowed: a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with ".", with at most one "{pid}"`,
+      );
   });
 });
