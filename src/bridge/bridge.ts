@@ -6,6 +6,7 @@ import { pluralize } from '../pluralize.js';
 import type { TargetEvent } from '../model.js';
 import { heartbeat } from '../native/publisher/heartbeat.js';
 import { Publisher } from '../native/publisher/publisher.js';
+import type { PublisherOptions } from '../native/publisher/publisher-options.js';
 import { fetchBody } from './poll/fetch-body.js';
 import { NameLookup } from './poll/name-lookup.js';
 import { poll, polling, standing } from './poll/poll.js';
@@ -44,7 +45,7 @@ function bridged(
 ): Observable<TargetEvent> {
   return defer(() => {
     const keyEvent$ = new Subject<TargetEvent>();
-    const publisher: Publisher = new Publisher({
+    const options: PublisherOptions = {
       contextId,
       poolName,
       serverKey: component.serverKey,
@@ -57,7 +58,9 @@ function bridged(
         const level = publisher.holdsKey ? 'info' : 'warning';
         keyEvent$.next({ level, message: `${component.name}: ${sentence}` });
       },
-    });
+    };
+    // The bridge has no option failIfBusy, and no worker processes.
+    const publisher = new Publisher(options, '');
     const event$ = defer(() => published(component, publisher, host, shared));
     const about = { component: component.name, serverKeys: [component.serverKey] };
     return merge(keyEvent$, event$).pipe(

@@ -234,7 +234,7 @@ describe('shm_bridge', function () {
       const two = file(component('b', url), component('a', url));
       const successor = programs.start('bridge', ['--config', two]);
       const path = `/dev/shm/${programs.contextId}.pool.a`;
-      const waiting = ` warning a: another publisher holds ${path} (process ${bridge.pid})`;
+      const waiting = ` warning a: another publisher holds ${path} (process ${bridge.pid}); this publisher takes the key once it is free\n`;
       await waitFor('the warning', () => successor.stderr.includes(waiting) || undefined);
       const held = statSync(path).ino;
       await bridge.stop();

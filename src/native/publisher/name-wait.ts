@@ -5,15 +5,25 @@ import { Fault, messageOf } from '../../errors.js';
 
 const RETRY_MS = 1000;
 
+/**
+ * What a program can do about a server key that another publisher holds.
+ * @param key what the server keys of worker processes need
+ */
+export const busyAdvice = (key: string): string =>
+  ` (set failIfBusy to get an error instead; worker processes each need a key with ${key}, and one target with format = "workers")`;
+
 /** Calls `retry` one second after each failed attempt. Tells `warn` why it waits, and when the wait has succeeded. */
 export class NameWait {
+  readonly #advice: string;
   readonly #retry: () => void;
   readonly #warn: (sentence: string) => void;
   #timer: NodeJS.Timeout | undefined;
   /** The code of the last fault that was passed to `warn`. */
   #warned: FaultCode | undefined;
 
-  constructor(retry: () => void, warn: (sentence: string) => void) {
+  /** @param advice follows the line about a name that another publisher holds */
+  constructor(advice: string, retry: () => void, warn: (sentence: string) => void) {
+    this.#advice = advice;
     this.#retry = retry;
     this.#warn = warn;
   }
@@ -28,7 +38,7 @@ export class NameWait {
     this.#warned = code;
     const then =
       code === 'SEGMENT_BUSY'
-        ? 'this publisher takes the key once it is free (set failIfBusy to get an error instead; worker processes each need a key with {pid}, and one target with format = "workers")'
+        ? `this publisher takes the key once it is free${this.#advice}`
         : 'the publisher tries again every second';
     this.#warn(`${messageOf(error)}; ${then}`);
   }

@@ -21,7 +21,7 @@ import {
 import { allowedBy, newHandle, storedInteger } from './published-values.js';
 import type { FrameRegion } from './frame-writer.js';
 import type { PublishedValues, VariableLocation } from './published-values.js';
-import { NameWait } from './name-wait.js';
+import { NameWait, busyAdvice } from './name-wait.js';
 import { PublisherFile } from './publisher-file.js';
 import { headerBytes, computeLayout } from './segment-layout.js';
 import { NO_FRAME, ValueMemory } from './value-memory.js';
@@ -87,10 +87,11 @@ export class Publisher {
 
   /**
    * Creates a segment that readers do not see yet. Add the initial objects, then call `publish()`.
+   * @param advice follows the line about a server key that another publisher holds
    * @throws RangeError for an option that is unknown, invalid or missing
    * @throws Fault NATIVE_FAILED or SEGMENT_FULL if the segment cannot be created
    */
-  constructor(options: PublisherOptions) {
+  constructor(options: PublisherOptions, advice = busyAdvice('their pid')) {
     checkPublisher(options);
     const { pid = ownPid } = options;
     this.heartbeatMs = options.heartbeatMs ?? 1000;
@@ -118,7 +119,7 @@ export class Publisher {
       this.#checkAtNs = 0n;
       this.heartbeat();
     };
-    this.#wait = new NameWait(retry, options.warn ?? warnOnStderr);
+    this.#wait = new NameWait(advice, retry, options.warn ?? warnOnStderr);
     this.heartbeat();
   }
 

@@ -44,14 +44,15 @@ describe('A publisher whose server key another publisher uses', () => {
     expect(sales()).to.equal(7n);
     expect(warnings).to.deep.equal([
       `another publisher holds ${segments.path('82')} (process ${process.pid}, the pid of this process); ` +
-        'this publisher takes the key once it is free (set failIfBusy to get an error instead; worker processes each need a key with {pid}, and one target with format = "workers")',
+        'this publisher takes the key once it is free (set failIfBusy to get an error instead; worker processes each need a key with their pid, and one target with format = "workers")',
       `this publisher now holds ${segments.path('82')}`,
     ]);
   });
 
-  it('mentions failIfBusy only if it waits for another publisher', () => {
+  it('says what a program can do only if it waits for another publisher', () => {
     const warnings: string[] = [];
     const wait = new NameWait(
+      ' (set failIfBusy)',
       () => undefined,
       (sentence) => warnings.push(sentence),
     );
@@ -60,7 +61,7 @@ describe('A publisher whose server key another publisher uses', () => {
     for (let check = 0; check < 2; check++) wait.succeed('/dev/shm/a');
     expect(warnings).to.deep.equal([
       'Cannot make /dev/shm/a: ENOSPC; the publisher tries again every second',
-      'another publisher holds /dev/shm/a; this publisher takes the key once it is free (set failIfBusy to get an error instead; worker processes each need a key with {pid}, and one target with format = "workers")',
+      'another publisher holds /dev/shm/a; this publisher takes the key once it is free (set failIfBusy)',
       'this publisher now holds /dev/shm/a',
     ]);
   });

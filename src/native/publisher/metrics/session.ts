@@ -8,6 +8,7 @@ import { checkOptions } from '../../../rules/options.js';
 import type { OptionRules } from '../../../rules/options.js';
 import { integer, rule } from '../../../rules/rule.js';
 import { removeDeadSegments } from '../dead-segments.js';
+import { busyAdvice } from '../name-wait.js';
 import { Publisher, warnOnStderr } from '../publisher.js';
 import { PUBLISHER_OPTIONS, segmentOf } from '../publisher-options.js';
 import type { PublishedObject, PublisherOptions } from '../publisher-options.js';
@@ -85,7 +86,8 @@ export class Session {
     const { pid = process.pid } = own;
     this.#template = segmentOf(own);
     this.serverKey = withPid(own.serverKey, pid);
-    this.publisher = new Publisher({ ...own, serverKey: this.serverKey, series: true });
+    const facts = { ...own, serverKey: this.serverKey, series: true };
+    this.publisher = new Publisher(facts, busyAdvice('{pid}'));
     this.#intervalMs = intervalMs;
     this.#warn = own.warn ?? warnOnStderr;
     this.#beforeClose = beforeClose;

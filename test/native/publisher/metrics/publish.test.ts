@@ -178,7 +178,9 @@ describe('Published metrics', () => {
     expect(warnings).to.deep.equal([]);
     await publishing(options).update();
     expect(warnings).to.have.lengthOf(1);
-    expect(warnings[0]).to.match(/^another publisher holds /);
+    expect(warnings[0]).to.match(
+      /^another publisher holds .*; worker processes each need a key with \{pid\}, /,
+    );
   });
 
   it('may be metrics of prom-client, such as its default metrics', async () => {
