@@ -234,7 +234,7 @@ typedef struct shm_options {
   uint64_t slots;
   uint64_t frame_bytes;  /* a multiple of 8 */
   uint32_t heartbeat_ms; /* heartbeat period in ms, default 1000; 0: no heartbeat */
-  mode_t mode;           /* the file's mode, regardless of the umask; default 0644 */
+  mode_t mode;           /* the file's mode, 0 to 0777, regardless of the umask; default 0644 */
   /* Makes shm_publisher_publish() return -EBUSY while another publisher holds the server key. */
   bool fail_if_busy;
   /* Whether variables may have the option `series`. Exporters before format 1.1 then refuse the segment. */
@@ -1833,6 +1833,8 @@ static inline int shm_make_segment(const char *function, shm_publisher **out, co
   p->has_series = options->series;
   int code = shm_set_names(function, p, options);
   if (code == 0) code = shm_lay_out(function, p, options);
+  if (code == 0 && options->mode > 0777)
+    code = shm_fail(-EINVAL, "%s: mode: found %u, allowed: 0 to 0777, such as 0600", function, (uint64_t)options->mode);
   bool allows_size = code == 0 && shm_allows_size(p->file_size);
   if (code == 0) code = shm_make_file(p, options->mode);
   if (code == 0) code = shm_write_header(p, options);

@@ -152,6 +152,9 @@ static void test_refused_options(void) {
   REFUSED(code_of(options), "shm_publisher_open: frame_bytes: found 0, allowed: 8 to 2147483648");
   options.frame_bytes = 12;
   REFUSED(code_of(options), "shm_publisher_open: frame_bytes: found 12, allowed: multiples of 8");
+  options = options_of("ok");
+  options.mode = 600; /* a decimal number */
+  REFUSED(code_of(options), "shm_publisher_open: mode: found 600, allowed: 0 to 0777, such as 0600");
   shm_publisher *p;
   REFUSED(shm_publisher_open(&p, NULL),
           "shm_publisher_open: options: found NULL, allowed: options from shm_options_default() with a server_key");

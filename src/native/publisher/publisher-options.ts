@@ -39,7 +39,7 @@ export interface PublisherOptions {
   readonly heartbeatMs?: number;
   /** Whether variables may have the option `labels`. Readers before version 1.1 then refuse the segment. Default false. */
   readonly series?: boolean;
-  /** Permission bits of the file. Default 0644. */
+  /** Permission bits of the file, at most 0o777. Default 0o644. */
   readonly mode?: number;
   /**
    * Whether `publish()` throws SEGMENT_BUSY instead of waiting while another live publisher has the server key. Default
@@ -115,6 +115,12 @@ const pidGuess = (raw: unknown): string =>
     ? ' (write the pid: a Publisher does not replace {pid})'
     : '';
 
+/** A suggestion for a mode as a text, or as a decimal number with the digits of an octal one. */
+function modeGuess(raw: unknown): string {
+  const digits = typeof raw === 'string' || typeof raw === 'bigint' ? String(raw) : '';
+  return /^0?[0-7]{3}$/.test(digits) ? ` (write 0o${digits.slice(-3)})` : '';
+}
+
 /** All options but `series`. */
 export const PUBLISHER_OPTIONS: OptionRules = {
   contextId: name,
@@ -122,11 +128,8 @@ export const PUBLISHER_OPTIONS: OptionRules = {
   serverKey: suggesting(name, (raw) => pidGuess(raw) || nameGuess(raw)),
   capacity: anyOptions,
   heartbeatMs: integer(0, MAX_U32),
-  mode: suggesting({ ...integer(0, 0o7777), allowed: 'an integer from 0 to 0o7777' }, (raw) =>
-    typeof raw === 'string' && /^[0-7]{3,4}$/.test(raw)
-      ? ` (write 0o${raw.replace(/^0/, '')})`
-      : '',
-  ),
+  // The decimal numbers 600 to 777 are higher than 0o777.
+  mode: suggesting({ ...integer(0, 0o777), allowed: 'an integer from 0 to 0o777' }, modeGuess),
   failIfBusy: flag,
   warn: callback,
   pid: integer(0, MAX_U32),

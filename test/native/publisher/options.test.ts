@@ -38,13 +38,18 @@ const CONSTRUCTOR: readonly (readonly [options: unknown, message: string])[] = [
   [{ serverKey: '82', heartbeatMs: 2 ** 53 }, 'heartbeatMs: found 9'],
   [
     { serverKey: '82', mode: '0644' },
-    'mode: found "0644" (write 0o644), allowed: an integer from 0 to 0o7777',
+    'mode: found "0644" (write 0o644), allowed: an integer from 0 to 0o777',
   ],
+  [
+    { serverKey: '82', mode: 600 },
+    'mode: found 600 (write 0o600), allowed: an integer from 0 to 0o777',
+  ],
+  [{ serverKey: '82', mode: 0o1777 }, 'mode: found 1023, allowed: an integer from 0 to 0o777'],
   [
     { serverKey: 'x-{pid}' },
     'serverKey: found "x-{pid}" (write the pid: a Publisher does not replace {pid}), allowed: a string of 1 to 64',
   ],
-  [{ serverKey: '82', mode: Number.NaN }, 'mode: found NaN, allowed: an integer from 0 to 0o7777'],
+  [{ serverKey: '82', mode: Number.NaN }, 'mode: found NaN, allowed: an integer from 0 to 0o777'],
   [{ serverKey: '82', failIfBusy: 1 }, 'failIfBusy: found 1 (write true), allowed: true or false'],
   [{ serverKey: '82', warn: 'stderr' }, 'warn: found "stderr", allowed: a function'],
   [{ serverKey: '82', pid: '1' }, 'pid: found "1", allowed: an integer from'],
