@@ -173,6 +173,11 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return this.#publication?.serverKey;
   }
 
+  /** Whether a publication has the children. */
+  get isPublished(): boolean {
+    return this.#publication !== undefined;
+  }
+
   get publishedName(): string {
     return this.family.name;
   }

@@ -68,7 +68,7 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
   readonly #unfollow: () => void;
   /** The metrics of this library. */
   readonly #own = new Set<AnyMetric>();
-  /** Other metrics, with their last values. */
+  /** Other metrics, and those of this library that another publication has, with their last values. */
   readonly #copied = new Map<RegisteredMetric, RegistryMetric | undefined>();
   /** The calls of `collect` or `get` that have not ended. */
   readonly #open = new Map<RegisteredMetric, OpenCall>();
@@ -116,10 +116,17 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
     for (const [child, metric] of [...this.#unplaced]) this.add(metric, child);
     await Promise.all([...this.#own].filter(wanted).map((metric) => this.#collect(metric)));
     await Promise.all([...this.#copied.keys()].filter(wanted).map((metric) => this.#copy(metric)));
+    // The publication that had these metrics has closed.
+    const released = [...this.#copied.keys()].filter(isOwn).filter((metric) => !metric.isPublished);
+    for (const metric of released) this.#copied.delete(metric);
     this.#mirror.take(
       [...this.#copied.values()].filter((object) => object !== undefined),
       this.#register.defaultLabels,
     );
+    for (const metric of released) {
+      this.#own.add(metric);
+      this.#attach(metric);
+    }
     this.#countDropped();
     publisher.notify();
   }

@@ -169,6 +169,24 @@ describe('Published metrics', () => {
     expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
   });
 
+  it('are in place in a second publication once the first one has closed, so that updates need no interval', async () => {
+    const [own, other] = both();
+    const first = publishing({ register: ownRegistry(own), serverKey: '81' });
+    const second = publishing({ register: ownRegistry(own), warn: () => undefined });
+    await second.update();
+    first.close();
+    await second.update();
+    const served = serve();
+    for (const { counter, histogram, levels } of [own, other]) {
+      counter.inc({ code: 500 });
+      histogram.observe({ code: 404 }, 3);
+      levels.remove('nord');
+    }
+    await Promise.resolve();
+    served.clock.advance(2000);
+    expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
+  });
+
   it('cause no warning about copies in a publication that waits for the same server key, or is refused for it', async () => {
     const [own] = both();
     const warnings: string[] = [];
