@@ -21,7 +21,13 @@ static shm_options options_of(const char *key) {
 
 static shm_metrics *start(shm_options options, reader *r) {
   shm_metrics *metrics;
-  if (shm_metrics_open(&options, "shop", &metrics) != 0) {
+  int code = shm_metrics_open(&options, "shop", &metrics);
+  /* The kernel may keep the lock of a killed process for a moment after waitpid() has returned. */
+  for (int i = 0; code == -EBUSY && i < 1000; i++) {
+    usleep(10000);
+    code = shm_metrics_open(&options, "shop", &metrics);
+  }
+  if (code != 0) {
     fprintf(stderr, "cannot publish: %s\n", shm_last_error());
     exit(1);
   }

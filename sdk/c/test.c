@@ -26,10 +26,21 @@ static shm_options small_options(const char *key) {
   return options;
 }
 
+/* Stores a heartbeat as if a second had passed. */
+static void beat_later(shm_publisher *p) {
+  p->check_ns = 1;
+  shm_publisher_heartbeat(p);
+}
+
 static shm_publisher *publish(const shm_options *options) {
   shm_publisher *p;
   int code = shm_publisher_open(&p, options);
   if (code == 0) code = shm_publisher_publish(p);
+  /* The kernel may keep the lock of a killed process for a moment after waitpid() has returned. */
+  for (int i = 0; code == 0 && i < 1000 && !shm_publisher_holds_key(p); i++) {
+    usleep(10000);
+    beat_later(p);
+  }
   if (code == 0) return p;
   fprintf(stderr, "cannot publish: %s\n", shm_error_text(code));
   exit(1);
@@ -1509,12 +1520,6 @@ static const char *end_capture(capture c) {
   text[got < 0 ? 0 : got] = '\0';
   close(c.from);
   return text;
-}
-
-/* Stores a heartbeat as if a second had passed. */
-static void beat_later(shm_publisher *p) {
-  p->check_ns = 1;
-  shm_publisher_heartbeat(p);
 }
 
 /* Returns the expected line of a publisher that waits for `key`, which this process holds. */
