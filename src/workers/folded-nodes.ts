@@ -44,8 +44,6 @@ export interface Worker {
   isWaiting: boolean;
   /** Whether its first tree is being read. */
   isOpening: boolean;
-  /** Whether its heartbeat has stopped. */
-  isStalled: boolean;
   /** Whether its gauges and texts are in the folded tree. Its counts always are. */
   isServed: boolean;
   readonly members: Map<number, Member>;

@@ -97,7 +97,7 @@ export class FoldedSource extends PolledSource {
     const { startedUnixMs = Infinity } = source;
     const earliest = Math.min(startedUnixMs, this.startedUnixMs ?? Infinity);
     if (!this.#isCopied && earliest < Infinity) this.startedUnixMs = earliest;
-    const state = { isWaiting: isAgain, isOpening: true, isStalled: false, isServed: true };
+    const state = { isWaiting: isAgain, isOpening: true, isServed: true };
     const nodes = { members: new Map(), inputs: new Map(), differing: new Map(), slots: 0 };
     this.#workers.set(source, { source, key, ...state, ...nodes });
   }
@@ -106,15 +106,9 @@ export class FoldedSource extends PolledSource {
    * Takes the verdict on a worker. Once the worker is overdue, leaves out its gauges and texts until heartbeats resume.
    * Its counts stay in the sums, which must not fall.
    */
-  judge(source: Source, { state, isOverdue = false }: Verdict): void {
+  judge(source: Source, { isOverdue = false }: Verdict): void {
     const worker = this.#workers.get(source);
     if (worker === undefined) return;
-    const isStalled = state === 'stalled';
-    const isStateNew = worker.isStalled !== isStalled;
-    worker.isStalled = isStalled;
-    if (isStateNew)
-      for (const { folded, parent } of worker.members.values())
-        if (parent === undefined) this.#countWorkers(folded);
     if (worker.isServed !== isOverdue) return;
     worker.isServed = !isOverdue;
     if (worker.isServed)
@@ -187,6 +181,17 @@ export class FoldedSource extends PolledSource {
       }
   }
 
+  /** Counts the workers of each root after all changes of a poll. @param stalled the server keys of stalled workers */
+  countWorkers(stalled: ReadonlySet<string>): void {
+    for (const [root, counts] of this.#counts) {
+      const live = [...root.members].filter(({ worker }) => !worker.isWaiting);
+      const hung = live.filter(({ worker }) => stalled.has(worker.key));
+      this.slots.setFirst(counts.live.slot, BigInt(live.length));
+      this.slots.setFirst(counts.stalled.slot, BigInt(hung.length));
+      this.slots.setSynced(counts.ended.slot, true);
+    }
+  }
+
   /** Removes objects that no worker has had for a long time. */
   removeOrphans(): void {
     if (this.#workers.size === 0) return;
@@ -243,7 +248,6 @@ export class FoldedSource extends PolledSource {
     above?.children.add(member);
     folded.members.add(member);
     worker.members.set(id, member);
-    if (above === undefined) this.#countWorkers(folded);
   }
 
   #addObject(
@@ -276,16 +280,6 @@ export class FoldedSource extends PolledSource {
   #startOf({ source, isOpening, isWaiting }: Worker): number | undefined {
     if (!this.#isCopied) return undefined;
     return isOpening && !isWaiting ? source.startedUnixMs : this.#unixMs();
-  }
-
-  #countWorkers(root: FoldedObject): void {
-    const counts = this.#counts.get(root);
-    if (counts === undefined) return;
-    const live = [...root.members].filter(({ worker }) => !worker.isWaiting);
-    const stalled = live.filter(({ worker }) => worker.isStalled);
-    this.slots.setFirst(counts.live.slot, BigInt(live.length));
-    this.slots.setFirst(counts.stalled.slot, BigInt(stalled.length));
-    this.slots.setSynced(counts.ended.slot, true);
   }
 
   #addInput(worker: Worker, variable: Variable): void {
@@ -377,7 +371,6 @@ export class FoldedSource extends PolledSource {
     parent?.children.delete(member);
     folded.members.delete(member);
     worker.members.delete(id);
-    if (this.#counts.has(folded)) this.#countWorkers(folded);
     if (folded.members.size > 0) return;
     // The counters of a worker that ended count until another worker has had time to take its place.
     folded.orphanedAtMs = this.#nowMs();

@@ -130,9 +130,9 @@ class WorkersPoller implements Poller {
       const reason = refusals[0] ?? `no segment matches ${this.#settings.segments.join(', ')}`;
       return resultWithoutSource(this.#serverKey, { state: 'absent', reason });
     }
-    const stalled = this.#keysOf((worker) => worker.isStalled === true).map(
-      (key) => `worker ${key} is stalled: it sends no heartbeat`,
-    );
+    const stalledKeys = this.#keysOf((worker) => worker.isStalled === true);
+    this.#source.countWorkers(new Set(stalledKeys));
+    const stalled = stalledKeys.map((key) => `worker ${key} is stalled: it sends no heartbeat`);
     const publisher = verdictOn(running, size, refusals, stalled);
     this.#publisher = publisher;
     const log = {
