@@ -33,11 +33,17 @@ interface Worker {
   notifications: number;
   /** Whether it was stalled at the last poll that could judge it; undefined if it never was. */
   isStalled: boolean | undefined;
+  /** Why its segment cannot be read; empty if it can. */
+  fault: string;
+  /** Whether it is left out, since the target has enough workers. */
+  isSurplus: boolean;
 }
 
 const MAX_ITEMS = 1 << 21;
 /** The maximum number of workers of a target. The target leaves out further workers. */
 export const MAX_WORKERS = 256;
+/** The maximum number of other segments, such as those of dead processes, that one poll looks at. */
+const MAX_OTHERS = 256;
 /**
  * How long the values of a worker count after its segment was removed. A segment that returns within this time goes on;
  * later, its counters would count twice.
@@ -61,6 +67,8 @@ class WorkersPoller implements Poller {
   readonly #nowMs: () => number;
   /** The workers by server key. */
   readonly #workers = new Map<string, Worker>();
+  /** Whether some segments have not been polled yet. */
+  #hasNew = false;
   #budget = new Budget();
   /** The notifications of the workers that are forgotten. */
   #pastNotifications = 0;
@@ -89,17 +97,22 @@ class WorkersPoller implements Poller {
 
   poll(): PollResult {
     this.#budget = new Budget(POLL_BUDGET);
-    const refusals: string[] = [];
+    const problems: string[] = [];
     /** The verdicts on the workers that run, including stalled ones. */
     const running: Verdict[] = [];
     const drops = { objects: 0, variables: 0 };
     let [hasMore, isUnstable, isReclaiming] = [false, false, false];
-    for (const key of this.#keys(refusals)) {
+    for (const key of this.#keys(problems)) {
       const worker = this.#follow(key);
       const former = worker.source;
       const result = worker.poller.poll();
       const { publisher, source, changes } = result;
       const last = worker.source;
+      worker.fault = isFault(publisher) ? `segment ${key}: ${publisher.reason}` : '';
+      const isShown = last !== undefined || (source !== undefined && this.#hasRoom);
+      worker.isSurplus = source !== undefined && !isShown;
+      if (!isShown) this.#putBack(key, worker);
+      if (worker.isSurplus) continue;
       if (source !== undefined) {
         this.#take(worker, key, source);
         this.#source.judge(source, publisher);
@@ -118,11 +131,13 @@ class WorkersPoller implements Poller {
       if (result.isUnstable === true) isUnstable ||= publisher.isOverdue !== true;
       else hasMore ||= result.hasMore || (former !== undefined && worker.source === undefined);
       isReclaiming ||= result.isReclaiming === true;
-      if (isFault(publisher)) refusals.push(`segment ${key}: ${publisher.reason}`);
       drops.objects += result.drops.objects;
       drops.variables += result.drops.variables;
     }
+    hasMore ||= this.#hasNew;
     if (!hasMore && !isUnstable) this.#source.removeOrphans();
+    const leftOut = this.#leftOut();
+    const refusals = [...problems, ...leftOut.reasons];
     for (const [name, { reason }] of this.#source.refusals) refusals.push(`${name}: ${reason}`);
     const { size } = this.#source;
     this.#wasShown ||= size > 0;
@@ -133,7 +148,12 @@ class WorkersPoller implements Poller {
     const stalledKeys = this.#keysOf((worker) => worker.isStalled === true);
     this.#source.countWorkers(new Set(stalledKeys));
     const stalled = stalledKeys.map((key) => `worker ${key} is stalled: it sends no heartbeat`);
-    const publisher = verdictOn(running, size, refusals, stalled);
+    const publisher = verdictOn(
+      running,
+      { shown: size, leftOut: leftOut.count },
+      refusals,
+      stalled,
+    );
     this.#publisher = publisher;
     const log = {
       warnings: [...refusals, ...stalled],
@@ -210,34 +230,55 @@ class WorkersPoller implements Poller {
     return [...this.#workers].flatMap(([key, worker]) => (isMeant(worker) ? [key] : []));
   }
 
-  /** The server keys to poll: first live workers, then new segments, then those of workers that have ended. */
-  #keys(refusals: string[]): readonly string[] {
-    let listed: readonly string[] = [];
+  /**
+   * The server keys to poll: those of all shown workers, then new segments, then others in turn. These are mostly of dead
+   * processes, but another process may take their keys.
+   */
+  #keys(problems: string[]): readonly string[] {
+    let listed: ReadonlySet<string> = new Set();
     try {
-      listed = this.#list();
+      listed = new Set(this.#list());
     } catch (error) {
-      refusals.push(String(error));
+      problems.push(String(error));
     }
     // A worker without a segment is polled until its poller knows that it has ended.
     for (const [key, worker] of this.#workers)
-      if (worker.source === undefined && !listed.includes(key)) this.#forget(key, worker);
-    const rank = (key: string): number => {
-      const worker = this.#workers.get(key);
-      return worker === undefined ? 1 : worker.source === undefined ? 2 : 0;
-    };
-    const keys = [...new Set([...this.#workers.keys(), ...listed])].toSorted(
-      (one, other) => rank(one) - rank(other),
-    );
-    const surplus = keys.splice(MAX_WORKERS);
-    for (const key of surplus) {
-      const worker = this.#workers.get(key);
-      if (worker !== undefined) this.#forget(key, worker);
-    }
-    if (surplus.length > 0)
-      refusals.push(
-        `${pluralize(surplus.length, 'segment')} such as ${surplus[0] ?? ''}: a target has at most ${MAX_WORKERS} workers`,
+      if (worker.source === undefined && !listed.has(key)) this.#forget(key, worker);
+    const shown = this.#keysOf(({ source }) => source !== undefined);
+    const rest = this.#keysOf(({ source }) => source === undefined);
+    // While a poller waits for the state of a lock, its file is open.
+    const isWaiting = (key: string): boolean => this.#workers.get(key)?.poller.isOpen === true;
+    const fresh = [
+      ...rest.filter(isWaiting),
+      ...[...listed].filter((key) => !this.#workers.has(key)),
+    ];
+    this.#hasNew = fresh.length > MAX_OTHERS;
+    const others = [...fresh, ...rest.filter((key) => !isWaiting(key))];
+    return [...shown, ...others.slice(0, MAX_OTHERS)];
+  }
+
+  get #hasRoom(): boolean {
+    return this.#source.size < MAX_WORKERS;
+  }
+
+  /** Puts a segment without a shown worker at the end of the queue. */
+  #putBack(key: string, worker: Worker): void {
+    if (worker.isSurplus) worker.poller.close();
+    this.#workers.delete(key);
+    this.#workers.set(key, worker);
+  }
+
+  /** The number of the workers that are left out, and the reasons. */
+  #leftOut(): { readonly count: number; readonly reasons: readonly string[] } {
+    const faults = [...this.#workers.values()].map(({ fault }) => fault).filter(Boolean);
+    const surplus = this.#keysOf(({ isSurplus }) => isSurplus);
+    const [first] = surplus.toSorted();
+    const reasons = faults.toSorted().slice(0, MAX_WORKERS);
+    if (first !== undefined && !this.#hasNew)
+      reasons.push(
+        `${pluralize(surplus.length, 'worker')} such as ${first}: a target has at most ${MAX_WORKERS} workers`,
       );
-    return keys;
+    return { count: faults.length + surplus.length, reasons };
   }
 
   #follow(key: string): Worker {
@@ -262,6 +303,7 @@ class WorkersPoller implements Poller {
     const worker: Worker = {
       ...{ poller, source: undefined, again: undefined },
       ...{ removedAtMs: undefined, notifications: 0, isStalled: undefined },
+      ...{ fault: '', isSurplus: false },
     };
     this.#workers.set(key, worker);
     return worker;
@@ -343,12 +385,12 @@ const ENDED: ReadonlySet<string> = new Set(['absent', 'closed', 'dead', 'superse
  * Returns the verdict on a target. If all running workers are stalled, this is the verdict on one of them: preferably
  * one that is still served, and of several the one with the latest heartbeat.
  * @param running the verdicts on the workers that run
- * @param size the number of workers that are shown
+ * @param counts the numbers of workers that are shown and left out
  * @param stalled a sentence for each stalled worker
  */
 function verdictOn(
   running: readonly Verdict[],
-  size: number,
+  counts: { readonly shown: number; readonly leftOut: number },
   refusals: readonly string[],
   stalled: readonly string[],
 ): Verdict {
@@ -362,10 +404,10 @@ function verdictOn(
     return { ...newest, reason: `${count} stalled: ${newest.reason}` };
   }
   const verdict = liveVerdict(
-    size,
+    counts.shown,
     ['worker', 'workers'],
     [...refusals, ...stalled],
-    refusals.length,
+    counts.leftOut,
   );
   const { heartbeatAgeSeconds } = newest ?? {};
   return heartbeatAgeSeconds === undefined ? verdict : { ...verdict, heartbeatAgeSeconds };

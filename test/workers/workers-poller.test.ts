@@ -448,7 +448,9 @@ describe('a poller of workers', () => {
       `host.2.shop.v: ${reason}`,
       `host.3.shop.v: ${reason}`,
     ]);
-    expect(poller.poll().publisher.reason).to.contain('3 workers are shown, 2 left out');
+    expect(poller.poll().publisher.reason).to.equal(
+      `3 workers are shown: host.2.shop.v: ${reason}`,
+    );
   });
 
   it('names a worker whose segment is corrupt, and shows the others', () => {
@@ -654,25 +656,64 @@ describe('a poller of workers', () => {
     ]);
   });
 
-  it('has at most 256 workers', () => {
+  /** Polls `count` copies of a worker's segment in the heap. */
+  const pollingCopies = (count: number) => {
     const memory = new HeapMemory();
-    const names = Array.from({ length: 400 }, (_, index) => `shop-${index}`);
+    const names = Array.from({ length: count }, (_, index) => `shop-${index}`);
     const settings = { ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'] };
     const nowNs = () => BigInt((nowMs += 1000)) * 1_000_000n;
     const options = { contextId: 'c', poolName: 'p', list: () => names, nowNs };
     const poller = workersPollers(memory, settings, options)('shop');
     counting(1, 1n);
     const bytes = segments.bytes('shop-1');
-    for (const name of names) memory.put(`c.p.${name}`, bytes);
+    const copies = names.map((name) => memory.put(`c.p.${name}`, bytes));
+    return { memory, names, poller, copies, bytes };
+  };
+
+  for (const [where, isLater] of [
+    ['the same thread', false],
+    ['another thread', true],
+  ] as const)
+    it(`shows all live workers beside 2,000 segments of dead processes (${where} checks the locks)`, () => {
+      const { memory, names, poller, copies, bytes } = pollingCopies(2000);
+      const answers: (() => void)[] = [];
+      for (const [index, copy] of copies.entries()) {
+        copy.isLocked = index % 10 === 9;
+        const { askLock } = copy;
+        if (isLater) copy.askLock = (answer) => answers.push(() => askLock(answer));
+      }
+      let most = 0;
+      const shown = (): string => {
+        for (let poll = 0; poll < 20; poll++) {
+          poller.poll();
+          most = Math.max(most, memory.openFiles);
+          for (const answer of answers.splice(0)) answer();
+        }
+        return pollAll(poller).publisher.reason;
+      };
+      expect(shown()).to.equal('200 workers are shown');
+      expect(poller.poll().warnings).to.deep.equal([]);
+      names.push('shop-z');
+      memory.put('c.p.shop-z', bytes);
+      memory.put('c.p.shop-1000', bytes);
+      expect(shown(), 'after a new key, and a known one').to.equal('202 workers are shown');
+      expect(most).to.be.at.most(2 * MAX_WORKERS);
+      poller.close();
+      expect(memory.openFiles).to.equal(0);
+    });
+
+  it('has at most 256 workers, and counts those that it leaves out', () => {
+    const { memory, names, poller, copies } = pollingCopies(400);
+    for (const copy of copies.slice(300, 310)) copy.isLocked = false;
     const seen = pollAll(poller);
     expect(seen.publisher.reason).to.equal(
-      `256 workers are shown, 1 left out: 144 segments such as shop-256: a target has at most ${MAX_WORKERS} workers`,
+      `256 workers are shown, 134 left out: 134 workers such as shop-256: a target has at most ${MAX_WORKERS} workers`,
     );
     expect(memory.openFiles).to.equal(256);
     for (const name of names.splice(0, 300)) memory.remove(`c.p.${name}`);
     for (let poll = 0; poll < 2; poll++) pollAll(poller);
-    expect(pollAll(poller).publisher.reason).to.equal('100 workers are shown');
-    expect(memory.openFiles).to.equal(100);
+    expect(pollAll(poller).publisher.reason).to.equal('90 workers are shown');
+    expect(memory.openFiles).to.equal(90);
     poller.close();
     expect(memory.openFiles).to.equal(0);
   });

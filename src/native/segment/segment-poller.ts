@@ -110,6 +110,11 @@ export class SegmentPoller implements Poller {
     this.#options = options;
   }
 
+  /** Whether a segment is open. Without a source in the last result, the poller waits for the state of its lock. */
+  get isOpen(): boolean {
+    return this.#opened !== undefined;
+  }
+
   poll(): PollResult {
     const nowNs = this.#nowNs();
     try {
