@@ -50,6 +50,8 @@ export interface Worker {
   readonly inputs: Map<number, Input>;
   /** Refused variables. Each waits until no worker has the variable `folded`, from which it differs. */
   readonly differing: Map<number, { readonly variable: Variable; readonly folded: FoldedVariable }>;
+  /** Variables for which the folded tree has no room. */
+  readonly surplus: Map<number, Variable>;
   /** The number of slots to read. */
   slots: number;
 }
@@ -88,6 +90,16 @@ export const LIVE = gauge('workers', 'i64', '', {
 export const STALLED = gauge('stalledWorkers', 'i64', '', {
   name: 'shm_workers_stalled',
   help: 'Workers that hang or are stopped: their heartbeat has stopped. Their counters stay in the sums.',
+  labels: {},
+});
+export const LEFT_OUT = gauge('leftOutWorkers', 'i64', '', {
+  name: 'shm_workers_left_out',
+  help: 'Workers beyond the limit of 256, and segments of workers that cannot be read. The status page states the first reason.',
+  labels: {},
+});
+export const LEFT_OUT_VARIABLES = gauge('leftOutVariables', 'i64', '', {
+  name: 'shm_workers_left_out_variables',
+  help: 'Variables of workers that are left out, since they differ from those of another worker, or exceed segment_max_items.',
   labels: {},
 });
 export const ENDED: Declaration = {

@@ -11,7 +11,17 @@ import type {
   Verdict,
 } from '../model.js';
 import { identityOf } from '../streams/choose-root.js';
-import { ENDED, LIVE, STALLED, isSame, nameBelow, newFolded, newWriter } from './folded-nodes.js';
+import {
+  ENDED,
+  LEFT_OUT,
+  LEFT_OUT_VARIABLES,
+  LIVE,
+  STALLED,
+  isSame,
+  nameBelow,
+  newFolded,
+  newWriter,
+} from './folded-nodes.js';
 import type { FoldedObject, Member, Worker } from './folded-nodes.js';
 import { InputReader, foldedValue, keepCount } from './folded-values.js';
 import type { FoldedVariable, Input } from './folded-values.js';
@@ -34,7 +44,12 @@ interface WorkerCounts {
   readonly live: Variable;
   readonly stalled: Variable;
   readonly ended: Variable;
+  readonly leftOut: Variable;
+  readonly leftOutVariables: Variable;
 }
+
+/** The number of items that each root needs: itself, and its variables above. */
+const ROOT_ITEMS = 6;
 
 export class FoldedSource extends PolledSource {
   /**
@@ -57,8 +72,6 @@ export class FoldedSource extends PolledSource {
   readonly #orphans = new Set<FoldedObject>();
   /** The variables to fold again at the next copy. */
   readonly #changed = new Set<FoldedVariable>();
-  /** The refused variables, with the reasons. */
-  readonly refusals = new Map<string, { readonly source: Source; readonly reason: string }>();
 
   /**
    * @param instance the part INSTANCE of the root's id
@@ -81,9 +94,7 @@ export class FoldedSource extends PolledSource {
 
   /** The number of live workers. */
   get size(): number {
-    let count = 0;
-    for (const { isWaiting } of this.#workers.values()) if (!isWaiting) count++;
-    return count;
+    return this.#shownWorkers().length;
   }
 
   /**
@@ -98,8 +109,9 @@ export class FoldedSource extends PolledSource {
     const earliest = Math.min(startedUnixMs, this.startedUnixMs ?? Infinity);
     if (!this.#isCopied && earliest < Infinity) this.startedUnixMs = earliest;
     const state = { isWaiting: isAgain, isOpening: true, isServed: true };
-    const nodes = { members: new Map(), inputs: new Map(), differing: new Map(), slots: 0 };
-    this.#workers.set(source, { source, key, ...state, ...nodes });
+    const nodes = { members: new Map(), inputs: new Map(), slots: 0 };
+    const leftOut = { differing: new Map(), surplus: new Map() };
+    this.#workers.set(source, { source, key, ...state, ...nodes, ...leftOut });
   }
 
   /**
@@ -135,9 +147,11 @@ export class FoldedSource extends PolledSource {
           break;
         case 'object-removed':
           this.#removeMember(worker, worker.members.get(change.object.id), false);
+          if (worker.differing.size + worker.surplus.size > 0)
+            for (const variable of variablesBelow([change.object])) forgetRefusal(worker, variable);
           break;
         case 'variable-removed':
-          worker.differing.delete(change.variable.id);
+          forgetRefusal(worker, change.variable);
           this.#removeInput(worker, worker.inputs.get(change.variable.id), false);
       }
     if (!hasMore) worker.isOpening = false;
@@ -171,8 +185,6 @@ export class FoldedSource extends PolledSource {
     if (counts) this.#reader.read(worker, this.#changed);
     else for (const input of worker.inputs.values()) input.value = undefined;
     this.#workers.delete(source);
-    for (const [name, { source: refused }] of this.refusals)
-      if (refused === source) this.refusals.delete(name);
     for (const member of [...worker.members.values()])
       if (member.parent === undefined) {
         const ended = counts ? this.#counts.get(member.folded)?.ended : undefined;
@@ -181,14 +193,32 @@ export class FoldedSource extends PolledSource {
       }
   }
 
-  /** Counts the workers of each root after all changes of a poll. @param stalled the server keys of stalled workers */
-  countWorkers(stalled: ReadonlySet<string>): void {
+  /** The first variables that are left out, with the reasons. */
+  get refusals(): readonly string[] {
+    const sentences: string[] = [];
+    for (const worker of this.#shownWorkers())
+      for (const sentence of refusalsOf(worker))
+        if (sentences.push(sentence) === MAX_REFUSALS) return sentences;
+    return sentences;
+  }
+
+  /**
+   * Counts the workers of each root after all changes of a poll, and what is left out.
+   * @param stalled the server keys of stalled workers
+   * @param leftOut the number of workers that are left out
+   */
+  countWorkers(stalled: ReadonlySet<string>, leftOut: number): void {
+    let refused = 0;
+    for (const { differing, surplus } of this.#shownWorkers())
+      refused += differing.size + surplus.size;
     for (const [root, counts] of this.#counts) {
       const live = [...root.members].filter(({ worker }) => !worker.isWaiting);
       const hung = live.filter(({ worker }) => stalled.has(worker.key));
       this.slots.setFirst(counts.live.slot, BigInt(live.length));
       this.slots.setFirst(counts.stalled.slot, BigInt(hung.length));
       this.slots.setSynced(counts.ended.slot, true);
+      this.slots.setFirst(counts.leftOut.slot, BigInt(leftOut));
+      this.slots.setFirst(counts.leftOutVariables.slot, BigInt(refused));
     }
   }
 
@@ -225,17 +255,14 @@ export class FoldedSource extends PolledSource {
   #addMember(worker: Worker, object: ManagedObject): void {
     const { id, name, className, parent } = object;
     const above = parent && worker.members.get(parent.id);
-    // Nodes below a refused object are refused, too.
+    // Without room for an object, its variables and all nodes below it are left out.
     if (parent !== undefined && above === undefined) return;
     const siblings = above === undefined ? this.#roots : above.folded.children;
     const suffix = parent === undefined ? '' : nameBelow(parent.name, name);
     const key = parent === undefined ? identityOf(object).application : `${suffix} ${className}`;
     const folded =
       siblings.get(key) ?? this.#addObject(worker, siblings, key, object, above?.folded);
-    if (folded === undefined) {
-      this.#refuse(worker, name, 'the limit segment_max_items is reached');
-      return;
-    }
+    if (folded === undefined) return;
     const member: Member = {
       worker,
       folded,
@@ -257,7 +284,7 @@ export class FoldedSource extends PolledSource {
     { name, className, parent }: ManagedObject,
     above: FoldedObject | undefined,
   ): FoldedObject | undefined {
-    if (!this.hasRoom(above === undefined ? 4 : 1)) return undefined;
+    if (!this.hasRoom(above === undefined ? ROOT_ITEMS : 1)) return undefined;
     const writer = newWriter();
     const foldedName =
       parent === undefined || above === undefined
@@ -272,6 +299,8 @@ export class FoldedSource extends PolledSource {
         live: this.addVariable(writer, object, LIVE),
         stalled: this.addVariable(writer, object, STALLED),
         ended: this.addVariable(writer, object, ENDED),
+        leftOut: this.addVariable(writer, object, LEFT_OUT),
+        leftOutVariables: this.addVariable(writer, object, LEFT_OUT_VARIABLES),
       });
     return folded;
   }
@@ -286,12 +315,12 @@ export class FoldedSource extends PolledSource {
     const { id, slot, name, declaration, object } = variable;
     const member = worker.members.get(object.id);
     // If heartbeats resume, the counts of the worker are still there, and other variables may come by later changes.
-    if (member === undefined || worker.inputs.has(id)) return;
-    const rule = this.#ruleOf(member.folded.object.className, declaration);
+    if (worker.inputs.has(id)) return;
+    const rule = this.#ruleOf(object.className, declaration);
     if (rule !== 'counter' && !worker.isServed) return;
-    const folded = this.#foldedVariable(member, name, declaration, rule);
-    if (folded === undefined) {
-      this.#refuse(worker, `${object.name}.${name}`, 'the limit segment_max_items is reached');
+    const folded = member && this.#foldedVariable(member, name, declaration, rule);
+    if (member === undefined || folded === undefined) {
+      worker.surplus.set(id, variable);
       return;
     }
     if (!isSame(folded.variable.declaration, declaration)) {
@@ -302,14 +331,10 @@ export class FoldedSource extends PolledSource {
         return;
       }
       worker.differing.set(id, { variable, folded });
-      this.#refuse(
-        worker,
-        `${object.name}.${name}`,
-        'its type, kind or bounds differ from those of another worker',
-      );
       return;
     }
     const input = { variable, folded, low: -1, high: -1, value: undefined, read: 0 };
+    forgetRefusal(worker, variable);
     member.inputs.add(input);
     folded.inputs.add(input);
     worker.inputs.set(id, input);
@@ -406,7 +431,6 @@ export class FoldedSource extends PolledSource {
       for (const [id, { variable, folded: other }] of worker.differing)
         if (other === folded) {
           worker.differing.delete(id);
-          this.refusals.delete(`${variable.object.name}.${variable.name}`);
           this.#addInput(worker, variable);
         }
   }
@@ -439,9 +463,24 @@ export class FoldedSource extends PolledSource {
     }
   }
 
-  #refuse({ source }: Worker, name: string, reason: string): void {
-    if (this.refusals.size < MAX_REFUSALS) this.refusals.set(name, { source, reason });
+  /** The workers whose values count. */
+  #shownWorkers(): readonly Worker[] {
+    return [...this.#workers.values()].filter(({ isWaiting }) => !isWaiting);
   }
+}
+
+function* refusalsOf({ differing, surplus }: Worker): Generator<string> {
+  for (const { variable } of differing.values())
+    yield `${pathOf(variable)}: its type, kind or bounds differ from those of another worker`;
+  for (const variable of surplus.values())
+    yield `${pathOf(variable)}: the limit segment_max_items is reached`;
+}
+
+const pathOf = ({ object, name }: Variable): string => `${object.name}.${name}`;
+
+function forgetRefusal({ differing, surplus }: Worker, { id }: Variable): void {
+  differing.delete(id);
+  surplus.delete(id);
 }
 
 function* variablesBelow(objects: Iterable<ManagedObject>): Generator<Variable> {

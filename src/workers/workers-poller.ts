@@ -137,8 +137,7 @@ class WorkersPoller implements Poller {
     hasMore ||= this.#hasNew;
     if (!hasMore && !isUnstable) this.#source.removeOrphans();
     const leftOut = this.#leftOut();
-    const refusals = [...problems, ...leftOut.reasons];
-    for (const [name, { reason }] of this.#source.refusals) refusals.push(`${name}: ${reason}`);
+    const refusals = [...problems, ...leftOut.reasons, ...this.#source.refusals];
     const { size } = this.#source;
     this.#wasShown ||= size > 0;
     if (!this.#wasShown) {
@@ -146,7 +145,7 @@ class WorkersPoller implements Poller {
       return resultWithoutSource(this.#serverKey, { state: 'absent', reason });
     }
     const stalledKeys = this.#keysOf((worker) => worker.isStalled === true);
-    this.#source.countWorkers(new Set(stalledKeys));
+    this.#source.countWorkers(new Set(stalledKeys), leftOut.count);
     const stalled = stalledKeys.map((key) => `worker ${key} is stalled: it sends no heartbeat`);
     const publisher = verdictOn(
       running,

@@ -292,6 +292,17 @@ export const ALERT_CASES: readonly AlertCase[] = [
     silent: { [host('shm_workers_stalled', 'shop', '')]: lately(0, 0, 1) },
   },
   {
+    alert: 'ShmWorkersLeftOut',
+    fires: {
+      [host('shm_workers_left_out', 'shop', '')]: always(0),
+      [host('shm_workers_left_out_variables', 'shop', '')]: always(2),
+    },
+    silent: {
+      [host('shm_workers_left_out', 'shop', '')]: always(0),
+      [host('shm_workers_left_out_variables', 'shop', '')]: always(0),
+    },
+  },
+  {
     alert: 'ShmPublisherUnreadable',
     fires: published('corrupt', 10),
     silent: published('corrupt', 0),

@@ -53,7 +53,13 @@ const OF_JOINED_TARGETS = [
  * Metrics of worker processes. The demo has the first one only with Gunicorn, and no target of the format `workers`.
  * test/end-to-end/stalled-workers.test.ts tests the others.
  */
-const OF_WORKERS = ['process_threads', 'shm_workers', 'shm_workers_stalled'];
+const OF_WORKERS = [
+  'process_threads',
+  'shm_workers',
+  'shm_workers_left_out',
+  'shm_workers_left_out_variables',
+  'shm_workers_stalled',
+];
 
 /** The demo discovers no targets. test/exporter/discovery.test.ts tests this metric. */
 const OF_DISCOVERY = ['shm_exporter_discovery_left_out'];

@@ -436,13 +436,15 @@ describe('a poller of workers', () => {
       { type: 'i64', kind: 'counter' },
       { type: 'u64', kind: 'gauge' },
     ] as const;
-    types.forEach(({ type, kind }, index) => {
+    const workers = types.map(({ type, kind }, index) => {
       const { publisher, root } = worker(index + 1);
-      publisher.addVariable(root, 'v', type, { kind }).set(1n);
+      const variable = publisher.addVariable(root, 'v', type, { kind });
+      variable.set(1n);
       publisher.place();
+      return { publisher, root, variable };
     });
     const { poller, values } = polling();
-    expect(values()).to.deep.include({ v: 1n });
+    expect(values()).to.deep.include({ v: 1n, leftOutVariables: 2n });
     const reason = 'its type, kind or bounds differ from those of another worker';
     expect(poller.poll().warnings).to.deep.equal([
       `host.2.shop.v: ${reason}`,
@@ -451,6 +453,12 @@ describe('a poller of workers', () => {
     expect(poller.poll().publisher.reason).to.equal(
       `3 workers are shown: host.2.shop.v: ${reason}`,
     );
+    const [, second, third] = workers;
+    if (second !== undefined) second.publisher.removeVariable(second.variable);
+    expect(values()).to.deep.include({ leftOutVariables: 1n });
+    if (third !== undefined) third.publisher.removeObject(third.root);
+    expect(values()).to.deep.include({ leftOutVariables: 0n });
+    expect(poller.poll().warnings).to.deep.equal([]);
   });
 
   it('names a worker whose segment is corrupt, and shows the others', () => {
@@ -460,7 +468,7 @@ describe('a poller of workers', () => {
     bytes.fill(0xff, 4096, 8192);
     writeFileSync(segments.path('shop-2'), bytes);
     const { poller, values } = polling();
-    expect(values()).to.deep.include({ sent: 10n, workers: 1n });
+    expect(values()).to.deep.include({ sent: 10n, workers: 1n, leftOutWorkers: 1n });
     expect(poller.poll().warnings).to.have.lengthOf(1);
     expect(poller.poll().warnings?.[0]).to.match(/^segment shop-2: .*record/);
   });
@@ -647,13 +655,22 @@ describe('a poller of workers', () => {
     expect(values()['busy']).to.equal(before);
   });
 
-  it('names the variables that exceed segment_max_items', () => {
+  it('names and counts the variables that exceed segment_max_items, also below an object that does', () => {
     counting(1, 10n);
-    const { poller, values } = polling({}, { segmentMaxItems: 5 });
-    expect(values()).to.deep.include({ sent: 10n }).and.not.have.property('open');
+    const { poller, values } = polling({}, { segmentMaxItems: 7 });
+    expect(values())
+      .to.deep.include({ sent: 10n, leftOutVariables: 1n })
+      .and.not.have.property('open');
     expect(poller.poll().warnings).to.deep.equal([
       'host.1.shop.open: the limit segment_max_items is reached',
     ]);
+    const { publisher, root } = worker(2);
+    const till = publisher.addObject(root, `${root.name}.till`, 'Till');
+    for (const name of ['a', 'b']) publisher.addVariable(till, name, 'u64');
+    publisher.place();
+    expect(values()).to.deep.include({ leftOutVariables: 3n });
+    publisher.removeObject(till);
+    expect(values()).to.deep.include({ leftOutVariables: 1n });
   });
 
   /** Polls `count` copies of a worker's segment in the heap. */
@@ -709,6 +726,7 @@ describe('a poller of workers', () => {
     expect(seen.publisher.reason).to.equal(
       `256 workers are shown, 134 left out: 134 workers such as shop-256: a target has at most ${MAX_WORKERS} workers`,
     );
+    expect(valuesOf(seen)).to.deep.include({ leftOutWorkers: 134n });
     expect(memory.openFiles).to.equal(256);
     for (const name of names.splice(0, 300)) memory.remove(`c.p.${name}`);
     for (let poll = 0; poll < 2; poll++) pollAll(poller);
