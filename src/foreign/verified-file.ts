@@ -1,5 +1,14 @@
 // Opens files and directories of other programs, and verifies their type, owner and mode before use.
-import { closeSync, constants, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  statSync,
+  statfsSync,
+} from 'node:fs';
 import { Fault, codeOf, messageOf } from '../errors.js';
 
 const { getuid } = process;
@@ -153,6 +162,19 @@ export function openDirectory(place: DirectoryPath): OpenDirectory {
 
 export const pathOf = ({ base, below }: DirectoryPath): string =>
   [base === '/' ? '' : base, ...below].join('/');
+
+/** The first link on a path that leads to a directory; undefined without a link or a directory. */
+export function linkOn(place: DirectoryPath): string | undefined {
+  try {
+    if (!statSync(pathOf(place)).isDirectory()) return undefined;
+    const paths = place.below.map((_, index) =>
+      pathOf({ ...place, below: place.below.slice(0, index + 1) }),
+    );
+    return paths.find((path) => lstatSync(path).isSymbolicLink());
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Runs `use` with the open directory.

@@ -6,7 +6,7 @@ import type { Clocks } from '../foreign/directory-listing.js';
 import { PolledSource, Slots, liveVerdict } from '../foreign/polled-source.js';
 import type { PolledObject, SlotWriter } from '../foreign/polled-source.js';
 import { maxDescriptors } from '../foreign/processes.js';
-import { isGone, unreadableReason } from '../foreign/verified-file.js';
+import { isGone, linkOn, unreadableReason } from '../foreign/verified-file.js';
 import { NO_DROPS, resultWithoutSource } from '../streams/poller.js';
 import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { codeOf, messageOf } from '../errors.js';
@@ -221,8 +221,12 @@ export class MultiprocessPoller implements Poller {
       tree.directories.set(path, directory);
       return undefined;
     } catch (error) {
-      const isMissing = isGone(error) || (found.label !== path && codeOf(error) === 'ENOTDIR');
-      return isMissing ? undefined : unreadableReason(error);
+      if (isGone(error)) return undefined;
+      if (codeOf(error) !== 'ENOTDIR') return unreadableReason(error);
+      const link = linkOn(found.place);
+      if (link !== undefined) return link === path ? 'is a link' : `is below the link ${link}`;
+      // A pattern also matches files.
+      return found.label === path ? unreadableReason(error) : undefined;
     }
   }
 

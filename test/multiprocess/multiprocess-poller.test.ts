@@ -550,6 +550,29 @@ describe('A poller of directories of metric files', () => {
       expect(lines(poller, 'req_total')).to.deep.equal(['req_total{service="a"} 3']);
     });
 
+    it('names links to directories, which it does not follow, and no other links', () => {
+      make('a');
+      write('a/metrics/counter_1.db', [count(3)]);
+      const link = (target: string, path: string) => {
+        symlinkSync(target, folder.path(path));
+      };
+      link('a', 'b');
+      mkdirSync(folder.path('c'), { mode: 0o755 });
+      link('../a/metrics', 'c/metrics');
+      folder.write('file', '');
+      for (const [index, target] of ['file', 'missing', 'e'].entries()) link(target, `d${index}`);
+      link('e', 'e');
+      const poller = all();
+      expect(lines(poller, 'req_total')).to.deep.equal(['req_total{service="a"} 3']);
+      const names = (texts: readonly string[] = []) =>
+        texts.map((text) => text.replaceAll(`${folder.path('')}/`, ''));
+      expect(names(pollAll(poller).warnings)).to.deep.equal([
+        'b/metrics is below the link b',
+        'c/metrics is a link',
+      ]);
+      expect(reasonOf(poller)).to.equal('1 metric file is shown: b/metrics is below the link b');
+    });
+
     it('shows the first of two directories with one label, and says so', () => {
       for (const name of ['one/a', 'two/a', 'two/b']) {
         mkdirSync(folder.path(name), { recursive: true, mode: 0o755 });
