@@ -190,7 +190,11 @@ describe('the dashboards', () => {
       // The recorded page lacks metrics of Node.js, of some settings and of the bridge.
       const others = queries.flatMap(metricsOf).filter((each) => !known.has(each));
       const labelsOf = (metric: string): string =>
-        metric.startsWith('shm_bridge_') ? identityOf('shm_bridge', 'h.1.shm_bridge') : own;
+        metric.startsWith('shm_bridge_')
+          ? identityOf('shm_bridge', 'h.1.shm_bridge')
+          : metric.startsWith('shm_workers')
+            ? identityOf('shop', 'h.1.shop')
+            : own;
       const values = {
         ...recorded,
         ...Object.fromEntries(others.map((each) => [`${each}{${labelsOf(each)}}`, '1+1x100'])),

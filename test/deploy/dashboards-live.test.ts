@@ -56,6 +56,7 @@ const OF_JOINED_TARGETS = [
 const OF_WORKERS = [
   'process_threads',
   'shm_workers',
+  'shm_workers_ended_total',
   'shm_workers_left_out',
   'shm_workers_left_out_variables',
   'shm_workers_stalled',

@@ -6,6 +6,7 @@ import { APP_LAYOUTS } from '#app/dashboards/app-layouts.js';
 import { COLUMNS } from '#app/dashboards/dashboard.js';
 import type { Panel } from '#app/dashboards/dashboard.js';
 import { INTERNAL_METADATA } from '#app/targets/internal-metrics.js';
+import { ENDED, LEFT_OUT, LEFT_OUT_VARIABLES, LIVE, STALLED } from '#app/workers/folded-nodes.js';
 import { needsPrograms } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { DASHBOARDS, GRAFANA, allPanels, expressionsOf } from './dashboard-panels.js';
@@ -142,6 +143,13 @@ describe(GRAFANA, () => {
       'jvm_memory_pool_max_bytes',
     ]);
     expect(metrics).to.deep.include(['jvm_gc_collection_seconds_sum']);
+  });
+
+  it('shows every metric about worker processes in shm_exporter.json', () => {
+    const board = DASHBOARDS.get('shm_exporter.json');
+    const shown = (board ? expressionsOf(board) : []).flatMap(([, expr]) => metricsOf(expr));
+    const stated = [LIVE, STALLED, ENDED, LEFT_OUT, LEFT_OUT_VARIABLES];
+    expect(shown).to.include.members(stated.map(({ metric }) => metric?.name));
   });
 
   it('shows every internal metric of a target except redundant ones', () => {

@@ -4,7 +4,7 @@ import { appDashboard } from './app-dashboard.js';
 import { APP_LAYOUTS } from './app-layouts.js';
 import { dashboard, layOut } from './dashboard.js';
 import type { Dashboard, Section } from './dashboard.js';
-import { bridge, health, losses } from './exporter/health.js';
+import { bridge, health, losses, workerProcesses } from './exporter/health.js';
 import { multiprocessDashboard } from './multiprocess-dashboard.js';
 import { varnishDashboard } from './varnish-dashboard.js';
 import { OWN, partitions, resources, scrapes, targets } from './exporter/load.js';
@@ -17,6 +17,7 @@ const SECTIONS: readonly Section[] = [
   { title: 'Losses', drawings: losses },
   { title: 'Process', drawings: resources },
   { title: 'Partitions and highlighted variables', isCollapsed: true, drawings: partitions },
+  { title: 'Worker processes', isCollapsed: true, drawings: workerProcesses },
   { title: 'Bridge', isCollapsed: true, drawings: bridge },
 ];
 

@@ -1,4 +1,4 @@
-// Panels of the exporter's dashboard: its health, its losses, and the components of the bridge.
+// Panels of the exporter's dashboard: its health, its losses, worker processes, and the components of the bridge.
 import { COUNTERS } from '#app/exposition/counters.js';
 import type { Drawing } from '../dashboard.js';
 import { labelTable, stat, stateTimeline, timeSeries } from '../drawings.js';
@@ -143,6 +143,32 @@ export const losses: readonly Drawing[] = [
     title: 'Scopes that select nothing',
     description: 'The pages of these scopes answer 404.',
     queries: { [OF_EXPORTER]: own('scopes_unmatched') },
+  }),
+];
+
+const workers = (name = ''): string =>
+  `shm_workers${name}{app=~"$app",instance=~"$instance",server_key=~"$server_key"}`;
+const OF_WORKERS = '{{app}} {{server_key}} {{instance}}';
+
+/** Panels about targets of the format `workers`. */
+export const workerProcesses: readonly Drawing[] = [
+  timeSeries('short', {
+    title: 'Workers',
+    description: 'Workers whose values are shown, and those among them that hang or are stopped.',
+    queries: { [`shown ${OF_WORKERS}`]: workers(), [`stalled ${OF_WORKERS}`]: workers('_stalled') },
+  }),
+  timeSeries('cps', {
+    title: 'Ended workers',
+    description: 'Workers that end a second. Their counts stay in the sums.',
+    queries: { [OF_WORKERS]: rate(workers('_ended_total')) },
+  }),
+  timeSeries('short', {
+    title: 'Left out of the sums',
+    description: 'Workers and variables that the sums lack; the log names them.',
+    queries: {
+      [`workers ${OF_WORKERS}`]: workers('_left_out'),
+      [`variables ${OF_WORKERS}`]: workers('_left_out_variables'),
+    },
   }),
 ];
 
