@@ -141,8 +141,8 @@ class WorkersPoller implements Poller {
     const { size } = this.#source;
     this.#wasShown ||= size > 0;
     if (!this.#wasShown) {
-      const reason = refusals[0] ?? `no segment matches ${this.#settings.segments.join(', ')}`;
-      return resultWithoutSource(this.#serverKey, { state: 'absent', reason });
+      const publisher: Verdict = { state: 'absent', reason: refusals[0] ?? this.#absence };
+      return { ...resultWithoutSource(this.#serverKey, publisher), hasMore: this.#hasNew };
     }
     const stalledKeys = this.#keysOf((worker) => worker.isStalled === true);
     this.#source.countWorkers(new Set(stalledKeys), leftOut.count);
@@ -254,6 +254,16 @@ class WorkersPoller implements Poller {
     this.#hasNew = fresh.length > MAX_OTHERS;
     const others = [...fresh, ...rest.filter((key) => !isWaiting(key))];
     return [...shown, ...others.slice(0, MAX_OTHERS)];
+  }
+
+  /** Why the target has had no worker yet. */
+  get #absence(): string {
+    const patterns = this.#settings.segments.join(', ');
+    if (this.#workers.size === 0) return `no segment matches ${patterns}`;
+    const isKnown = ![...this.#workers.values()].some(({ poller }) => poller.isOpen);
+    return isKnown && !this.#hasNew
+      ? `the publishers of all segments that match ${patterns} have ended`
+      : `it is not yet known whether a publisher of a segment that matches ${patterns} is running`;
   }
 
   get #hasRoom(): boolean {

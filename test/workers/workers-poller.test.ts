@@ -68,6 +68,23 @@ describe('a poller of workers', () => {
     });
   });
 
+  it('has no source before the first live worker, and says that the others have ended', () => {
+    for (const number of [1, 2]) {
+      const { publisher } = counting(number, 1n);
+      const bytes = segments.bytes(`shop-${number}`);
+      publisher.close();
+      writeFileSync(segments.path(`shop-${number}`), bytes);
+    }
+    const { poller } = polling();
+    expect(pollAll(poller)).to.deep.include({
+      source: undefined,
+      publisher: {
+        state: 'absent',
+        reason: 'the publishers of all segments that match shop-* have ended',
+      },
+    });
+  });
+
   type Add = (publisher: Publisher, root: ReturnType<Publisher['addRoot']>, number: number) => void;
   const table: readonly [string, Add, Partial<FoldSettings>, unknown][] = [
     [
@@ -700,20 +717,20 @@ describe('a poller of workers', () => {
         if (isLater) copy.askLock = (answer) => answers.push(() => askLock(answer));
       }
       let most = 0;
-      const shown = (): string => {
-        for (let poll = 0; poll < 20; poll++) {
+      const shown = (polls: number): string => {
+        for (let poll = 0; poll < polls; poll++) {
           poller.poll();
           most = Math.max(most, memory.openFiles);
           for (const answer of answers.splice(0)) answer();
         }
         return pollAll(poller).publisher.reason;
       };
-      expect(shown()).to.equal('200 workers are shown');
+      expect(shown(isLater ? 20 : 0)).to.equal('200 workers are shown');
       expect(poller.poll().warnings).to.deep.equal([]);
       names.push('shop-z');
       memory.put('c.p.shop-z', bytes);
       memory.put('c.p.shop-1000', bytes);
-      expect(shown(), 'after a new key, and a known one').to.equal('202 workers are shown');
+      expect(shown(20), 'after a new key, and a known one').to.equal('202 workers are shown');
       expect(most).to.be.at.most(2 * MAX_WORKERS);
       poller.close();
       expect(memory.openFiles).to.equal(0);
