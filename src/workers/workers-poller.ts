@@ -19,7 +19,10 @@ export interface WorkersPollerOptions extends Omit<
   SegmentPoolOptions,
   'budget' | 'onEnd' | 'keepsOverdue'
 > {
-  /** Lists the server keys that match patterns; by default those with a file in /dev/shm. */
+  /**
+   * Lists the server keys that match patterns; by default those with a file in /dev/shm. Returns the same array until a
+   * file may have been added or replaced.
+   */
   readonly list?: (patterns: readonly string[]) => readonly string[];
 }
 
@@ -37,6 +40,8 @@ interface Worker {
   fault: string;
   /** Whether it is left out, since the target has enough workers. */
   isSurplus: boolean;
+  /** The list of server keys with which its publisher was found to have ended. */
+  endedIn: readonly string[] | undefined;
 }
 
 const MAX_ITEMS = 1 << 21;
@@ -67,6 +72,8 @@ class WorkersPoller implements Poller {
   readonly #nowMs: () => number;
   /** The workers by server key. */
   readonly #workers = new Map<string, Worker>();
+  /** The server keys with a segment. */
+  #listed: readonly string[] = [];
   /** Whether some segments have not been polled yet. */
   #hasNew = false;
   #budget = new Budget();
@@ -111,7 +118,7 @@ class WorkersPoller implements Poller {
       worker.fault = isFault(publisher) ? `segment ${key}: ${publisher.reason}` : '';
       const isShown = last !== undefined || (source !== undefined && this.#hasRoom);
       worker.isSurplus = source !== undefined && !isShown;
-      if (!isShown) this.#putBack(key, worker);
+      if (!isShown) this.#putBack(key, worker, publisher);
       if (worker.isSurplus) continue;
       if (source !== undefined) {
         this.#take(worker, key, source);
@@ -230,16 +237,17 @@ class WorkersPoller implements Poller {
   }
 
   /**
-   * The server keys to poll: those of all shown workers, then new segments, then others in turn. These are mostly of dead
-   * processes, but another process may take their keys.
+   * The server keys to poll: those of all shown workers, then new segments, then others in turn. Another process may take
+   * the key of a dead one; this changes the list.
    */
   #keys(problems: string[]): readonly string[] {
-    let listed: ReadonlySet<string> = new Set();
     try {
-      listed = new Set(this.#list());
+      this.#listed = this.#list();
     } catch (error) {
+      this.#listed = [];
       problems.push(String(error));
     }
+    const listed = new Set(this.#listed);
     // A worker without a segment is polled until its poller knows that it has ended.
     for (const [key, worker] of this.#workers)
       if (worker.source === undefined && !listed.has(key)) this.#forget(key, worker);
@@ -252,7 +260,9 @@ class WorkersPoller implements Poller {
       ...[...listed].filter((key) => !this.#workers.has(key)),
     ];
     this.#hasNew = fresh.length > MAX_OTHERS;
-    const others = [...fresh, ...rest.filter((key) => !isWaiting(key))];
+    const isDue = (key: string): boolean =>
+      !isWaiting(key) && this.#workers.get(key)?.endedIn !== this.#listed;
+    const others = [...fresh, ...rest.filter(isDue)];
     return [...shown, ...others.slice(0, MAX_OTHERS)];
   }
 
@@ -271,8 +281,10 @@ class WorkersPoller implements Poller {
   }
 
   /** Puts a segment without a shown worker at the end of the queue. */
-  #putBack(key: string, worker: Worker): void {
+  #putBack(key: string, worker: Worker, publisher: Verdict): void {
     if (worker.isSurplus) worker.poller.close();
+    const hasEnded = ENDED.has(publisher.state) && !isFault(publisher) && !worker.poller.isOpen;
+    worker.endedIn = hasEnded ? this.#listed : undefined;
     this.#workers.delete(key);
     this.#workers.set(key, worker);
   }
@@ -312,7 +324,7 @@ class WorkersPoller implements Poller {
     const worker: Worker = {
       ...{ poller, source: undefined, again: undefined },
       ...{ removedAtMs: undefined, notifications: 0, isStalled: undefined },
-      ...{ fault: '', isSurplus: false },
+      ...{ fault: '', isSurplus: false, endedIn: undefined },
     };
     this.#workers.set(key, worker);
     return worker;

@@ -691,12 +691,12 @@ describe('a poller of workers', () => {
   });
 
   /** Polls `count` copies of a worker's segment in the heap. */
-  const pollingCopies = (count: number) => {
+  const pollingCopies = (count: number, list = (names: string[]) => [...names]) => {
     const memory = new HeapMemory();
     const names = Array.from({ length: count }, (_, index) => `shop-${index}`);
     const settings = { ...defaultsOf(WORKERS_SETTINGS), segments: ['shop-*'] };
     const nowNs = () => BigInt((nowMs += 1000)) * 1_000_000n;
-    const options = { contextId: 'c', poolName: 'p', list: () => names, nowNs };
+    const options = { contextId: 'c', poolName: 'p', list: () => list(names), nowNs };
     const poller = workersPollers(memory, settings, options)('shop');
     counting(1, 1n);
     const bytes = segments.bytes('shop-1');
@@ -735,6 +735,20 @@ describe('a poller of workers', () => {
       poller.close();
       expect(memory.openFiles).to.equal(0);
     });
+
+  it('reads segments of dead processes again only after a change of the directory', () => {
+    let listed: string[] | undefined;
+    const { poller, copies, memory, bytes } = pollingCopies(20, (names) => (listed ??= [...names]));
+    for (const copy of copies) copy.isLocked = false;
+    const reads = () => copies.reduce((sum, copy) => sum + copy.reads, 0);
+    pollAll(poller);
+    const before = reads();
+    for (let poll = 0; poll < 5; poll++) pollAll(poller);
+    expect(reads()).to.equal(before);
+    memory.put('c.p.shop-3', bytes);
+    listed = undefined;
+    expect(pollAll(poller).publisher.reason).to.equal('1 worker is shown');
+  });
 
   it('has at most 256 workers, and counts those that it leaves out', () => {
     const { memory, names, poller, copies } = pollingCopies(400);
