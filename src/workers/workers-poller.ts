@@ -1,8 +1,6 @@
 // Polls the segments of several workers as one target, whose tree outlives them.
 import { Budget, SLICE_MS } from '../budget.js';
 import { CLOCKS } from '../foreign/directory-listing.js';
-import { liveVerdict } from '../foreign/polled-source.js';
-import { pluralize } from '../pluralize.js';
 import type { Source, Verdict } from '../model.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
 import { segmentName } from '../native/segment/layout.js';
@@ -13,6 +11,9 @@ import { resultWithoutSource } from '../streams/poller.js';
 import type { LastValues, PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { FoldedSource } from './folded-source.js';
 import type { FoldSettings } from './row-rules.js';
+import { MAX_WORKERS, WorkerQueue } from './worker-queue.js';
+import type { FollowedWorker } from './worker-queue.js';
+import { hasEnded, isFault, verdictOn } from './worker-verdicts.js';
 
 /** `segmentMaxItems` limits a worker, and the folded tree. */
 export interface WorkersPollerOptions extends Omit<
@@ -26,29 +27,7 @@ export interface WorkersPollerOptions extends Omit<
   readonly list?: (patterns: readonly string[]) => readonly string[];
 }
 
-interface Worker {
-  readonly poller: SegmentPoller;
-  source: Source | undefined;
-  /** A source that reads the generation of `source` again after an error, until it has read all. */
-  again: Source | undefined;
-  /** When the segment of the running worker was removed, by the clock of the poller. */
-  removedAtMs: number | undefined;
-  notifications: number;
-  /** Whether it was stalled at the last poll that could judge it; undefined if it never was. */
-  isStalled: boolean | undefined;
-  /** Why its segment cannot be read; empty if it can. */
-  fault: string;
-  /** Whether it is left out, since the target has enough workers. */
-  isSurplus: boolean;
-  /** The list of server keys with which its publisher was found to have ended. */
-  endedIn: readonly string[] | undefined;
-}
-
 const MAX_ITEMS = 1 << 21;
-/** The maximum number of workers of a target. The target leaves out further workers. */
-export const MAX_WORKERS = 256;
-/** The maximum number of other segments, such as those of dead processes, that one poll looks at. */
-const MAX_OTHERS = 256;
 /**
  * How long the values of a worker count after its segment was removed. A segment that returns within this time goes on;
  * later, its counters would count twice.
@@ -70,12 +49,7 @@ class WorkersPoller implements Poller {
   readonly #source: FoldedSource;
   readonly #list: () => readonly string[];
   readonly #nowMs: () => number;
-  /** The workers by server key. */
-  readonly #workers = new Map<string, Worker>();
-  /** The server keys with a segment. */
-  #listed: readonly string[] = [];
-  /** Whether some segments have not been polled yet. */
-  #hasNew = false;
+  readonly #workers = new WorkerQueue();
   #budget = new Budget();
   /** The notifications of the workers that are forgotten. */
   #pastNotifications = 0;
@@ -118,7 +92,7 @@ class WorkersPoller implements Poller {
       worker.fault = isFault(publisher) ? `segment ${key}: ${publisher.reason}` : '';
       const isShown = last !== undefined || (source !== undefined && this.#hasRoom);
       worker.isSurplus = source !== undefined && !isShown;
-      if (!isShown) this.#putBack(key, worker, publisher);
+      if (!isShown) this.#workers.putBack(key, worker, hasEnded(publisher));
       if (worker.isSurplus) continue;
       if (source !== undefined) {
         this.#take(worker, key, source);
@@ -130,7 +104,7 @@ class WorkersPoller implements Poller {
         if (source === worker.again && !result.hasMore) this.#endAgain(worker, true);
         worker.notifications = result.notifications;
         worker.removedAtMs = undefined;
-      } else if (last !== undefined && ENDED.has(publisher.state) && !isFault(publisher)) {
+      } else if (last !== undefined && hasEnded(publisher)) {
         this.#endAgain(worker, false);
         if (publisher.state !== 'absent' || !this.#mayReturn(worker)) this.#end(worker);
       }
@@ -141,17 +115,17 @@ class WorkersPoller implements Poller {
       drops.objects += result.drops.objects;
       drops.variables += result.drops.variables;
     }
-    hasMore ||= this.#hasNew;
+    hasMore ||= this.#workers.hasNew;
     if (!hasMore && !isUnstable) this.#source.removeOrphans();
-    const leftOut = this.#leftOut();
+    const leftOut = this.#workers.leftOut();
     const refusals = [...problems, ...leftOut.reasons, ...this.#source.refusals];
     const { size } = this.#source;
     this.#wasShown ||= size > 0;
     if (!this.#wasShown) {
       const publisher: Verdict = { state: 'absent', reason: refusals[0] ?? this.#absence };
-      return { ...resultWithoutSource(this.#serverKey, publisher), hasMore: this.#hasNew };
+      return { ...resultWithoutSource(this.#serverKey, publisher), hasMore: this.#workers.hasNew };
     }
-    const stalledKeys = this.#keysOf((worker) => worker.isStalled === true);
+    const stalledKeys = this.#workers.keysOf((worker) => worker.isStalled === true);
     this.#source.countWorkers(new Set(stalledKeys), leftOut.count);
     const stalled = stalledKeys.map((key) => `worker ${key} is stalled: it sends no heartbeat`);
     const publisher = verdictOn(
@@ -163,9 +137,9 @@ class WorkersPoller implements Poller {
     this.#publisher = publisher;
     const log = {
       warnings: [...refusals, ...stalled],
-      notices: this.#keysOf((worker) => worker.isStalled === false).map(
-        (key) => `worker ${key} sends heartbeats again`,
-      ),
+      notices: this.#workers
+        .keysOf((worker) => worker.isStalled === false)
+        .map((key) => `worker ${key} sends heartbeats again`),
     };
     // The changes wait until a worker sends heartbeats again.
     if (publisher.isOverdue === true)
@@ -199,7 +173,7 @@ class WorkersPoller implements Poller {
       isOver = true;
       for (const each of ends) each();
     };
-    for (const worker of this.#workers.values())
+    for (const [, worker] of this.#workers)
       if (worker.source !== undefined)
         ends.push(
           worker.poller.wait(worker.notifications, () => {
@@ -223,55 +197,35 @@ class WorkersPoller implements Poller {
   }
 
   close(): void {
-    for (const { poller } of this.#workers.values()) poller.close();
+    for (const [, { poller }] of this.#workers) poller.close();
   }
 
   get #notifications(): number {
     let sum = this.#pastNotifications;
-    for (const { notifications } of this.#workers.values()) sum += notifications;
+    for (const [, { notifications }] of this.#workers) sum += notifications;
     return sum;
   }
 
-  #keysOf(isMeant: (worker: Worker) => boolean): readonly string[] {
-    return [...this.#workers].flatMap(([key, worker]) => (isMeant(worker) ? [key] : []));
-  }
-
-  /**
-   * The server keys to poll: those of all shown workers, then new segments, then others in turn. Another process may take
-   * the key of a dead one; this changes the list.
-   */
+  /** The server keys to poll now. */
   #keys(problems: string[]): readonly string[] {
+    let listed: readonly string[] = [];
     try {
-      this.#listed = this.#list();
+      listed = this.#list();
     } catch (error) {
-      this.#listed = [];
       problems.push(String(error));
     }
-    const listed = new Set(this.#listed);
+    const known = new Set(listed);
     // A worker without a segment is polled until its poller knows that it has ended.
     for (const [key, worker] of this.#workers)
-      if (worker.source === undefined && !listed.has(key)) this.#forget(key, worker);
-    const shown = this.#keysOf(({ source }) => source !== undefined);
-    const rest = this.#keysOf(({ source }) => source === undefined);
-    // While a poller waits for the state of a lock, its file is open.
-    const isWaiting = (key: string): boolean => this.#workers.get(key)?.poller.isOpen === true;
-    const fresh = [
-      ...rest.filter(isWaiting),
-      ...[...listed].filter((key) => !this.#workers.has(key)),
-    ];
-    this.#hasNew = fresh.length > MAX_OTHERS;
-    const isDue = (key: string): boolean =>
-      !isWaiting(key) && this.#workers.get(key)?.endedIn !== this.#listed;
-    const others = [...fresh, ...rest.filter(isDue)];
-    return [...shown, ...others.slice(0, MAX_OTHERS)];
+      if (worker.source === undefined && !known.has(key)) this.#forget(key, worker);
+    return this.#workers.due(listed);
   }
 
   /** Why the target has had no worker yet. */
   get #absence(): string {
     const patterns = this.#settings.segments.join(', ');
     if (this.#workers.size === 0) return `no segment matches ${patterns}`;
-    const isKnown = ![...this.#workers.values()].some(({ poller }) => poller.isOpen);
-    return isKnown && !this.#hasNew
+    return this.#workers.areKnown
       ? `the publishers of all segments that match ${patterns} have ended`
       : `it is not yet known whether a publisher of a segment that matches ${patterns} is running`;
   }
@@ -280,29 +234,7 @@ class WorkersPoller implements Poller {
     return this.#source.size < MAX_WORKERS;
   }
 
-  /** Puts a segment without a shown worker at the end of the queue. */
-  #putBack(key: string, worker: Worker, publisher: Verdict): void {
-    if (worker.isSurplus) worker.poller.close();
-    const hasEnded = ENDED.has(publisher.state) && !isFault(publisher) && !worker.poller.isOpen;
-    worker.endedIn = hasEnded ? this.#listed : undefined;
-    this.#workers.delete(key);
-    this.#workers.set(key, worker);
-  }
-
-  /** The number of the workers that are left out, and the reasons. */
-  #leftOut(): { readonly count: number; readonly reasons: readonly string[] } {
-    const faults = [...this.#workers.values()].map(({ fault }) => fault).filter(Boolean);
-    const surplus = this.#keysOf(({ isSurplus }) => isSurplus);
-    const [first] = surplus.toSorted();
-    const reasons = faults.toSorted().slice(0, MAX_WORKERS);
-    if (first !== undefined && !this.#hasNew)
-      reasons.push(
-        `${pluralize(surplus.length, 'worker')} such as ${first}: a target has at most ${MAX_WORKERS} workers`,
-      );
-    return { count: faults.length + surplus.length, reasons };
-  }
-
-  #follow(key: string): Worker {
+  #follow(key: string): FollowedWorker {
     const known = this.#workers.get(key);
     if (known !== undefined) return known;
     const { contextId, poolName, ...options } = this.#options;
@@ -321,12 +253,12 @@ class WorkersPoller implements Poller {
         else this.#end(worker);
       },
     });
-    const worker: Worker = {
+    const worker: FollowedWorker = {
       ...{ poller, source: undefined, again: undefined },
       ...{ removedAtMs: undefined, notifications: 0, isStalled: undefined },
       ...{ fault: '', isSurplus: false, endedIn: undefined },
     };
-    this.#workers.set(key, worker);
+    this.#workers.add(key, worker);
     return worker;
   }
 
@@ -334,7 +266,7 @@ class WorkersPoller implements Poller {
    * Follows a source of a worker. After an error, the poller reads the same generation again. Then the last values count
    * until the new source has read all.
    */
-  #take(worker: Worker, key: string, source: Source): void {
+  #take(worker: FollowedWorker, key: string, source: Source): void {
     const { source: last, again, notifications } = worker;
     if (source === last || source === again) return;
     this.#endAgain(worker, false);
@@ -350,18 +282,18 @@ class WorkersPoller implements Poller {
     worker.isStalled = undefined;
   }
 
-  #end(worker: Worker): void {
+  #end(worker: FollowedWorker): void {
     if (worker.source !== undefined) this.#source.end(worker.source);
     worker.source = worker.removedAtMs = worker.isStalled = undefined;
   }
 
-  #mayReturn(worker: Worker): boolean {
+  #mayReturn(worker: FollowedWorker): boolean {
     worker.removedAtMs ??= this.#nowMs();
     return this.#nowMs() - worker.removedAtMs < RETURN_MS;
   }
 
   /** Ends a repeated read of a generation. If it is complete, the new source replaces the last one. */
-  #endAgain(worker: Worker, isComplete: boolean): void {
+  #endAgain(worker: FollowedWorker, isComplete: boolean): void {
     const { source, again } = worker;
     if (again === undefined) return;
     worker.again = undefined;
@@ -387,7 +319,7 @@ class WorkersPoller implements Poller {
     return false;
   }
 
-  #forget(key: string, worker: Worker): void {
+  #forget(key: string, worker: FollowedWorker): void {
     this.#endAgain(worker, false);
     this.#end(worker);
     const { poller, notifications } = worker;
@@ -399,43 +331,3 @@ class WorkersPoller implements Poller {
 
 /** The maximum number of reads of the directory of a worker that has ended. */
 const MAX_LAST_READS = 64;
-/** In other states, such as `stalled` or `corrupt`, the last values of a worker stay, since it may return. */
-const ENDED: ReadonlySet<string> = new Set(['absent', 'closed', 'dead', 'superseded']);
-
-/**
- * Returns the verdict on a target. If all running workers are stalled, this is the verdict on one of them: preferably
- * one that is still served, and of several the one with the latest heartbeat.
- * @param running the verdicts on the workers that run
- * @param counts the numbers of workers that are shown and left out
- * @param stalled a sentence for each stalled worker
- */
-function verdictOn(
-  running: readonly Verdict[],
-  counts: { readonly shown: number; readonly leftOut: number },
-  refusals: readonly string[],
-  stalled: readonly string[],
-): Verdict {
-  const [newest] = running.toSorted(
-    (one, other) =>
-      Number(one.isOverdue === true) - Number(other.isOverdue === true) ||
-      (one.heartbeatAgeSeconds ?? Infinity) - (other.heartbeatAgeSeconds ?? Infinity),
-  );
-  if (newest !== undefined && running.every(({ state }) => state === 'stalled')) {
-    const count = pluralize(running.length, 'worker is', 'workers are');
-    return { ...newest, reason: `${count} stalled: ${newest.reason}` };
-  }
-  const verdict = liveVerdict(
-    counts.shown,
-    ['worker', 'workers'],
-    [...refusals, ...stalled],
-    counts.leftOut,
-  );
-  const { heartbeatAgeSeconds } = newest ?? {};
-  return heartbeatAgeSeconds === undefined ? verdict : { ...verdict, heartbeatAgeSeconds };
-}
-
-/** Whether an operator must repair something. A worker that comes or goes is no fault. */
-const isFault = ({ state, reason }: Verdict): boolean =>
-  state === 'corrupt' ||
-  state === 'incompatible' ||
-  (state === 'absent' && !/^(no segment|segment was removed)/.test(reason));

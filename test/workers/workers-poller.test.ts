@@ -8,7 +8,8 @@ import type { Publisher } from '#app/native/publisher/publisher.js';
 import type { Poller } from '#app/streams/poller.js';
 import { WORKERS_SETTINGS } from '#app/workers/settings.js';
 import type { FoldSettings } from '#app/workers/row-rules.js';
-import { MAX_WORKERS, workersPollers } from '#app/workers/workers-poller.js';
+import { MAX_WORKERS } from '#app/workers/worker-queue.js';
+import { workersPollers } from '#app/workers/workers-poller.js';
 import { defaultsOf } from '#app/rules/table.js';
 import { HeapMemory } from '../support/heap-memory.js';
 import { pollAll } from '../support/polled-values.js';
@@ -716,6 +717,10 @@ describe('a poller of workers', () => {
         const { askLock } = copy;
         if (isLater) copy.askLock = (answer) => answers.push(() => askLock(answer));
       }
+      if (isLater)
+        expect(poller.poll().publisher.reason).to.equal(
+          'it is not yet known whether a publisher of a segment that matches shop-* is running',
+        );
       let most = 0;
       const shown = (polls: number): string => {
         for (let poll = 0; poll < polls; poll++) {
