@@ -3,8 +3,17 @@
 // time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'toml';
 import { buildAddon } from './addon.js';
 import { bundle } from './bundle.js';
 import { prune } from './prune.js';
@@ -66,5 +75,11 @@ const commit = revision();
 if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision', `${commit}\n`);
 for (const sources of ['src', 'tools'])
   cpSync(sources, 'dist', { recursive: true, filter: isData });
+// The exporter reads the built-in catalogues as JSON, which it parses in a fraction of the time.
+const CATALOGUES = 'dist/catalogue';
+for (const file of readdirSync(CATALOGUES).filter((name) => name.endsWith('.toml'))) {
+  const values = parse(readFileSync(join(CATALOGUES, file), 'utf8'));
+  writeFileSync(join(CATALOGUES, file.replace(/toml$/, 'json')), JSON.stringify(values));
+}
 buildAddon('dist/native/os/prebuilds');
 await Promise.all([bundle(), bundlePublisher()]);

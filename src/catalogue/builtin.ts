@@ -1,7 +1,7 @@
 // Loads the catalogues that ship with the package, then the catalogues of the user.
 import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
-import { madeOf, parseCatalogue, readCatalogue } from './catalogue.js';
+import { madeOf, catalogueOf, readCatalogue } from './catalogue.js';
 import type { Catalogue, CatalogueText } from './catalogue.js';
 
 /** The applications whose catalogue ships with the package. */
@@ -66,20 +66,21 @@ const entryOf = (app: string, catalogue: Catalogue | undefined) =>
   catalogue === undefined ? [] : [[app, catalogue] as const];
 
 function builtIn(app: string): Catalogue {
-  return parseCatalogue(builtInTexts().get(app) ?? '', `${app}.toml`);
+  return catalogueOf({ file: `${app}.json`, text: builtInTexts().get(app) ?? '', isJson: true });
 }
 
 let texts: ReadonlyMap<string, string> | undefined;
 
 /**
- * The texts of the built-in catalogues by application. The first call reads all of them, since an
- * upgrade may replace or remove the files later.
+ * The texts of the built-in catalogues by application, which the build converts from TOML to JSON: parsing TOML would
+ * take a seventh of the start time of the exporter. The first call reads all of them, since an upgrade may replace or
+ * remove the files later.
  */
 const builtInTexts = (): ReadonlyMap<string, string> =>
   (texts ??= new Map(BUILT_IN_APPS.map((app) => [app, builtInText(app)])));
 
 const builtInText = (app: string): string =>
-  readFileSync(new URL(`${app}.toml`, import.meta.url), 'utf8');
+  readFileSync(new URL(`${app}.json`, import.meta.url), 'utf8');
 
 /** The maximum number of catalogues in a cache. A cache that exceeds it drops its oldest catalogue. */
 const MAX_CACHED = 64;
@@ -96,7 +97,7 @@ export class CatalogueCache {
     const { text } = source;
     const known = this.#parsed.get(text);
     if (known !== undefined) return known;
-    const catalogue = madeOf(source) ?? parseCatalogue(text, source.file);
+    const catalogue = madeOf(source) ?? catalogueOf(source);
     this.#parsed.set(text, catalogue);
     const [oldest] = this.#parsed.keys();
     if (this.#parsed.size > MAX_CACHED && oldest !== undefined) this.#parsed.delete(oldest);

@@ -1,4 +1,6 @@
 // The metrics of one application as data, and the parser of catalogue files.
+import { SourcePositions } from '../document/document.js';
+import type { SettingsDocument } from '../document/document.js';
 import { parseToml } from '../document/toml-file.js';
 import { application } from '../rules/formats.js';
 import { repeated } from '../rules/rule.js';
@@ -16,6 +18,8 @@ import { Table } from './file/table.js';
 export interface CatalogueText {
   readonly file: string;
   readonly text: string;
+  /** Whether the text is JSON, as that of a built-in catalogue. Default: TOML. */
+  readonly isJson?: true;
 }
 
 export interface Catalogue {
@@ -30,12 +34,16 @@ export interface Catalogue {
 const FILE_KEYS = ['app', 'classes', 'seed_path_groups'];
 
 /**
- * Reads a catalogue file; `file` is its name in messages. docs/catalogue.md describes the format.
+ * Reads a catalogue file in TOML; `file` is its name in messages. docs/catalogue.md describes the format.
  * @param kinds the kinds of rows that the file may have
  * @throws Fault CONFIG_INVALID with one line for each error
  */
-export function parseCatalogue(text: string, file: string, kinds = ROW_KINDS): Catalogue {
-  const { catalogue, problems } = readCatalogue({ file, text }, kinds);
+export const parseCatalogue = (text: string, file: string, kinds = ROW_KINDS): Catalogue =>
+  catalogueOf({ file, text }, kinds);
+
+/** Like `parseCatalogue`, for a text in either syntax. */
+export function catalogueOf(source: CatalogueText, kinds = ROW_KINDS): Catalogue {
+  const { catalogue, problems } = readCatalogue(source, kinds);
   problems.throwIfAny();
   return catalogue;
 }
@@ -54,7 +62,7 @@ export function readCatalogue(
   source: CatalogueText,
   kinds = ROW_KINDS,
 ): { readonly catalogue: Catalogue; readonly problems: Problems } {
-  const { values, places } = parseToml(source.file, source.text);
+  const { values, places } = documentOf(source);
   const problems = new Problems(places);
   const file = new Table(values, [], problems);
   file.only(FILE_KEYS);
@@ -73,6 +81,15 @@ export function readCatalogue(
   made.set(source, catalogue);
   return { catalogue, problems };
 }
+
+/** The values of a text. JSON has no positions, since built-in catalogues have no errors to report. */
+const documentOf = ({ file, text, isJson }: CatalogueText): SettingsDocument =>
+  isJson
+    ? {
+        values: JSON.parse(text) as SettingsDocument['values'],
+        places: new SourcePositions(file, text, () => new Map()),
+      }
+    : parseToml(file, text);
 
 function checkAliases(classes: readonly CatalogueClass[], problems: Problems): void {
   const first = new Map<string, number>();
