@@ -37,10 +37,13 @@ describe('The npm package of the publisher library', function () {
     expect(installed.status, installed.stderr).to.equal(0);
   });
 
+  // Reading a segment of the default capacity would take a second.
+  const CAPACITY = '{ records: 256, slots: 256, stringBytes: 16384, frameBytes: 16384 }';
   /** Code that publishes a value, checks the bytes of the segment, and closes the segment. */
   const publish = (key: string, end = 'publisher.close();') => `
     {
-      const publisher = new Publisher({ serverKey: ${key}, contextId: '${contextId}' });
+      const options = { contextId: '${contextId}', capacity: ${CAPACITY} };
+      const publisher = new Publisher({ ...options, serverKey: ${key} });
       const root = publisher.addRoot('host.1.shop', 'Shop');
       publisher.addVariable(root, 'sales', 'u64').set(0x123456789abcn);
       publisher.place();
