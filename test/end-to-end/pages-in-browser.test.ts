@@ -79,6 +79,7 @@ describe('the HTML pages in Chromium', function () {
     await readyPage(`${origin}/metrics?server_key=82`);
     chromium = await Chromium.start();
   });
+  afterEach(() => chromium?.closePages());
   after(async () => {
     await chromium?.close();
     for (const each of shops) each.close();
@@ -110,7 +111,6 @@ describe('the HTML pages in Chromium', function () {
     ];
     expect(box?.width).to.equal(table?.width);
     expect(box?.height, await reason.innerText()).to.be.below(60);
-    await page.context().close();
   });
 
   it('show without a reload that a target becomes ready, and keep focus and scroll position', async () => {
@@ -138,7 +138,6 @@ describe('the HTML pages in Chromium', function () {
     expect(new Set(watched.requests.filter((each) => !each.startsWith('data:')))).to.deep.equal(
       new Set([`${origin}/`]),
     );
-    await page.context().close();
   });
 
   it('stop updates while hidden, and resume immediately when visible', async () => {
@@ -157,7 +156,6 @@ describe('the HTML pages in Chromium', function () {
     const hidden = asked();
     await look(false);
     await waitFor('it goes on', () => (asked() > hidden ? true : undefined));
-    await watched.page.context().close();
   });
 
   it('have no link that answers 404', async () => {
@@ -172,7 +170,6 @@ describe('the HTML pages in Chromium', function () {
       const { status } = await fetch(each);
       expect(status, each).to.be.oneOf(each.includes('server_key=82') ? [200] : [200, 503]);
     }
-    await page.context().close();
   });
 
   describe('let a user search for values', () => {
@@ -193,7 +190,6 @@ describe('the HTML pages in Chromium', function () {
         await page.waitForURL('**/tree?*object=*');
         expect(await page.locator('tbody tr').count()).to.equal(4);
         expect(watched.complaints).to.deep.equal([]);
-        await page.context().close();
       });
 
     it('with live updates of the results', async () => {
@@ -206,7 +202,6 @@ describe('the HTML pages in Chromium', function () {
         (await text())?.includes('true') === true ? true : undefined,
       );
       expect(watched.complaints).to.deep.equal([]);
-      await page.context().close();
     });
   });
 
@@ -220,7 +215,6 @@ describe('the HTML pages in Chromium', function () {
       it(`at "${path}" fit a ${what} screen and are accessible`, async () => {
         const watched = await open(path, options);
         await expectFitting(watched);
-        await watched.page.context().close();
       });
 
   it('list the largest metrics of a target at a click, also after an update', async () => {
@@ -233,7 +227,6 @@ describe('the HTML pages in Chromium', function () {
     const updates = () => watched.requests.filter((each) => each === `${origin}/`).length;
     await waitFor('two updates', () => (updates() > 2 ? true : undefined));
     expect(await list.first().isVisible()).to.equal(true);
-    await page.context().close();
   });
 
   it('begin with a link to the main content, and outline the focused element', async () => {
@@ -250,7 +243,6 @@ describe('the HTML pages in Chromium', function () {
     );
     await page.keyboard.press('Enter');
     expect(await page.evaluate('location.hash')).to.equal('#targets');
-    await page.context().close();
   });
 
   describe('after the exporter ended', () => {
@@ -263,7 +255,6 @@ describe('the HTML pages in Chromium', function () {
         /^No answer from the exporter since .*\. The page shows the values of that time\.$/,
       );
       expect(await watched.page.locator('tbody th[scope=row]').count()).to.equal(4);
-      await watched.page.context().close();
     });
   });
 });
@@ -297,6 +288,7 @@ describe('the status page of 200 targets in Chromium', function () {
     await readyPage(`${origin}/metrics?server_key=shop-19`);
     chromium = await Chromium.start();
   });
+  afterEach(() => chromium?.closePages());
   after(() => chromium?.close());
 
   const open = async (options: BrowserContextOptions = WIDE): Promise<WatchedPage> => {
@@ -320,7 +312,6 @@ describe('the status page of 200 targets in Chromium', function () {
       // A late heartbeat of this busy process gives a ready target a reason, too.
       expect(await watched.page.locator('tr.row-bad.reason').count()).to.equal(180);
       await expectFitting(watched);
-      await watched.page.context().close();
     });
 
   for (const javaScriptEnabled of [true, false])
@@ -335,7 +326,6 @@ describe('the status page of 200 targets in Chromium', function () {
       expect(await page.locator('#summary').textContent()).to.equal('180 of 200 targets not ready');
       expect(await page.locator('#q').inputValue()).to.equal('shop-1');
       expect(watched.complaints).to.deep.equal([]);
-      await page.context().close();
     });
 });
 

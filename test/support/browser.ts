@@ -31,6 +31,11 @@ export class Chromium {
     return watched;
   }
 
+  /** Closes all pages: an open page of the exporter updates itself every second. */
+  async closePages(): Promise<void> {
+    for (const context of this.#browser.contexts()) await context.close();
+  }
+
   close(): Promise<void> {
     return this.#browser.close();
   }
