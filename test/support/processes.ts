@@ -34,12 +34,14 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-const [MIN_PROBE_MS, MAX_PROBE_MS] = [5, 60];
+const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [5, 60];
+/** Limits the share of the time that an expensive probe takes. */
+const [PAUSE_PER_PROBE, MAX_PAUSE_AFTER_PROBE_MS] = [4, 500];
 
 /**
  * Calls `probe` until it returns a value; rejects with `what` after the deadline. The pause between two calls
- * is a tenth of the time waited so far, within bounds. So a long wait uses little processor time, and a short
- * one ends promptly.
+ * is a tenth of the time waited so far, within bounds, but longer after an expensive probe. So a long wait uses
+ * little processor time, and a short one ends promptly.
  */
 export async function waitFor<T>(
   what: string,
@@ -48,9 +50,17 @@ export async function waitFor<T>(
 ): Promise<T> {
   const start = performance.now();
   for (let waitedMs = 0; waitedMs < withinMs; waitedMs = performance.now() - start) {
+    const began = performance.now();
     const answer = await probe();
     if (answer !== undefined) return answer;
-    await delay(Math.min(MAX_PROBE_MS, Math.max(MIN_PROBE_MS, waitedMs / 10)));
+    const afterProbeMs = PAUSE_PER_PROBE * (performance.now() - began);
+    await delay(
+      Math.max(
+        MIN_PAUSE_MS,
+        Math.min(MAX_PAUSE_MS, waitedMs / 10),
+        Math.min(MAX_PAUSE_AFTER_PROBE_MS, afterProbeMs),
+      ),
+    );
   }
   throw new Error(`${what}: not within ${withinMs} ms`);
 }
