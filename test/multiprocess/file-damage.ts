@@ -311,7 +311,9 @@ function ownValues(
   for (const buckets of sets.values()) {
     let before = 0;
     for (const [, key, value] of buckets.toSorted(([a], [b]) => a - b)) {
-      own.set(key, dialect === 'python' ? value - before : value);
+      // Of a larger sum, the number of the last bucket cannot be told.
+      if (dialect === 'ruby' || Number.isSafeInteger(value))
+        own.set(key, dialect === 'python' ? value - before : value);
       before = value;
     }
   }
