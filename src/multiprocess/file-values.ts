@@ -234,6 +234,7 @@ export class MetricValues implements FileValues {
     this.#positions = positions;
     this.#stride = entries.length === 0 ? this.#stride : stride;
     this.#used = used;
+    const own = new Set(this.#numbers);
     for (const [order, { keyStart, keyEnd, valueAt }] of entries.entries()) {
       const index = known + order;
       if (order % PIECE_ENTRIES === PIECE_ENTRIES - 1) yield ENTRIES_STEPS;
@@ -246,8 +247,12 @@ export class MetricValues implements FileValues {
       this.#keys.push(typeof key === 'string' ? undefined : key);
       this.#context.limits.entries--;
       const number = typeof key === 'string' ? key : metrics.numberOf(this.name, key);
-      const isInput = number instanceof FoldedNumber && metrics.add(number, this, index);
+      const isInput = number instanceof FoldedNumber && !own.has(number);
       this.#numbers.push(isInput ? number : undefined);
+      if (isInput) {
+        own.add(number);
+        metrics.add(number, this, index);
+      }
       if (isInput || number === undefined) continue;
       if (this.#leftOut++ === 0) {
         const reason = typeof number === 'string' ? number : 'repeats a series of its file';

@@ -21,8 +21,9 @@ export class FoldedNumber<O = unknown> {
   readonly rule: NumberRule;
   /** Whether an input has changed since the last call of `fold`. */
   isChanged = true;
-  /** The index of the entry in each file that is an input, in the order in which the files were added. */
-  readonly #inputs = new Map<FileValues, number>();
+  /** The files of the inputs, in the order in which they were added, and the index of the entry in each file. */
+  readonly #files: FileValues[] = [];
+  readonly #indexes: number[] = [];
   /** The sum of the inputs that were removed and stay counted. */
   #kept: number | undefined;
   #value: number | undefined;
@@ -34,7 +35,7 @@ export class FoldedNumber<O = unknown> {
 
   /** Whether the number has neither inputs nor a kept sum. */
   get isEmpty(): boolean {
-    return this.#inputs.size === 0 && this.#kept === undefined;
+    return this.#files.length === 0 && this.#kept === undefined;
   }
 
   /** The last result of `fold`. */
@@ -42,18 +43,19 @@ export class FoldedNumber<O = unknown> {
     return this.#value;
   }
 
-  /** Adds an input. Returns false if another entry of the file is one: a process has one value of a series. */
-  add(file: FileValues, index: number): boolean {
-    if (this.#inputs.has(file)) return false;
-    this.#inputs.set(file, index);
+  /** Adds an input. A file has at most one: a process has one value of a series. */
+  add(file: FileValues, index: number): void {
+    this.#files.push(file);
+    this.#indexes.push(index);
     this.isChanged = true;
-    return true;
   }
 
   /** Removes an input. @param isKept whether its value stays in the sum */
   remove(file: FileValues, index: number, isKept: boolean): void {
-    if (this.#inputs.get(file) !== index) return;
-    this.#inputs.delete(file);
+    const at = this.#files.indexOf(file);
+    if (at < 0) return;
+    this.#files.splice(at, 1);
+    this.#indexes.splice(at, 1);
     this.isChanged = true;
     const value = file.values[index] ?? NaN;
     // A NaN that stays would make the sum NaN for ever.
@@ -69,15 +71,16 @@ export class FoldedNumber<O = unknown> {
   #folded(): number | undefined {
     const { rule } = this;
     if (rule === 'latest') return this.#latest();
+    const count = this.#files.length;
     let result: number | undefined;
     if (rule === 'sum' || rule === 'count') {
       if (this.isEmpty) return undefined;
       result = this.#kept ?? 0;
-      for (const [{ values }, index] of this.#inputs) result += values[index] ?? 0;
+      for (let at = 0; at < count; at++) result += this.#input(at);
       return rule === 'count' ? withoutRounding(result, this.#value ?? -Infinity) : result;
     }
-    for (const [{ values }, index] of this.#inputs) {
-      const next = values[index] ?? NaN;
+    for (let at = 0; at < count; at++) {
+      const next = this.#input(at);
       result = result === undefined || rule === 'last' ? next : FOLDS[rule](result, next);
     }
     return result;
@@ -90,14 +93,18 @@ export class FoldedNumber<O = unknown> {
   #latest(): number | undefined {
     let latest: number | undefined;
     let latestTime = 0;
-    for (const [{ values, times }, index] of this.#inputs) {
-      const time = times?.[index] ?? 0;
-      const value = values[index];
-      if (value === undefined || !(time > 0) || time < latestTime) continue;
+    for (let at = 0; at < this.#files.length; at++) {
+      const time = this.#files[at]?.times?.[this.#indexes[at] ?? 0] ?? 0;
+      if (!(time > 0) || time < latestTime) continue;
+      const value = this.#input(at);
       if (latest !== undefined && time === latestTime && !(value > latest)) continue;
       latest = value;
       latestTime = time;
     }
     return latest;
+  }
+
+  #input(at: number): number {
+    return this.#files[at]?.values[this.#indexes[at] ?? 0] ?? NaN;
   }
 }

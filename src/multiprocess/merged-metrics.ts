@@ -34,8 +34,9 @@ export const isCounted = (kind: FileKind): boolean => !kind.startsWith('gauge_')
 /** The maximum number of series, and of metrics, whose reason for being left out is kept. */
 const MAX_REASONS = 1024;
 
-/** The budget steps for showing a series. */
+/** The budget steps for showing a series, and the number of inputs that are folded in one step. */
 const SHOW_STEPS = 4;
+const FOLDED_A_STEP = 256;
 
 /** The series of a family that all have one type, one rule and one dialect. */
 interface SeriesGroup {
@@ -124,13 +125,12 @@ export class MergedMetrics {
     return series.number(place.part) ?? `would exceed ${MAX_BOUNDS} buckets of its histogram`;
   }
 
-  /** Adds an entry to its number. Returns false if another entry of the file belongs to this number. */
-  add(number: SeriesNumber, file: FileValues, index: number): boolean {
-    if (!number.add(file, index)) return false;
+  /** Adds an entry to its number. No other entry of the file may belong to it. */
+  add(number: SeriesNumber, file: FileValues, index: number): void {
+    number.add(file, index);
     const group = this.#groups.get(number.owner);
     if (group !== undefined && group.inputs++ === 0) this.#unsettled.add(group.family);
     this.change(number.owner);
-    return true;
   }
 
   /** Removes an entry from its number. @param isKept whether its value stays in the sum */
@@ -172,8 +172,11 @@ export class MergedMetrics {
     }
     for (const series of this.#changed) {
       this.#changed.delete(series);
-      this.#show(series);
-      yield SHOW_STEPS;
+      const group = this.#groups.get(series);
+      if (group === undefined) continue;
+      const inputs = group.inputs / group.series.size;
+      this.#show(series, group);
+      yield SHOW_STEPS + inputs / FOLDED_A_STEP;
     }
   }
 
@@ -188,9 +191,7 @@ export class MergedMetrics {
       }
   }
 
-  #show(series: MergedSeries): void {
-    const group = this.#groups.get(series);
-    if (group === undefined) return;
+  #show(series: MergedSeries, group: SeriesGroup): void {
     this.#invalid.delete(series);
     if (series.isEmpty) {
       series.hide();
