@@ -18,7 +18,13 @@ export class PartitionSet {
   readonly #make: (number: number) => Partition;
   readonly #made = new Map<number, Partition>();
 
-  constructor(settings: PartitionSettings, memory: SharedMemory, nowMs: () => number) {
+  /** @param threadFile the code of the threads */
+  constructor(
+    settings: PartitionSettings,
+    memory: SharedMemory,
+    nowMs: () => number,
+    threadFile?: URL,
+  ) {
     const { workerExecutionMode, contextId, poolName } = settings;
     const { stalledAfterSeconds, trustedOwners, segmentMaxItems } = settings;
     // Copy only the fields that partitions need, since the object is sent to threads.
@@ -30,7 +36,7 @@ export class PartitionSet {
     const thread = { pools, catalogues: new CatalogueCache(), nowMs, tasks };
     const isThreaded = workerExecutionMode === 'threaded';
     if (isThreaded) {
-      const start = partitionThreads();
+      const start = partitionThreads(threadFile);
       const setup = { ...pool, kernel: kernelCode() };
       this.#make = (number) => new ThreadedPartition({ number, ...setup }, memory, start);
     } else this.#make = (number) => new LogicalPartition(number, thread);

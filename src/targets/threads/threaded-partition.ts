@@ -179,8 +179,10 @@ export class ThreadedPartition implements Partition {
 }
 
 /** Reads the code of partition threads; returns a function that starts a thread. */
-export function partitionThreads(): (setup: ThreadSetup) => Worker {
-  const start = threadOf(new URL('thread.js', import.meta.url));
+export function partitionThreads(
+  file = new URL('thread.js', import.meta.url),
+): (setup: ThreadSetup) => Worker {
+  const start = threadOf(file);
   return (setup) => start({ workerData: setup, name: `partition ${setup.number}` });
 }
 

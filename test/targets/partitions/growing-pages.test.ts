@@ -12,6 +12,7 @@ import type { Body, DemandAnswer, Format, LineForm, Page, Scope } from '#app/mod
 import { posixMemory } from '#app/native/os/posix.js';
 import { PartitionSet } from '#app/targets/partitions/partition-set.js';
 import { ServedTarget } from '#app/targets/served-target.js';
+import { BUNDLED_THREAD } from '../../support/bundled-thread.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { eventually, eventuallyFor } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
@@ -49,7 +50,7 @@ describe('large pages of targets in a thread whose memory grows', () => {
   const serve = (workerExecutionMode: (typeof MODES)[number]): readonly ServedTarget[] => {
     const { contextId } = publishers;
     const settings = { workerExecutionMode, contextId, poolName: 'pool' };
-    const set = new PartitionSet(settings, posixMemory(), nowMs);
+    const set = new PartitionSet(settings, posixMemory(), nowMs, BUNDLED_THREAD);
     partitions.push(set);
     return [[], ['Even']].map((classes) => {
       const target = new ServedTarget({

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { messageOf } from '#app/errors.js';
+import { kernelCode } from '#app/exposition/wasm/kernel.js';
 import { COUNTERS, COUNTER_NAMES, countersOf } from '#app/exposition/counters.js';
 import { TEXT, notReadyText } from '#app/exposition/page/text-page.js';
 import type { DemandAnswer, Page, TreeAnswer, TreeQuery } from '#app/model.js';
@@ -15,6 +16,7 @@ import { PartitionSet } from '#app/targets/partitions/partition-set.js';
 import type { Partition } from '#app/targets/partitions/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { ThreadedPartition, partitionThreads } from '#app/targets/threads/threaded-partition.js';
+import { BUNDLED_THREAD } from '../../support/bundled-thread.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { eventually, eventuallyFor, eventuallyReady } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
@@ -77,7 +79,7 @@ for (const mode of ['logical', 'threaded'] as const)
     const partition = (number: number): Partition => {
       const { contextId } = publishers;
       const settings = { workerExecutionMode: mode, contextId, poolName: 'pool' };
-      partitions ??= new PartitionSet(settings, posixMemory(waiter), nowMs);
+      partitions ??= new PartitionSet(settings, posixMemory(waiter), nowMs, BUNDLED_THREAD);
       return partitions.get(number);
     };
 
@@ -440,10 +442,10 @@ describe('a partition whose thread has ended', () => {
     publisher.addVariable(publisher.addRoot('H.1.demo', 'Root'), 'x', 'u64').set(1);
     publisher.place();
     const workers: Worker[] = [];
-    const start = partitionThreads();
+    const start = partitionThreads(BUNDLED_THREAD);
     const waiter = new FutexWaiter();
     const partition = new ThreadedPartition(
-      { number: 7, contextId: publishers.contextId, poolName: 'pool' },
+      { number: 7, contextId: publishers.contextId, poolName: 'pool', kernel: kernelCode() },
       posixMemory(waiter),
       (setup) => {
         const worker = start(setup);

@@ -8,6 +8,7 @@ import type { DemandAnswer } from '#app/model.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { PartitionSet } from '#app/targets/partitions/partition-set.js';
 import { ServedTarget } from '#app/targets/served-target.js';
+import { BUNDLED_THREAD } from '../../support/bundled-thread.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
@@ -35,7 +36,7 @@ inBothModes('protobuf pages of a segment', (mode) => {
     const settings = {
       ...{ workerExecutionMode: mode, contextId: publishers.contextId, poolName: 'pool' },
     };
-    partitions = new PartitionSet(settings, posixMemory(), nowMs);
+    partitions = new PartitionSet(settings, posixMemory(), nowMs, BUNDLED_THREAD);
     const target = new ServedTarget({
       definition: definitionOf({ renderMinIntervalMs: 0 }),
       partition: partitions.get(0),
