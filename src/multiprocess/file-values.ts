@@ -32,6 +32,10 @@ const ENTRIES_STEPS = 16;
 /** A larger buffer is dropped after a round. */
 const KEPT_BYTES = 2 ** 20;
 
+/** Shared by all files, since a directory has thousands. */
+const NO_VALUES = new Float64Array();
+const NO_POSITIONS = new Int32Array();
+
 /** A buffer that the reads of all files share. */
 export class ReadBuffer {
   bytes = Buffer.from(new ArrayBuffer(65_536));
@@ -67,13 +71,13 @@ export interface FileContext {
 
 export class MetricValues implements FileValues {
   readonly name: FileName;
-  values = new Float64Array();
+  values = NO_VALUES;
   times: Float64Array | undefined;
   readonly #context: FileContext;
   #used = HEADER_BYTES;
   #stride: Stride | undefined;
   /** The positions of the values. */
-  #positions = new Int32Array();
+  #positions = NO_POSITIONS;
   /** The CRC-32 of the bytes between the header and `#used`, with zeros in place of values and times. */
   #keysCrc = 0;
   /** The keys of the entries; undefined for one that is too long. */
@@ -185,9 +189,9 @@ export class MetricValues implements FileValues {
    */
   *#restarting(): Generator<number, void> {
     yield* this.removing(false);
-    this.values = new Float64Array();
+    this.values = NO_VALUES;
     this.times = undefined;
-    this.#positions = new Int32Array();
+    this.#positions = NO_POSITIONS;
     this.#used = HEADER_BYTES;
     this.#stride = undefined;
     this.#keysCrc = 0;
@@ -228,7 +232,7 @@ export class MetricValues implements FileValues {
     const start = this.#used;
     const hasTimes = stride === 16 && this.name.kind.endsWith('mostrecent');
     this.values = enlarged(this.values, known + entries.length);
-    if (hasTimes) this.times = enlarged(this.times ?? new Float64Array(), known + entries.length);
+    if (hasTimes) this.times = enlarged(this.times ?? NO_VALUES, known + entries.length);
     const positions = new Int32Array(known + entries.length);
     positions.set(this.#positions);
     this.#positions = positions;
