@@ -28,11 +28,11 @@ const COLLECTOR = 'G1';
 /** The agents, as the label `agent` names them. */
 const AGENTS = ['prometheus', 'agent', 'vmagent'] as const;
 /**
- * Matches expressions without data here: of other formats, of the bridge, of a web configuration, of scopes, and of
- * garbage collections, which a recorded JVM does not make.
+ * Matches expressions without data here: of other formats, of workers, of the bridge, of a web configuration, of
+ * scopes, and of garbage collections, which a recorded JVM does not make.
  */
 const LACKING =
-  /node_textfile|multiprocess_|target_file_faulty|web_config_|certificate_|tls_handshake|as_of_age|highlighted|scope_cache_hits|shm_bridge_|\bats_|varnish_(?:mgt|main)_|\(rate\(jvm_gc_collection_seconds_count/;
+  /node_textfile|multiprocess_|shm_workers|target_file_faulty|web_config_|certificate_|tls_handshake|as_of_age|highlighted|scope_cache_hits|shm_bridge_|\bats_|varnish_(?:mgt|main)_|\(rate\(jvm_gc_collection_seconds_count/;
 /** Labels that the agents add. */
 const ADDED = ['__name__', 'job', 'instance', 'agent', 'region', 'site'];
 
@@ -423,7 +423,8 @@ format_settings = { directory = "${varnish.directory}", names = "clean" }
         for (const each of left)
           if ((await found(each.query, store, only(each.by))).length === 0) still.push(each);
         left = still;
-        if (left.length > 0) await delay(500);
+        // A scrape brings new samples every five seconds.
+        if (left.length > 0) await delay(2500);
       }
       return left.map(({ by, query }) => `${by}: ${query}`);
     }
