@@ -119,11 +119,14 @@ const labelSets = (series: readonly Series[]): readonly string[] =>
     )
     .toSorted();
 
+/** The scrape interval in seconds, which is also the pause between two queries. */
+const INTERVAL_S = 2;
+
 /** Returns the configuration in deploy/prometheus for this exporter, with short intervals. */
 function configuration(port: number): string {
   return readFileSync(`${PROMETHEUS}/prometheus.yml`, 'utf8')
     .replaceAll('127.0.0.1:9464', `127.0.0.1:${port}`)
-    .replaceAll('15s', '1s')
+    .replaceAll('15s', `${INTERVAL_S}s`)
     .replaceAll(/^ {2}- (\S+\.yml)$/gm, (_line, file: string) => {
       return `  - ${resolve(PROMETHEUS, file)}`;
     });
@@ -207,7 +210,7 @@ describe('dashboards and rules on a running exporter', function () {
       await fetch(`${exporter}/metrics/overview?server_key=82`).then((answer) => answer.text());
       const results = await Promise.all(left.map((query) => found(query)));
       left = left.filter((_expr, at) => results[at]?.length === 0);
-      if (left.length > 0) await delay(200);
+      if (left.length > 0) await delay(INTERVAL_S * 1000);
     }
     return left;
   }
@@ -259,6 +262,7 @@ describe('dashboards and rules on a running exporter', function () {
         const [plain = [], own = []] = answers[at] ?? [];
         return labelSets(plain).join('\n') !== labelSets(own).join('\n');
       });
+      if (left.length > 0) await delay(INTERVAL_S * 1000);
     }
     expect(left).to.deep.equal([]);
   });
@@ -308,7 +312,7 @@ describe('dashboards and rules on a running exporter', function () {
 
   it('fire only the alert about the license of the demo, which expires within two weeks', async () => {
     const firing = await found('ALERTS{alertstate="firing"}');
-    // The short intervals make Prometheus time out after a second, and on a busy machine a scrape may take
+    // The short intervals make Prometheus time out after two seconds, and on a busy machine a scrape may take
     // longer.
     const names = firing
       .map(({ metric }) => metric['alertname'])
