@@ -44,7 +44,12 @@ export default defineConfig(
       rxjsX.configs.strict,
     ],
     languageOptions: {
-      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+      // Other than the project service, this takes the types of dist for other folders, so that the sources are
+      // checked once. Build before you lint.
+      parserOptions: {
+        project: '{src,tools,test}/tsconfig.json',
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     rules: {
       '@typescript-eslint/restrict-template-expressions': [
