@@ -94,11 +94,12 @@ export class GunicornShop {
         ? readdirSync(directory).includes(`summary_${pid}.db`)
         : programs.segments().includes(`${programs.contextId}.pool.shop-${pid}`);
     const shop = new GunicornShop(directory, `http://127.0.0.1:${port}`, master, hasMetricsOf);
-    // A preloaded worker publishes from its first update on.
-    if (publishes !== 'preloaded line')
-      await waitFor('all workers of Gunicorn have metrics', () =>
-        shop.areAllPublished(workers) ? true : undefined,
-      );
+    // A preloaded worker publishes from its first update on. Gunicorn listens before it starts workers.
+    const isUp = (): boolean =>
+      publishes === 'preloaded line'
+        ? shop.workers().length === workers
+        : shop.areAllPublished(workers);
+    await waitFor('all workers of Gunicorn are up', () => (isUp() ? true : undefined));
     return shop;
   }
 
