@@ -51,7 +51,7 @@ export interface Worker {
   /** Refused variables. Each waits until no worker has the variable `folded`, from which it differs. */
   readonly differing: Map<number, { readonly variable: Variable; readonly folded: FoldedVariable }>;
   /** Variables for which the folded tree has no room. */
-  readonly surplus: Map<number, Variable>;
+  readonly unplaced: Map<number, Variable>;
   /** The number of slots to read. */
   slots: number;
 }

@@ -39,7 +39,7 @@ const INPUTS_A_STEP = 256;
 /** The maximum number of refused variables to name. */
 const MAX_REFUSALS = 16;
 
-/** The variables of a root that count workers. */
+/** The variables of a root that count workers, and what the sums lack. */
 interface WorkerCounts {
   readonly live: Variable;
   readonly stalled: Variable;
@@ -48,7 +48,7 @@ interface WorkerCounts {
   readonly leftOutVariables: Variable;
 }
 
-/** The number of items that each root needs: itself, and its variables above. */
+/** The number of items that each root needs: its object, and the variables of `WorkerCounts`. */
 const ROOT_ITEMS = 6;
 
 export class FoldedSource extends PolledSource {
@@ -92,7 +92,7 @@ export class FoldedSource extends PolledSource {
     this.#unixMs = unixMs;
   }
 
-  /** The number of live workers. */
+  /** The number of workers whose values count, including stalled ones. */
   get size(): number {
     return this.#shownWorkers().length;
   }
@@ -110,7 +110,7 @@ export class FoldedSource extends PolledSource {
     if (!this.#isCopied && earliest < Infinity) this.startedUnixMs = earliest;
     const state = { isWaiting: isAgain, isOpening: true, isServed: true };
     const nodes = { members: new Map(), inputs: new Map(), slots: 0 };
-    const leftOut = { differing: new Map(), surplus: new Map() };
+    const leftOut = { differing: new Map(), unplaced: new Map() };
     this.#workers.set(source, { source, key, ...state, ...nodes, ...leftOut });
   }
 
@@ -147,7 +147,7 @@ export class FoldedSource extends PolledSource {
           break;
         case 'object-removed':
           this.#removeMember(worker, worker.members.get(change.object.id), false);
-          if (worker.differing.size + worker.surplus.size > 0)
+          if (worker.differing.size + worker.unplaced.size > 0)
             for (const variable of variablesBelow([change.object])) forgetRefusal(worker, variable);
           break;
         case 'variable-removed':
@@ -203,19 +203,19 @@ export class FoldedSource extends PolledSource {
   }
 
   /**
-   * Counts the workers of each root after all changes of a poll, and what is left out.
+   * Stores the values of the metrics about workers in each root, after all changes of a poll.
    * @param stalled the server keys of stalled workers
    * @param leftOut the number of workers that are left out
    */
-  countWorkers(stalled: ReadonlySet<string>, leftOut: number): void {
+  storeCounts(stalled: ReadonlySet<string>, leftOut: number): void {
     let refused = 0;
-    for (const { differing, surplus } of this.#shownWorkers())
-      refused += differing.size + surplus.size;
+    for (const { differing, unplaced } of this.#shownWorkers())
+      refused += differing.size + unplaced.size;
     for (const [root, counts] of this.#counts) {
-      const live = [...root.members].filter(({ worker }) => !worker.isWaiting);
-      const hung = live.filter(({ worker }) => stalled.has(worker.key));
-      this.slots.setFirst(counts.live.slot, BigInt(live.length));
-      this.slots.setFirst(counts.stalled.slot, BigInt(hung.length));
+      const shown = [...root.members].filter(({ worker }) => !worker.isWaiting);
+      const hanging = shown.filter(({ worker }) => stalled.has(worker.key));
+      this.slots.setFirst(counts.live.slot, BigInt(shown.length));
+      this.slots.setFirst(counts.stalled.slot, BigInt(hanging.length));
       this.slots.setSynced(counts.ended.slot, true);
       this.slots.setFirst(counts.leftOut.slot, BigInt(leftOut));
       this.slots.setFirst(counts.leftOutVariables.slot, BigInt(refused));
@@ -320,7 +320,7 @@ export class FoldedSource extends PolledSource {
     if (rule !== 'counter' && !worker.isServed) return;
     const folded = member && this.#foldedVariable(member, name, declaration, rule);
     if (member === undefined || folded === undefined) {
-      worker.surplus.set(id, variable);
+      worker.unplaced.set(id, variable);
       return;
     }
     if (!isSame(folded.variable.declaration, declaration)) {
@@ -469,18 +469,18 @@ export class FoldedSource extends PolledSource {
   }
 }
 
-function* refusalsOf({ differing, surplus }: Worker): Generator<string> {
+function* refusalsOf({ differing, unplaced }: Worker): Generator<string> {
   for (const { variable } of differing.values())
     yield `${pathOf(variable)}: its type, kind or bounds differ from those of another worker`;
-  for (const variable of surplus.values())
+  for (const variable of unplaced.values())
     yield `${pathOf(variable)}: the limit segment_max_items is reached`;
 }
 
 const pathOf = ({ object, name }: Variable): string => `${object.name}.${name}`;
 
-function forgetRefusal({ differing, surplus }: Worker, { id }: Variable): void {
+function forgetRefusal({ differing, unplaced }: Worker, { id }: Variable): void {
   differing.delete(id);
-  surplus.delete(id);
+  unplaced.delete(id);
 }
 
 function* variablesBelow(objects: Iterable<ManagedObject>): Generator<Variable> {

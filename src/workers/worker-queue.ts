@@ -3,7 +3,7 @@ import { pluralize } from '../pluralize.js';
 import type { Source } from '../model.js';
 import type { SegmentPoller } from '../native/segment/segment-poller.js';
 
-/** A segment that matches the patterns of a target. */
+/** A worker process of a target, which may have ended: the publisher of a segment whose server key matches `segments`. */
 export interface FollowedWorker {
   readonly poller: SegmentPoller;
   source: Source | undefined;
@@ -12,40 +12,41 @@ export interface FollowedWorker {
   /** When the segment of the running worker was removed, by the clock of the poller. */
   removedAtMs: number | undefined;
   notifications: number;
-  /** Whether it was stalled at the last poll that could judge it; undefined if it never was. */
+  /** Whether the last poll that found it live or stalled found it stalled; undefined if it never was stalled. */
   isStalled: boolean | undefined;
   /** Why its segment cannot be read; empty if it can. */
   fault: string;
-  /** Whether it is left out, since the target has enough workers. */
+  /** Whether it is left out, since the target has the maximum number of workers. */
   isSurplus: boolean;
-  /** The list of server keys with which its publisher was found to have ended. */
-  endedIn: readonly string[] | undefined;
+  /** The list of server keys at the poll that found its publisher ended; undefined while it may run. */
+  endedAtList: readonly string[] | undefined;
 }
 
 /** The maximum number of workers of a target. The target leaves out further workers. */
 export const MAX_WORKERS = 256;
-/** The maximum number of other segments, such as those of dead processes, that one poll looks at. */
+/** The maximum number of segments without a shown worker, such as those of dead processes, that one poll reads. */
 const MAX_OTHERS = 256;
 
+/** The workers of a target by server key. The order of those that are not shown is the order in which polls read them. */
 export class WorkerQueue implements Iterable<readonly [string, FollowedWorker]> {
   /** The workers by server key. */
   readonly #workers = new Map<string, FollowedWorker>();
-  /** The server keys with a segment. */
+  /** The server keys with a segment at the last call of `keysToPoll`. */
   #listed: readonly string[] = [];
-  #hasNew = false;
+  #hasBacklog = false;
 
   get size(): number {
     return this.#workers.size;
   }
 
-  /** Whether some segments have not been polled yet. */
-  get hasNew(): boolean {
-    return this.#hasNew;
+  /** Whether new segments, and those whose lock is being checked, are more than one poll reads. */
+  get hasBacklog(): boolean {
+    return this.#hasBacklog;
   }
 
-  /** Whether it is known of all segments whether their publishers run. */
-  get areKnown(): boolean {
-    return !this.#hasNew && this.keysOf(({ poller }) => poller.isOpen).length === 0;
+  /** Whether each segment has been found to have a running publisher, or an ended one. */
+  get areStatesKnown(): boolean {
+    return !this.#hasBacklog && this.keysOf(({ poller }) => poller.isOpen).length === 0;
   }
 
   [Symbol.iterator](): Iterator<readonly [string, FollowedWorker]> {
@@ -64,45 +65,45 @@ export class WorkerQueue implements Iterable<readonly [string, FollowedWorker]> 
     this.#workers.delete(key);
   }
 
-  /** The server keys of the workers that `isMeant` accepts. */
-  keysOf(isMeant: (worker: FollowedWorker) => boolean): readonly string[] {
-    return [...this.#workers].flatMap(([key, worker]) => (isMeant(worker) ? [key] : []));
+  /** The server keys of the workers that `predicate` accepts. */
+  keysOf(predicate: (worker: FollowedWorker) => boolean): readonly string[] {
+    return [...this.#workers].flatMap(([key, worker]) => (predicate(worker) ? [key] : []));
   }
 
   /**
-   * The server keys to poll: those of all shown workers, then new segments, then others in turn. Another process may take
-   * the key of a dead one; this changes the list.
+   * Returns the server keys to poll: those of all shown workers, then those of new segments, then others in turn. The
+   * segment of an ended publisher is left out until the list changes, since its key may then have a new segment.
    * @param listed the server keys with a segment; the same array until a file may have been added or replaced
    */
-  due(listed: readonly string[]): readonly string[] {
+  keysToPoll(listed: readonly string[]): readonly string[] {
     this.#listed = listed;
     const shown = this.keysOf(({ source }) => source !== undefined);
     const rest = this.keysOf(({ source }) => source === undefined);
     // While a poller waits for the state of a lock, its file is open.
     const isWaiting = (key: string): boolean => this.#workers.get(key)?.poller.isOpen === true;
     const fresh = [...rest.filter(isWaiting), ...listed.filter((key) => !this.#workers.has(key))];
-    this.#hasNew = fresh.length > MAX_OTHERS;
+    this.#hasBacklog = fresh.length > MAX_OTHERS;
     const isDue = (key: string): boolean =>
-      !isWaiting(key) && this.#workers.get(key)?.endedIn !== listed;
+      !isWaiting(key) && this.#workers.get(key)?.endedAtList !== listed;
     const others = [...fresh, ...rest.filter(isDue)];
     return [...shown, ...others.slice(0, MAX_OTHERS)];
   }
 
-  /** Puts a segment without a shown worker at the end of the queue. */
+  /** Puts a worker that is not shown at the end of the queue. */
   putBack(key: string, worker: FollowedWorker, hasEnded: boolean): void {
     if (worker.isSurplus) worker.poller.close();
-    worker.endedIn = hasEnded && !worker.poller.isOpen ? this.#listed : undefined;
+    worker.endedAtList = hasEnded && !worker.poller.isOpen ? this.#listed : undefined;
     this.#workers.delete(key);
     this.#workers.set(key, worker);
   }
 
-  /** The number of the workers that are left out, and the reasons. */
+  /** The number of workers that are beyond the limit or whose segments cannot be read, and the reasons. */
   leftOut(): { readonly count: number; readonly reasons: readonly string[] } {
     const faults = [...this.#workers.values()].map(({ fault }) => fault).filter(Boolean);
     const surplus = this.keysOf(({ isSurplus }) => isSurplus);
     const [first] = surplus.toSorted();
     const reasons = faults.toSorted().slice(0, MAX_WORKERS);
-    if (first !== undefined && !this.#hasNew)
+    if (first !== undefined && !this.#hasBacklog)
       reasons.push(
         `${pluralize(surplus.length, 'worker')} such as ${first}: a target has at most ${MAX_WORKERS} workers`,
       );

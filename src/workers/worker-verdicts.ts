@@ -3,8 +3,11 @@ import { liveVerdict } from '../foreign/polled-source.js';
 import type { Verdict } from '../model.js';
 import { pluralize } from '../pluralize.js';
 
-/** In other states, such as `stalled` or `corrupt`, the last values of a worker stay, since it may return. */
-const ENDED: ReadonlySet<string> = new Set(['absent', 'closed', 'dead', 'superseded']);
+/**
+ * The states in which the values of a worker end. In others, such as `stalled` or `corrupt`, its last values stay, since
+ * it may return.
+ */
+const ENDED_STATES: ReadonlySet<string> = new Set(['absent', 'closed', 'dead', 'superseded']);
 
 /**
  * Returns the verdict on a target. If all running workers are stalled, this is the verdict on one of them: preferably
@@ -46,4 +49,4 @@ export const isFault = ({ state, reason }: Verdict): boolean =>
 
 /** Whether the publisher of a segment has ended, or its segment is gone. */
 export const hasEnded = (verdict: Verdict): boolean =>
-  ENDED.has(verdict.state) && !isFault(verdict);
+  ENDED_STATES.has(verdict.state) && !isFault(verdict);

@@ -115,18 +115,21 @@ class WorkersPoller implements Poller {
       drops.objects += result.drops.objects;
       drops.variables += result.drops.variables;
     }
-    hasMore ||= this.#workers.hasNew;
+    hasMore ||= this.#workers.hasBacklog;
     if (!hasMore && !isUnstable) this.#source.removeOrphans();
     const leftOut = this.#workers.leftOut();
     const refusals = [...problems, ...leftOut.reasons, ...this.#source.refusals];
     const { size } = this.#source;
     this.#wasShown ||= size > 0;
     if (!this.#wasShown) {
-      const publisher: Verdict = { state: 'absent', reason: refusals[0] ?? this.#absence };
-      return { ...resultWithoutSource(this.#serverKey, publisher), hasMore: this.#workers.hasNew };
+      const publisher: Verdict = { state: 'absent', reason: refusals[0] ?? this.#absenceReason };
+      return {
+        ...resultWithoutSource(this.#serverKey, publisher),
+        hasMore: this.#workers.hasBacklog,
+      };
     }
     const stalledKeys = this.#workers.keysOf((worker) => worker.isStalled === true);
-    this.#source.countWorkers(new Set(stalledKeys), leftOut.count);
+    this.#source.storeCounts(new Set(stalledKeys), leftOut.count);
     const stalled = stalledKeys.map((key) => `worker ${key} is stalled: it sends no heartbeat`);
     const publisher = verdictOn(
       running,
@@ -215,17 +218,17 @@ class WorkersPoller implements Poller {
       problems.push(String(error));
     }
     const known = new Set(listed);
-    // A worker without a segment is polled until its poller knows that it has ended.
+    // A shown worker without a segment is polled until its poller finds that it has ended. Others are forgotten.
     for (const [key, worker] of this.#workers)
       if (worker.source === undefined && !known.has(key)) this.#forget(key, worker);
-    return this.#workers.due(listed);
+    return this.#workers.keysToPoll(listed);
   }
 
   /** Why the target has had no worker yet. */
-  get #absence(): string {
+  get #absenceReason(): string {
     const patterns = this.#settings.segments.join(', ');
     if (this.#workers.size === 0) return `no segment matches ${patterns}`;
-    return this.#workers.areKnown
+    return this.#workers.areStatesKnown
       ? `the publishers of all segments that match ${patterns} have ended`
       : `it is not yet known whether a publisher of a segment that matches ${patterns} is running`;
   }
@@ -256,7 +259,7 @@ class WorkersPoller implements Poller {
     const worker: FollowedWorker = {
       ...{ poller, source: undefined, again: undefined },
       ...{ removedAtMs: undefined, notifications: 0, isStalled: undefined },
-      ...{ fault: '', isSurplus: false, endedIn: undefined },
+      ...{ fault: '', isSurplus: false, endedAtList: undefined },
     };
     this.#workers.add(key, worker);
     return worker;
