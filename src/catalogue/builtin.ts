@@ -1,7 +1,7 @@
 // Loads the catalogues that ship with the package, then the catalogues of the user.
 import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
-import { madeOf, catalogueOf, readCatalogue } from './catalogue.js';
+import { parsedCatalogue, parseCatalogueText, readCatalogue } from './catalogue.js';
 import type { Catalogue, CatalogueText } from './catalogue.js';
 
 /** The applications whose catalogue ships with the package. */
@@ -66,15 +66,18 @@ const entryOf = (app: string, catalogue: Catalogue | undefined) =>
   catalogue === undefined ? [] : [[app, catalogue] as const];
 
 function builtIn(app: string): Catalogue {
-  return catalogueOf({ file: `${app}.json`, text: builtInTexts().get(app) ?? '', isJson: true });
+  return parseCatalogueText({
+    file: `${app}.json`,
+    text: builtInTexts().get(app) ?? '',
+    isJson: true,
+  });
 }
 
 let texts: ReadonlyMap<string, string> | undefined;
 
 /**
- * The texts of the built-in catalogues by application, which the build converts from TOML to JSON: parsing TOML would
- * take a seventh of the start time of the exporter. The first call reads all of them, since an upgrade may replace or
- * remove the files later.
+ * The texts of the built-in catalogues by application. The build converts them from TOML to JSON, which is parsed in a
+ * fraction of the time. The first call reads all of them, since an upgrade may replace or remove the files later.
  */
 const builtInTexts = (): ReadonlyMap<string, string> =>
   (texts ??= new Map(BUILT_IN_APPS.map((app) => [app, builtInText(app)])));
@@ -97,7 +100,7 @@ export class CatalogueCache {
     const { text } = source;
     const known = this.#parsed.get(text);
     if (known !== undefined) return known;
-    const catalogue = madeOf(source) ?? catalogueOf(source);
+    const catalogue = parsedCatalogue(source) ?? parseCatalogueText(source);
     this.#parsed.set(text, catalogue);
     const [oldest] = this.#parsed.keys();
     if (this.#parsed.size > MAX_CACHED && oldest !== undefined) this.#parsed.delete(oldest);

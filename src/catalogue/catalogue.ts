@@ -18,7 +18,7 @@ import { Table } from './file/table.js';
 export interface CatalogueText {
   readonly file: string;
   readonly text: string;
-  /** Whether the text is JSON, as that of a built-in catalogue. Default: TOML. */
+  /** Whether the text is JSON, as in built-in catalogues, rather than TOML. */
   readonly isJson?: true;
 }
 
@@ -39,20 +39,21 @@ const FILE_KEYS = ['app', 'classes', 'seed_path_groups'];
  * @throws Fault CONFIG_INVALID with one line for each error
  */
 export const parseCatalogue = (text: string, file: string, kinds = ROW_KINDS): Catalogue =>
-  catalogueOf({ file, text }, kinds);
+  parseCatalogueText({ file, text }, kinds);
 
-/** Like `parseCatalogue`, for a text in either syntax. */
-export function catalogueOf(source: CatalogueText, kinds = ROW_KINDS): Catalogue {
+/** Reads a catalogue in TOML or JSON, like `parseCatalogue`. */
+export function parseCatalogueText(source: CatalogueText, kinds = ROW_KINDS): Catalogue {
   const { catalogue, problems } = readCatalogue(source, kinds);
   problems.throwIfAny();
   return catalogue;
 }
 
 /** The catalogues that this thread has parsed, by `CatalogueText`. Threads send each other only the texts. */
-const made = new WeakMap<CatalogueText, Catalogue>();
+const parsedCatalogues = new WeakMap<CatalogueText, Catalogue>();
 
 /** The catalogue that this thread has parsed from this text object, if any. */
-export const madeOf = (source: CatalogueText): Catalogue | undefined => made.get(source);
+export const parsedCatalogue = (source: CatalogueText): Catalogue | undefined =>
+  parsedCatalogues.get(source);
 
 /**
  * The valid part of a catalogue; each error in the rest becomes a problem.
@@ -78,11 +79,11 @@ export function readCatalogue(
   checkRows(classes, parser.paths, problems);
   const seedPathGroups = parseGroups(file.table('seed_path_groups'));
   const catalogue = { app, classes, seedPathGroups, families: families.all, source };
-  made.set(source, catalogue);
+  parsedCatalogues.set(source, catalogue);
   return { catalogue, problems };
 }
 
-/** The values of a text. JSON has no positions, since built-in catalogues have no errors to report. */
+/** Parses a text. Positions are known for TOML only: a catalogue in JSON comes from the build, and has no errors to report. */
 const documentOf = ({ file, text, isJson }: CatalogueText): SettingsDocument =>
   isJson
     ? {

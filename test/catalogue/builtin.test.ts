@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { BUILT_IN_APPS, loadCatalogues } from '#app/catalogue/builtin.js';
-import { catalogueOf, parseCatalogue } from '#app/catalogue/catalogue.js';
+import { parseCatalogueText, parseCatalogue } from '#app/catalogue/catalogue.js';
 import type { CatalogueText } from '#app/catalogue/catalogue.js';
 import { Fault } from '#app/errors.js';
 
@@ -54,7 +54,7 @@ describe('loadCatalogues', () => {
 
   it('keeps the text of each catalogue, so that another thread can parse the same catalogue', () => {
     for (const [app, catalogue] of loadCatalogues([own('own.toml', 'my_app')])) {
-      const again = catalogueOf(structuredClone(catalogue.source));
+      const again = parseCatalogueText(structuredClone(catalogue.source));
       expect(again.app).to.equal(app);
       expect([...again.families]).to.deep.equal([...catalogue.families]);
     }
