@@ -163,8 +163,11 @@ export function openDirectory(place: DirectoryPath): OpenDirectory {
 export const pathOf = ({ base, below }: DirectoryPath): string =>
   [base === '/' ? '' : base, ...below].join('/');
 
-/** The first link on a path that leads to a directory; undefined without a link or a directory. */
-export function linkOn(place: DirectoryPath): string | undefined {
+/**
+ * The path of the first symbolic link below the base of a path; undefined without one, or if the path does not lead to a
+ * directory.
+ */
+export function firstLinkBelowBase(place: DirectoryPath): string | undefined {
   try {
     if (!statSync(pathOf(place)).isDirectory()) return undefined;
     const paths = place.below.map((_, index) =>

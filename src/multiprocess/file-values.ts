@@ -32,7 +32,7 @@ const ENTRIES_STEPS = 16;
 /** A larger buffer is dropped after a round. */
 const KEPT_BYTES = 2 ** 20;
 
-/** Shared by all files, since a directory has thousands. */
+/** Empty arrays. All files share them, since a directory may have thousands of files. */
 const NO_VALUES = new Float64Array();
 const NO_POSITIONS = new Int32Array();
 
@@ -116,22 +116,23 @@ export class MetricValues implements FileValues {
   /**
    * Reads the values and the new entries. Returns whether anything changed. A step returns the work that it did. Until
    * the last step, no other file may be read into the shared buffer.
-   * @throws Fault SEGMENT_CORRUPT for content that no library writes. Then the last values stay
+   * @throws Fault SEGMENT_CORRUPT for content that no library writes. Then no entry is added; the known ones stay unless
+   * the file was overwritten
    */
   *reading(file: ReadableFile): Generator<number, boolean> {
     let used = yield* this.#copying(file);
     const isShorter = used < this.#used;
     const hasChanged = !isShorter && (yield* this.#comparing());
-    const isOther =
-      isShorter || (yield* this.#checking(HEADER_BYTES, this.#used)) !== this.#keysCrc;
-    if (isOther) {
+    const isOverwritten =
+      isShorter || (yield* this.#computingCrc(HEADER_BYTES, this.#used)) !== this.#keysCrc;
+    if (isOverwritten) {
       yield* this.#restarting();
-      // The comparison has cleared bytes of the buffer.
+      // The comparison has cleared values in the buffer that belong to the new content.
       used = yield* this.#copying(file);
     }
     const hasGrown = used > this.#used;
     if (hasGrown) yield* this.#adding(used);
-    return isOther || hasChanged || hasGrown;
+    return isOverwritten || hasChanged || hasGrown;
   }
 
   /** Removes the entries from the sums, in steps. @param isKept whether the counts stay in them */
@@ -238,7 +239,7 @@ export class MetricValues implements FileValues {
     this.#positions = positions;
     this.#stride = entries.length === 0 ? this.#stride : stride;
     this.#used = used;
-    const own = new Set(this.#numbers);
+    const ownNumbers = new Set(this.#numbers);
     for (const [order, { keyStart, keyEnd, valueAt }] of entries.entries()) {
       const index = known + order;
       if (order % PIECE_ENTRIES === PIECE_ENTRIES - 1) yield ENTRIES_STEPS;
@@ -251,10 +252,10 @@ export class MetricValues implements FileValues {
       this.#keys.push(typeof key === 'string' ? undefined : key);
       this.#context.limits.entries--;
       const number = typeof key === 'string' ? key : metrics.numberOf(this.name, key);
-      const isInput = number instanceof FoldedNumber && !own.has(number);
+      const isInput = number instanceof FoldedNumber && !ownNumbers.has(number);
       this.#numbers.push(isInput ? number : undefined);
       if (isInput) {
-        own.add(number);
+        ownNumbers.add(number);
         metrics.add(number, this, index);
       }
       if (isInput || number === undefined) continue;
@@ -264,10 +265,10 @@ export class MetricValues implements FileValues {
       }
     }
     yield (entries.length % PIECE_ENTRIES) / (PIECE_ENTRIES / ENTRIES_STEPS);
-    this.#keysCrc = yield* this.#checking(start, used, this.#keysCrc);
+    this.#keysCrc = yield* this.#computingCrc(start, used, this.#keysCrc);
   }
 
-  /** Clears the value and the time of an entry in the buffer. */
+  /** Clears the value and the time of an entry in the buffer. @param at the index of the value in `doubles` */
   #clear(at: number): void {
     const { doubles } = this.#context.buffer;
     doubles[at] = 0;
@@ -275,10 +276,11 @@ export class MetricValues implements FileValues {
   }
 
   /**
-   * Computes the CRC-32 of bytes in the buffer, after their values were cleared: of the keys and their lengths. If it
-   * changes, the values belong to other keys. @param crc the CRC-32 of the bytes before
+   * Computes the CRC-32 of the bytes between two positions of the buffer, whose values have been cleared: of the keys and
+   * their lengths. If it changes, the values belong to other keys.
+   * @param crc the CRC-32 of the bytes before `start`
    */
-  *#checking(start: number, end: number, crc = 0): Generator<number, number> {
+  *#computingCrc(start: number, end: number, crc = 0): Generator<number, number> {
     const { bytes } = this.#context.buffer;
     for (let at = start; at < end; at += PIECE_BYTES) {
       if (at > start) yield PIECE_STEPS;

@@ -21,7 +21,7 @@ export class FoldedNumber<O = unknown> {
   readonly rule: NumberRule;
   /** Whether an input has changed since the last call of `fold`. */
   isChanged = true;
-  /** The files of the inputs, in the order in which they were added, and the index of the entry in each file. */
+  /** For each input, in the order of addition: its file in `#files`, and the index of its entry in `#indexes`. */
   readonly #files: FileValues[] = [];
   readonly #indexes: number[] = [];
   /** The sum of the inputs that were removed and stay counted. */
@@ -76,11 +76,11 @@ export class FoldedNumber<O = unknown> {
     if (rule === 'sum' || rule === 'count') {
       if (this.isEmpty) return undefined;
       result = this.#kept ?? 0;
-      for (let at = 0; at < count; at++) result += this.#input(at);
+      for (let at = 0; at < count; at++) result += this.#inputValue(at);
       return rule === 'count' ? withoutRounding(result, this.#value ?? -Infinity) : result;
     }
     for (let at = 0; at < count; at++) {
-      const next = this.#input(at);
+      const next = this.#inputValue(at);
       result = result === undefined || rule === 'last' ? next : FOLDS[rule](result, next);
     }
     return result;
@@ -96,7 +96,7 @@ export class FoldedNumber<O = unknown> {
     for (let at = 0; at < this.#files.length; at++) {
       const time = this.#files[at]?.times?.[this.#indexes[at] ?? 0] ?? 0;
       if (!(time > 0) || time < latestTime) continue;
-      const value = this.#input(at);
+      const value = this.#inputValue(at);
       if (latest !== undefined && time === latestTime && !(value > latest)) continue;
       latest = value;
       latestTime = time;
@@ -104,7 +104,7 @@ export class FoldedNumber<O = unknown> {
     return latest;
   }
 
-  #input(at: number): number {
+  #inputValue(at: number): number {
     return this.#files[at]?.values[this.#indexes[at] ?? 0] ?? NaN;
   }
 }

@@ -34,9 +34,9 @@ export const isCounted = (kind: FileKind): boolean => !kind.startsWith('gauge_')
 /** The maximum number of series, and of metrics, whose reason for being left out is kept. */
 const MAX_REASONS = 1024;
 
-/** The budget steps for showing a series, and the number of inputs that are folded in one step. */
+/** The budget steps for showing a series without inputs, and the number of inputs that take a step more. */
 const SHOW_STEPS = 4;
-const FOLDED_A_STEP = 256;
+const INPUTS_A_STEP = 256;
 
 /** The series of a family that all have one type, one rule and one dialect. */
 interface SeriesGroup {
@@ -174,9 +174,9 @@ export class MergedMetrics {
       this.#changed.delete(series);
       const group = this.#groups.get(series);
       if (group === undefined) continue;
-      const inputs = group.inputs / group.series.size;
+      const averageInputs = group.inputs / group.series.size;
       this.#show(series, group);
-      yield SHOW_STEPS + inputs / FOLDED_A_STEP;
+      yield SHOW_STEPS + averageInputs / INPUTS_A_STEP;
     }
   }
 

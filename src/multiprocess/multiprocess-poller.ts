@@ -6,7 +6,7 @@ import type { Clocks } from '../foreign/directory-listing.js';
 import { PolledSource, Slots, liveVerdict } from '../foreign/polled-source.js';
 import type { PolledObject, SlotWriter } from '../foreign/polled-source.js';
 import { maxDescriptors } from '../foreign/processes.js';
-import { isGone, linkOn, unreadableReason } from '../foreign/verified-file.js';
+import { isGone, firstLinkBelowBase, unreadableReason } from '../foreign/verified-file.js';
 import { NO_DROPS, resultWithoutSource } from '../streams/poller.js';
 import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { codeOf, messageOf } from '../errors.js';
@@ -223,9 +223,9 @@ export class MultiprocessPoller implements Poller {
     } catch (error) {
       if (isGone(error)) return undefined;
       if (codeOf(error) !== 'ENOTDIR') return unreadableReason(error);
-      const link = linkOn(found.place);
+      const link = firstLinkBelowBase(found.place);
       if (link !== undefined) return link === path ? 'is a link' : `is below the link ${link}`;
-      // A pattern also matches files.
+      // A pattern also matches files, which are no fault.
       return found.label === path ? unreadableReason(error) : undefined;
     }
   }
