@@ -59,7 +59,7 @@ function bridged(
         keyEvent$.next({ level, message: `${component.name}: ${sentence}` });
       },
     };
-    // The bridge has no option failIfBusy, and no worker processes.
+    // The advice is about failIfBusy and worker processes; the bridge has neither.
     const publisher = new Publisher(options, '');
     const event$ = defer(() => published(component, publisher, host, shared));
     const about = { component: component.name, serverKeys: [component.serverKey] };

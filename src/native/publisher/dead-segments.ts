@@ -20,7 +20,7 @@ const TEMPORARY = /^\.(.+)\.\d+\.[\da-f]{8}\.tmp$/;
  * worker thread. The pid in a name must be that of the segment's publisher, and the lock of the segment must be free.
  * If another process has this pid now, as in a restarted container, the segment stays: that process may be about to
  * replace the segment, and would find it locked. Readers keep a removed segment open.
- * @param template the name of a segment, with at most one `{pid}` for these numbers; without it, nothing is removed
+ * @param template the name of a segment, with `{pid}` at most once, for these numbers; without it, nothing is removed
  */
 export function removeDeadSegments(template: string): void {
   if (!template.includes('{pid}')) return;

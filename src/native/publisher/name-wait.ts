@@ -6,11 +6,11 @@ import { Fault, messageOf } from '../../errors.js';
 const RETRY_MS = 1000;
 
 /**
- * What a program can do about a server key that another publisher holds.
- * @param key what the server keys of worker processes need
+ * The end of the warning that another publisher holds a server key: what the program can do about it.
+ * @param part the part that the keys of worker processes must have
  */
-export const busyAdvice = (key: string): string =>
-  ` (set failIfBusy to get an error instead; worker processes each need a key with ${key}, and one target with format = "workers")`;
+export const busyAdvice = (part: string): string =>
+  ` (set failIfBusy to get an error instead; worker processes each need a key with ${part}, and one target with format = "workers")`;
 
 /** Calls `retry` one second after each failed attempt. Tells `warn` why it waits, and when the wait has succeeded. */
 export class NameWait {
@@ -21,7 +21,7 @@ export class NameWait {
   /** The code of the last fault that was passed to `warn`. */
   #warned: FaultCode | undefined;
 
-  /** @param advice follows the line about a name that another publisher holds */
+  /** @param advice the end of the warning that another publisher holds the name */
   constructor(advice: string, retry: () => void, warn: (sentence: string) => void) {
     this.#advice = advice;
     this.#retry = retry;

@@ -115,7 +115,7 @@ const pidGuess = (raw: unknown): string =>
     ? ' (write the pid: a Publisher does not replace {pid})'
     : '';
 
-/** A suggestion for a mode as a text, or as a decimal number with the digits of an octal one. */
+/** A suggestion for a mode that is a string, or a decimal number with the digits of an octal one. */
 function modeGuess(raw: unknown): string {
   const digits = typeof raw === 'string' || typeof raw === 'bigint' ? String(raw) : '';
   return /^0?[0-7]{3}$/.test(digits) ? ` (write 0o${digits.slice(-3)})` : '';
@@ -128,7 +128,7 @@ export const PUBLISHER_OPTIONS: OptionRules = {
   serverKey: suggesting(name, (raw) => pidGuess(raw) || nameGuess(raw)),
   capacity: anyOptions,
   heartbeatMs: integer(0, MAX_U32),
-  // The decimal numbers 600 to 777 are higher than 0o777.
+  // So a decimal number from 600 to 777, meant as octal, is refused: 0o777 is 511.
   mode: suggesting({ ...integer(0, 0o777), allowed: 'an integer from 0 to 0o777' }, modeGuess),
   failIfBusy: flag,
   warn: callback,

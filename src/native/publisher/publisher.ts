@@ -87,7 +87,7 @@ export class Publisher {
 
   /**
    * Creates a segment that readers do not see yet. Add the initial objects, then call `publish()`.
-   * @param advice follows the line about a server key that another publisher holds
+   * @param advice the end of the warning that another publisher holds the server key
    * @throws RangeError for an option that is unknown, invalid or missing
    * @throws Fault NATIVE_FAILED or SEGMENT_FULL if the segment cannot be created
    */

@@ -110,7 +110,7 @@ export class SegmentPoller implements Poller {
     this.#options = options;
   }
 
-  /** Whether a segment is open. Without a source in the last result, the poller waits for the state of its lock. */
+  /** Whether a segment is open. If the last result had no source, the poller waits for the state of the lock. */
   get isOpen(): boolean {
     return this.#opened !== undefined;
   }

@@ -18,7 +18,7 @@ export class PartitionSet {
   readonly #make: (number: number) => Partition;
   readonly #made = new Map<number, Partition>();
 
-  /** @param threadFile the code of the threads */
+  /** @param threadFile the file with the code of partition threads; by default `thread.js` beside this code */
   constructor(
     settings: PartitionSettings,
     memory: SharedMemory,

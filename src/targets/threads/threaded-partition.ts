@@ -178,7 +178,7 @@ export class ThreadedPartition implements Partition {
   }
 }
 
-/** Reads the code of partition threads; returns a function that starts a thread. */
+/** Reads the file with the code of partition threads; returns a function that starts a thread. */
 export function partitionThreads(
   file = new URL('thread.js', import.meta.url),
 ): (setup: ThreadSetup) => Worker {

@@ -173,7 +173,7 @@ export abstract class Metric<T extends string, C extends Child> implements Regis
     return this.#publication?.serverKey;
   }
 
-  /** Whether a publication has the children. */
+  /** Whether a publication has the metric in place. */
   get isPublished(): boolean {
     return this.#publication !== undefined;
   }

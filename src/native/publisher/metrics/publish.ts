@@ -66,9 +66,9 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
   readonly #session: Session;
   readonly #mirror: Mirror;
   readonly #unfollow: () => void;
-  /** The metrics of this library. */
+  /** The metrics of this library that this publication publishes in place. */
   readonly #own = new Set<AnyMetric>();
-  /** Other metrics, and those of this library that another publication has, with their last values. */
+  /** The last values of metrics that are copied: of other libraries, or in place in another publication. */
   readonly #copied = new Map<RegisteredMetric, RegistryMetric | undefined>();
   /** The calls of `collect` or `get` that have not ended. */
   readonly #open = new Map<RegisteredMetric, OpenCall>();
@@ -116,7 +116,7 @@ class RegistryPublication implements Publication, MetricPublication, RegistryFol
     for (const [child, metric] of [...this.#unplaced]) this.add(metric, child);
     await Promise.all([...this.#own].filter(wanted).map((metric) => this.#collect(metric)));
     await Promise.all([...this.#copied.keys()].filter(wanted).map((metric) => this.#copy(metric)));
-    // The publication that had these metrics has closed.
+    // The publication that had these metrics in place has closed.
     const released = [...this.#copied.keys()].filter(isOwn).filter((metric) => !metric.isPublished);
     for (const metric of released) this.#copied.delete(metric);
     this.#mirror.take(

@@ -14,7 +14,7 @@ import { PUBLISHER_OPTIONS, segmentOf } from '../publisher-options.js';
 import type { PublishedObject, PublisherOptions } from '../publisher-options.js';
 
 export interface SessionOptions extends Omit<PublisherOptions, 'series'> {
-  /** The pid replaces `{pid}`, which may occur once; in a worker thread, `PID.THREAD` does. */
+  /** May have one `{pid}`, which the pid replaces; in a worker thread, `PID.THREAD`. */
   readonly serverKey: string;
   /** The name of the application, by which the exporter selects the target. */
   readonly app: string;
@@ -27,7 +27,8 @@ const MAX_INTERVAL_MS = 2 ** 31 - 1;
 /** Replaces `{pid}` in a server key with the pid; in a worker thread, with `PID.THREAD`. */
 const withPid = (key: string, pid: number): string =>
   key.replace('{pid}', isMainThread ? `${pid}` : `${pid}.${threadId}`);
-const keyWithPid = rule(
+/** The rule for a server key that may have `{pid}`: with the pid in its place, it must be a valid server key. */
+const serverKeyTemplate = rule(
   'string',
   `${name.allowed}, with at most one "{pid}"`,
   (raw) => (typeof raw === 'string' && isServerKey(withPid(raw, process.pid)) ? raw : undefined),
@@ -37,7 +38,7 @@ const RULES: OptionRules = {
   app: application,
   intervalMs: integer(1, MAX_INTERVAL_MS),
   ...PUBLISHER_OPTIONS,
-  serverKey: keyWithPid,
+  serverKey: serverKeyTemplate,
   heartbeatMs: integer(0, MAX_INTERVAL_MS),
 };
 /** The maximum number of warnings about different subjects. */
@@ -86,8 +87,8 @@ export class Session {
     const { pid = process.pid } = own;
     this.#template = segmentOf(own);
     this.serverKey = withPid(own.serverKey, pid);
-    const facts = { ...own, serverKey: this.serverKey, series: true };
-    this.publisher = new Publisher(facts, busyAdvice('{pid}'));
+    const publisherOptions = { ...own, serverKey: this.serverKey, series: true };
+    this.publisher = new Publisher(publisherOptions, busyAdvice('{pid}'));
     this.#intervalMs = intervalMs;
     this.#warn = own.warn ?? warnOnStderr;
     this.#beforeClose = beforeClose;
