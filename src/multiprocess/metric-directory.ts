@@ -90,6 +90,7 @@ export class MetricDirectory {
   /** The value of the label that names the directory. */
   readonly label: string;
   readonly #metrics: MergedMetrics;
+  readonly #fileContext: FileContext;
   readonly #path: string;
   readonly #directory: OpenDirectory;
   readonly #context: DirectoryContext;
@@ -146,6 +147,7 @@ export class MetricDirectory {
       leftOutEntries: source.addVariable(writer, object, OWN.leftOutEntries),
     };
     this.#metrics = new MergedMetrics({ source, object }, context.limits, context.label);
+    this.#fileContext = { ...context, metrics: this.#metrics };
     this.#workers = new WorkerProcesses(this.#path, clocks.nowMs, context.proc);
     this.#setOwn({ files: 0, bytes: 0, deadFiles: 0, leftOutFiles: 0, leftOutEntries: 0 });
   }
@@ -318,7 +320,7 @@ export class MetricDirectory {
       if (typeof parsed === 'string') this.#foreign.set(name, parsed);
       else if (parsed !== undefined)
         this.#files.set(name, {
-          values: new MetricValues(parsed, { ...this.#context, metrics: this.#metrics }),
+          values: new MetricValues(parsed, this.#fileContext),
           ...{ open: undefined, identity: '', fault: '', mapped: undefined, isFinal: false },
           sinceMs: this.#context.clocks.nowMs(),
           worker: this.#workers.of(parsed.id),
@@ -411,7 +413,7 @@ export class MetricDirectory {
   /** Removes the values of a file, so that the next read begins anew. @param isKept whether its counts stay in the sums */
   *#renewing(file: TrackedFile, isKept?: boolean): Generator<number, void> {
     yield* file.values.removing(isKept);
-    file.values = new MetricValues(file.values.name, { ...this.#context, metrics: this.#metrics });
+    file.values = new MetricValues(file.values.name, this.#fileContext);
   }
 
   /** Reads a file. If its content is invalid, its last values stay. Returns whether anything in it changed. */
