@@ -146,28 +146,33 @@ export const losses: readonly Drawing[] = [
   }),
 ];
 
-const workers = (name = ''): string =>
-  `shm_workers${name}{app=~"$app",instance=~"$instance",server_key=~"$server_key"}`;
-const OF_WORKERS = '{{app}} {{server_key}} {{instance}}';
+/** A metric about workers, whose name is `shm_workers` and a suffix. */
+const workers = (suffix = ''): string =>
+  `shm_workers${suffix}{app=~"$app",instance=~"$instance",server_key=~"$server_key"}`;
+const WORKERS_LEGEND = '{{app}} {{server_key}} {{instance}}';
 
 /** Panels about targets of the format `workers`. */
 export const workerProcesses: readonly Drawing[] = [
   timeSeries('short', {
     title: 'Workers',
     description: 'Workers whose values are shown, and those among them that hang or are stopped.',
-    queries: { [`shown ${OF_WORKERS}`]: workers(), [`stalled ${OF_WORKERS}`]: workers('_stalled') },
+    queries: {
+      [`shown ${WORKERS_LEGEND}`]: workers(),
+      [`stalled ${WORKERS_LEGEND}`]: workers('_stalled'),
+    },
   }),
   timeSeries('cps', {
     title: 'Ended workers',
-    description: 'Workers that end a second. Their counts stay in the sums.',
-    queries: { [OF_WORKERS]: rate(workers('_ended_total')) },
+    description: 'Workers that end per second. Their counts stay in the sums.',
+    queries: { [WORKERS_LEGEND]: rate(workers('_ended_total')) },
   }),
   timeSeries('short', {
     title: 'Left out of the sums',
-    description: 'Workers and variables that the sums lack; the log names them.',
+    description:
+      'Workers and variables that are left out of the sums; the log states up to 16 reasons an hour.',
     queries: {
-      [`workers ${OF_WORKERS}`]: workers('_left_out'),
-      [`variables ${OF_WORKERS}`]: workers('_left_out_variables'),
+      [`workers ${WORKERS_LEGEND}`]: workers('_left_out'),
+      [`variables ${WORKERS_LEGEND}`]: workers('_left_out_variables'),
     },
   }),
 ];
