@@ -44,8 +44,8 @@ export default defineConfig(
       rxjsX.configs.strict,
     ],
     languageOptions: {
-      // Other than the project service, this takes the types of dist for other folders, so that the sources are
-      // checked once. Build before you lint.
+      // Unlike the project service, this reads the types of other folders from dist, so that each source is checked
+      // only once. Build before you lint.
       parserOptions: {
         project: '{src,tools,test}/tsconfig.json',
         tsconfigRootDir: import.meta.dirname,

@@ -33,8 +33,8 @@ def lock_held(fd):
     return struct.unpack("hhqqi4x", answer)[0] != fcntl.F_UNLCK
 
 
-def copied(fd):
-    """Returns a copy of a file. Neither reads nor writes its holes, which are most of a segment."""
+def copy_of(fd):
+    """Returns a copy of a file, in which only the data are copied: most of a segment is holes."""
     data, at = mmap.mmap(-1, os.fstat(fd).st_size), 0
     while True:
         try:
@@ -58,7 +58,7 @@ class Seg:
     def __init__(self, name, fd=None):
         own = fd is None
         fd = os.open(name, os.O_RDONLY) if own else fd
-        self.d = d = copied(fd)
+        self.d = d = copy_of(fd)
         self.held = lock_held(fd)
         if own:
             os.close(fd)

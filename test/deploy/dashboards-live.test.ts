@@ -51,7 +51,7 @@ const OF_JOINED_TARGETS = [
 
 /**
  * Metrics of worker processes. The demo has the first one only with Gunicorn, and no target of the format `workers`.
- * test/end-to-end/stalled-workers.test.ts tests the others.
+ * test/workers and test/end-to-end/stalled-workers.test.ts test the others.
  */
 const OF_WORKERS = [
   'process_threads',

@@ -311,7 +311,7 @@ function ownValues(
   for (const buckets of sets.values()) {
     let before = 0;
     for (const [, key, value] of buckets.toSorted(([a], [b]) => a - b)) {
-      // Of a larger sum, the number of the last bucket cannot be told.
+      // Above 2^53 the sum is rounded, so its difference from the last sum is not the count of the bucket.
       if (dialect === 'ruby' || Number.isSafeInteger(value))
         own.set(key, dialect === 'python' ? value - before : value);
       before = value;

@@ -550,7 +550,7 @@ describe('A poller of directories of metric files', () => {
       expect(lines(poller, 'req_total')).to.deep.equal(['req_total{service="a"} 3']);
     });
 
-    it('names links to directories, which it does not follow, and no other links', () => {
+    it('names links to directories, which it does not follow, but no other links', () => {
       make('a');
       write('a/metrics/counter_1.db', [count(3)]);
       const link = (target: string, path: string) => {

@@ -35,8 +35,8 @@ export interface Ended {
 }
 
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [5, 60];
-/** Limits the share of the time that an expensive probe takes. */
-const [PAUSE_PER_PROBE, MAX_PAUSE_AFTER_PROBE_MS] = [4, 500];
+/** After an expensive probe, the pause is this many times as long as the probe, up to the maximum. */
+const [PAUSE_FACTOR, MAX_PAUSE_AFTER_PROBE_MS] = [4, 500];
 
 /**
  * Calls `probe` until it returns a value; rejects with `what` after the deadline. The pause between two calls
@@ -53,7 +53,7 @@ export async function waitFor<T>(
     const began = performance.now();
     const answer = await probe();
     if (answer !== undefined) return answer;
-    const afterProbeMs = PAUSE_PER_PROBE * (performance.now() - began);
+    const afterProbeMs = PAUSE_FACTOR * (performance.now() - began);
     await delay(
       Math.max(
         MIN_PAUSE_MS,

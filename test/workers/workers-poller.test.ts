@@ -69,7 +69,7 @@ describe('a poller of workers', () => {
     });
   });
 
-  it('has no source before the first live worker, and says that the others have ended', () => {
+  it('has no source before the first live worker, and says that all publishers have ended', () => {
     for (const number of [1, 2]) {
       const { publisher } = counting(number, 1n);
       const bytes = segments.bytes(`shop-${number}`);
@@ -673,7 +673,7 @@ describe('a poller of workers', () => {
     expect(values()['busy']).to.equal(before);
   });
 
-  it('names and counts the variables that exceed segment_max_items, also below an object that does', () => {
+  it('names and counts the variables beyond segment_max_items, also those of an object beyond it', () => {
     counting(1, 10n);
     const { poller, values } = polling({}, { segmentMaxItems: 7 });
     expect(values())
@@ -691,7 +691,7 @@ describe('a poller of workers', () => {
     expect(values()).to.deep.include({ leftOutVariables: 1n });
   });
 
-  /** Polls `count` copies of a worker's segment in the heap. */
+  /** Returns a poller of `count` copies of a worker's segment, which are in the heap. */
   const pollingCopies = (count: number, list = (names: string[]) => [...names]) => {
     const memory = new HeapMemory();
     const names = Array.from({ length: count }, (_, index) => `shop-${index}`);
@@ -705,7 +705,7 @@ describe('a poller of workers', () => {
     return { memory, names, poller, copies, bytes };
   };
 
-  for (const [where, isLater] of [
+  for (const [where, isAsync] of [
     ['the same thread', false],
     ['another thread', true],
   ] as const)
@@ -715,9 +715,9 @@ describe('a poller of workers', () => {
       for (const [index, copy] of copies.entries()) {
         copy.isLocked = index % 10 === 9;
         const { askLock } = copy;
-        if (isLater) copy.askLock = (answer) => answers.push(() => askLock(answer));
+        if (isAsync) copy.askLock = (answer) => answers.push(() => askLock(answer));
       }
-      if (isLater)
+      if (isAsync)
         expect(poller.poll().publisher.reason).to.equal(
           'it is not yet known whether a publisher of a segment that matches shop-* is running',
         );
@@ -730,7 +730,7 @@ describe('a poller of workers', () => {
         }
         return pollAll(poller).publisher.reason;
       };
-      expect(shown(isLater ? 20 : 0)).to.equal('200 workers are shown');
+      expect(shown(isAsync ? 20 : 0)).to.equal('200 workers are shown');
       expect(poller.poll().warnings).to.deep.equal([]);
       names.push('shop-z');
       memory.put('c.p.shop-z', bytes);

@@ -69,8 +69,8 @@ def _page_up(n):
 class Publisher:
     """The publisher of one segment.  Threads may share it; a forked child needs a publisher of its own.
 
-    The pid replaces `{pid}` in the server key, which may have it once.  A publisher with such a key removes the
-    segments that killed processes left under keys that differ only in the pid.
+    The server key may have `{pid}` once, which the pid replaces.  A publisher with such a key removes the segments that
+    killed processes left under keys that differ only in the pid.
 
     An exception that a signal handler raises may end any call in its middle.  So all stores of a frame's update are
     recorded before the first store, and the next call completes an interrupted update.  A change of structure takes
@@ -82,12 +82,12 @@ class Publisher:
         given = server_key
         if isinstance(server_key, str):
             server_key = server_key.replace("{pid}", str(os.getpid()), 1)
-        for what, key, written, more in (("context_id", context_id, context_id, ""),
-                                         ("pool_name", pool_name, pool_name, ""),
-                                         ("server_key", server_key, given, ', with at most one "{pid}"')):
+        for what, key, found, more in (("context_id", context_id, context_id, ""),
+                                       ("pool_name", pool_name, pool_name, ""),
+                                       ("server_key", server_key, given, ', with at most one "{pid}"')):
             # The exporter checks keys in its configuration by this rule, too.
             if not isinstance(key, str) or not re.fullmatch(r"(?!\.)[A-Za-z0-9_.-]{1,64}", key):
-                raise ValueError(f"{what}: found {shown(written)}, allowed: a string of 1 to 64 letters, digits, "
+                raise ValueError(f"{what}: found {shown(found)}, allowed: a string of 1 to 64 letters, digits, "
                                  f'"_", "-" and ".", not starting with "."{more}')
         for what, value, least, most in (("records", records, 1, 8388608), ("strings", strings, 2, 134217728),
                                          ("slots", slots, 1, 16777216), ("frames", frames, 0, 2147483648)):

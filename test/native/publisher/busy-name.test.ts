@@ -49,7 +49,7 @@ describe('A publisher whose server key another publisher uses', () => {
     ]);
   });
 
-  it('says what a program can do only if it waits for another publisher', () => {
+  it('advises the program only if it waits for another publisher', () => {
     const warnings: string[] = [];
     const wait = new NameWait(
       ' (set failIfBusy)',

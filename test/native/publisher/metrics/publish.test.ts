@@ -169,7 +169,7 @@ describe('Published metrics', () => {
     expect(shown(served)).to.deep.equal(contentOf(await other.registry.metrics()));
   });
 
-  it('are in place in a second publication once the first one has closed, so that updates need no interval', async () => {
+  it('are published in place by a second publication once the first one has closed, so that updates are seen before the next interval', async () => {
     const [own, other] = both();
     const first = publishing({ register: ownRegistry(own), serverKey: '81' });
     const second = publishing({ register: ownRegistry(own), warn: () => undefined });

@@ -64,7 +64,7 @@ describe('A server key of metrics with {pid}', function () {
     expect([status, stderr, stdout]).to.deep.equal([0, '', `[${pid},true,true]\n`]);
   });
 
-  it('is refused if it has other characters, {pid} twice, or is too long with the pid, with an error that shows the key as written', () => {
+  it('is refused with an error that shows the key as written, if it has other characters, has {pid} twice, or is too long with the pid', () => {
     const tooLong = `{pid}${'x'.repeat(64)}`;
     for (const [key, found] of [
       ['shop-{PID}', '"shop-{PID}"'],
