@@ -1580,8 +1580,8 @@ static inline void shm_report_name(shm_publisher *p, int code) {
   shm_write(&line, "shm_publisher: ");
   shm_explain_name(p, code, &line);
   shm_write(&line, code == -EBUSY ? "; this publisher takes the key once it is free (set fail_if_busy to get an error "
-                                    "instead; worker processes each need a key with {pid}, and one target with format "
-                                    "= \"workers\")\n"
+                                    "instead; give each worker process a key with {pid}, and all of them one target "
+                                    "with format = \"workers\")\n"
                                   : "; the publisher tries again every second\n");
   shm_write_stderr(&line);
 }

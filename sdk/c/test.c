@@ -1529,8 +1529,8 @@ static const char *waiting_line(const char *key) {
   path_of(path, sizeof path, key);
   snprintf(line, sizeof line,
            "shm_publisher: another publisher holds %s (process %ld); this publisher takes the key once it is free "
-           "(set fail_if_busy to get an error instead; worker processes each need a key with {pid}, and one "
-           "target with format = \"workers\")\n",
+           "(set fail_if_busy to get an error instead; give each worker process a key with {pid}, and all of "
+           "them one target with format = \"workers\")\n",
            path, (long)getpid());
   return line;
 }

@@ -872,8 +872,8 @@ def stderr_of(call):
 def waiting(name, pid=None):
     """Returns the line that a publisher writes when it begins to wait for its key."""
     return (f"shm_publisher: another publisher holds {name} (process {pid or os.getpid()}); this publisher takes the key once it is "
-            "free (set fail_if_busy to get an error instead; worker processes each need a key with {pid}, and one "
-            'target with format = "workers")\n')
+            "free (set fail_if_busy to get an error instead; give each worker process a key with {pid}, and "
+            'all of them one target with format = "workers")\n')
 
 
 def taken(name):

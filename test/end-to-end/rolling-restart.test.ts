@@ -70,7 +70,7 @@ describe('The program of the TypeScript page', function () {
     await waitFor('the line', () => cluster.stderr.includes('now holds') || undefined);
     expect(cluster.stderr.match(/shm-publisher: .*/g)).to.deep.equal([
       `shm-publisher: another publisher holds /dev/shm/${programs.contextId}.pool.tills-1 (process ${old}); ` +
-        'this publisher takes the key once it is free (set failIfBusy to get an error instead; worker processes each need a key with their pid, and one target with format = "workers")',
+        'this publisher takes the key once it is free (set failIfBusy to get an error instead; give each worker process a key with its pid, and all of them one target with format = "workers")',
       `shm-publisher: this publisher now holds /dev/shm/${programs.contextId}.pool.tills-1`,
     ]);
     cluster.type('end');

@@ -271,8 +271,8 @@ class Publisher:
             self._told.add(type(error))
             say(f"{self.path} cannot be taken: {error.strerror}; the publisher tries again every second"
                  if isinstance(error, OSError) else
-                 f"{error}; this publisher takes the key once it is free (set fail_if_busy to get an error instead; worker "
-                 'processes each need a key with {pid}, and one target with format = "workers")')
+                 f"{error}; this publisher takes the key once it is free (set fail_if_busy to get an error instead; give "
+                 'each worker process a key with {pid}, and all of them one target with format = "workers")')
 
     def _restore_name(self):
         if identity_of(self.path) != self._file:

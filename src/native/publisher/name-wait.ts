@@ -10,7 +10,7 @@ const RETRY_MS = 1000;
  * @param part the part that the keys of worker processes must have
  */
 export const busyAdvice = (part: string): string =>
-  ` (set failIfBusy to get an error instead; worker processes each need a key with ${part}, and one target with format = "workers")`;
+  ` (set failIfBusy to get an error instead; give each worker process a key with ${part}, and all of them one target with format = "workers")`;
 
 /** Calls `retry` one second after each failed attempt. Tells `warn` why it waits, and when the wait has succeeded. */
 export class NameWait {

@@ -91,7 +91,7 @@ export class Publisher {
    * @throws RangeError for an option that is unknown, invalid or missing
    * @throws Fault NATIVE_FAILED or SEGMENT_FULL if the segment cannot be created
    */
-  constructor(options: PublisherOptions, advice = busyAdvice('their pid')) {
+  constructor(options: PublisherOptions, advice = busyAdvice('its pid')) {
     checkPublisher(options);
     const { pid = ownPid } = options;
     this.heartbeatMs = options.heartbeatMs ?? 1000;

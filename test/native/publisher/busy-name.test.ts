@@ -44,7 +44,7 @@ describe('A publisher whose server key another publisher uses', () => {
     expect(sales()).to.equal(7n);
     expect(warnings).to.deep.equal([
       `another publisher holds ${segments.path('82')} (process ${process.pid}, the pid of this process); ` +
-        'this publisher takes the key once it is free (set failIfBusy to get an error instead; worker processes each need a key with their pid, and one target with format = "workers")',
+        'this publisher takes the key once it is free (set failIfBusy to get an error instead; give each worker process a key with its pid, and all of them one target with format = "workers")',
       `this publisher now holds ${segments.path('82')}`,
     ]);
   });

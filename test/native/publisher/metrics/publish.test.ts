@@ -197,7 +197,7 @@ describe('Published metrics', () => {
     await publishing(options).update();
     expect(warnings).to.have.lengthOf(1);
     expect(warnings[0]).to.match(
-      /^another publisher holds .*; worker processes each need a key with \{pid\}, /,
+      /^another publisher holds .*; give each worker process a key with \{pid\}, /,
     );
   });
 
