@@ -193,7 +193,7 @@ export class FoldedSource extends PolledSource {
       }
   }
 
-  /** The first variables that are left out, with the reasons. */
+  /** The reasons why variables are left out, up to `MAX_REFUSALS`. */
   get refusals(): readonly string[] {
     const sentences: string[] = [];
     for (const worker of this.#shownWorkers())

@@ -187,7 +187,7 @@ describe('the dashboards', () => {
         selecting(expr, '.*', 'shm_exporter'),
       );
       const known = new Set(Object.keys(recorded).map((each) => each.split('{')[0]));
-      // The recorded page lacks metrics of Node.js, of some settings and of the bridge.
+      // The recorded page lacks metrics of Node.js, of some settings, of workers and of the bridge.
       const others = queries.flatMap(metricsOf).filter((each) => !known.has(each));
       const labelsOf = (metric: string): string =>
         metric.startsWith('shm_bridge_')
