@@ -1,5 +1,5 @@
-// Compiles the native packages for each supported version of Node.js besides the running one, and runs the tests of
-// native code and of a scrape with that version. Usage: npm run test:nodes [-- MAJOR...]
+// Runs the tests of native code and of a scrape with each supported version of Node.js besides the running one.
+// Usage: npm run test:nodes [-- MAJOR...]
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ function test(major) {
   // Set nodedir, since npm's configuration may name the headers of another version.
   const options = { cwd: tree, env: { ...env, PATH: path, npm_config_nodedir: nodedir } };
   console.log(`Node.js ${run(node, ['--version']).trim()}`);
-  // Runs the install scripts of the native packages, which compile them for this version.
+  // Runs the install scripts of the native packages, which compile those that this version cannot load.
   run('npm', ['rebuild', '--silent', ...Object.keys(SHARED_OBJECTS), 'ref-napi'], options);
   const runTests = (tests, more = {}) => {
     const { status } = spawnSync(node, ['scripts/test.js', ...tests], {
