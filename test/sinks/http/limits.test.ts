@@ -50,15 +50,25 @@ describe('the HTTP responder with limits', () => {
       return socket;
     };
 
+    it('counts a response as a running scrape until the client has read it', async () => {
+      const target = new FakeTarget();
+      target.text = HUGE;
+      const http = await serve([target], { maxScrapes: 2 });
+      const sockets = [drip(http), drip(http)];
+      await eventually('both are being sent', () => target.held === 2);
+      expect((await http.ask('/metrics')).status).to.equal(503);
+      for (const socket of sockets) socket.destroy();
+      await eventually('both have ended', () => target.held === 0);
+      expect((await http.ask('/metrics')).status).to.equal(200);
+    });
+
     it('ends the connection of a client that reads too slowly', async () => {
       const target = new FakeTarget();
       target.text = HUGE;
       const selfMetrics = new SelfMetrics();
-      const http = await serve([target], { responseMs: 12_000, maxScrapes: 2, selfMetrics });
+      const http = await serve([target], { responseMs: 3000, maxScrapes: 2, selfMetrics });
       drip(http);
       drip(http);
-      await eventually('both are being sent', () => target.held === 2);
-      expect((await http.ask('/metrics')).status).to.equal(503);
       const cut = () => http.served.filter((e) => e.kind === 'served' && e.outcome === 'cut');
       await eventually('both are cut', () => cut().length === 2);
       expect((await http.ask('/metrics')).status).to.equal(200);
