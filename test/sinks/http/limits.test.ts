@@ -75,8 +75,7 @@ describe('the HTTP responder with limits', () => {
       target.text = 'demo_value 1\n';
       expect((await http.ask('/metrics')).status).to.equal(200);
       expect(target.held).to.equal(0);
-      for (const event of cut())
-        expect(event).to.have.property('bytes').that.is.below(HUGE.length);
+      for (const event of cut()) expect(event).to.have.property('bytes').that.is.below(HUGE.length);
       expect(await selfMetrics.text([])).to.contain('\nshm_exporter_http_cut_responses_total 2\n');
     });
 
