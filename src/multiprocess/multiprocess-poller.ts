@@ -6,7 +6,7 @@ import type { Clocks } from '../foreign/directory-listing.js';
 import { PolledSource, Slots, liveVerdict } from '../foreign/polled-source.js';
 import type { PolledObject, SlotWriter } from '../foreign/polled-source.js';
 import { maxDescriptors } from '../foreign/processes.js';
-import { isGone, firstLinkBelowBase, unreadableReason } from '../foreign/verified-file.js';
+import { firstLinkBelowBase, isGone, unreadableReason } from '../foreign/verified-file.js';
 import { NO_DROPS, resultWithoutSource } from '../streams/poller.js';
 import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { codeOf, messageOf } from '../errors.js';

@@ -28,16 +28,10 @@ export const MAX_WORKERS = 256;
 const MAX_OTHERS = 256;
 
 /** The workers of a target by server key. The order of those that are not shown is the order in which polls read them. */
-export class WorkerQueue implements Iterable<readonly [string, FollowedWorker]> {
-  /** The workers by server key. */
-  readonly #workers = new Map<string, FollowedWorker>();
+export class WorkerQueue extends Map<string, FollowedWorker> {
   /** The server keys with a segment at the last call of `keysToPoll`. */
   #listed: readonly string[] = [];
   #hasBacklog = false;
-
-  get size(): number {
-    return this.#workers.size;
-  }
 
   /** Whether new segments, and those whose lock is being checked, are more than one poll reads. */
   get hasBacklog(): boolean {
@@ -49,25 +43,9 @@ export class WorkerQueue implements Iterable<readonly [string, FollowedWorker]> 
     return !this.#hasBacklog && this.keysOf(({ poller }) => poller.isOpen).length === 0;
   }
 
-  [Symbol.iterator](): Iterator<readonly [string, FollowedWorker]> {
-    return this.#workers.entries();
-  }
-
-  get(key: string): FollowedWorker | undefined {
-    return this.#workers.get(key);
-  }
-
-  add(key: string, worker: FollowedWorker): void {
-    this.#workers.set(key, worker);
-  }
-
-  delete(key: string): void {
-    this.#workers.delete(key);
-  }
-
   /** The server keys of the workers that `predicate` accepts. */
   keysOf(predicate: (worker: FollowedWorker) => boolean): readonly string[] {
-    return [...this.#workers].flatMap(([key, worker]) => (predicate(worker) ? [key] : []));
+    return [...this].flatMap(([key, worker]) => (predicate(worker) ? [key] : []));
   }
 
   /**
@@ -80,11 +58,11 @@ export class WorkerQueue implements Iterable<readonly [string, FollowedWorker]> 
     const shown = this.keysOf(({ source }) => source !== undefined);
     const rest = this.keysOf(({ source }) => source === undefined);
     // While a poller waits for the state of a lock, its file is open.
-    const isWaiting = (key: string): boolean => this.#workers.get(key)?.poller.isOpen === true;
-    const fresh = [...rest.filter(isWaiting), ...listed.filter((key) => !this.#workers.has(key))];
+    const isWaiting = (key: string): boolean => this.get(key)?.poller.isOpen === true;
+    const fresh = [...rest.filter(isWaiting), ...listed.filter((key) => !this.has(key))];
     this.#hasBacklog = fresh.length > MAX_OTHERS;
     const isDue = (key: string): boolean =>
-      !isWaiting(key) && this.#workers.get(key)?.endedAtList !== listed;
+      !isWaiting(key) && this.get(key)?.endedAtList !== listed;
     const others = [...fresh, ...rest.filter(isDue)];
     return [...shown, ...others.slice(0, MAX_OTHERS)];
   }
@@ -93,13 +71,13 @@ export class WorkerQueue implements Iterable<readonly [string, FollowedWorker]> 
   putBack(key: string, worker: FollowedWorker, hasEnded: boolean): void {
     if (worker.isSurplus) worker.poller.close();
     worker.endedAtList = hasEnded && !worker.poller.isOpen ? this.#listed : undefined;
-    this.#workers.delete(key);
-    this.#workers.set(key, worker);
+    this.delete(key);
+    this.set(key, worker);
   }
 
   /** The number of workers that are beyond the limit or whose segments cannot be read, and the reasons. */
   leftOut(): { readonly count: number; readonly reasons: readonly string[] } {
-    const faults = [...this.#workers.values()].map(({ fault }) => fault).filter(Boolean);
+    const faults = [...this.values()].map(({ fault }) => fault).filter(Boolean);
     const surplus = this.keysOf(({ isSurplus }) => isSurplus);
     const [first] = surplus.toSorted();
     const reasons = faults.toSorted().slice(0, MAX_WORKERS);

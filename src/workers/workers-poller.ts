@@ -176,7 +176,7 @@ class WorkersPoller implements Poller {
       isOver = true;
       for (const each of ends) each();
     };
-    for (const [, worker] of this.#workers)
+    for (const worker of this.#workers.values())
       if (worker.source !== undefined)
         ends.push(
           worker.poller.wait(worker.notifications, () => {
@@ -200,12 +200,12 @@ class WorkersPoller implements Poller {
   }
 
   close(): void {
-    for (const [, { poller }] of this.#workers) poller.close();
+    for (const { poller } of this.#workers.values()) poller.close();
   }
 
   get #notifications(): number {
     let sum = this.#pastNotifications;
-    for (const [, { notifications }] of this.#workers) sum += notifications;
+    for (const { notifications } of this.#workers.values()) sum += notifications;
     return sum;
   }
 
@@ -261,7 +261,7 @@ class WorkersPoller implements Poller {
       ...{ removedAtMs: undefined, notifications: 0, isStalled: undefined },
       ...{ fault: '', isSurplus: false, endedAtList: undefined },
     };
-    this.#workers.add(key, worker);
+    this.#workers.set(key, worker);
     return worker;
   }
 
