@@ -1,7 +1,7 @@
 // Loads the catalogues that ship with the package, then the catalogues of the user.
 import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
-import { parsedCatalogue, parseCatalogueText, readCatalogue } from './catalogue.js';
+import { parseCatalogue, parsedCatalogue, readCatalogue } from './catalogue.js';
 import type { Catalogue, CatalogueText } from './catalogue.js';
 
 /** The applications whose catalogue ships with the package. */
@@ -66,7 +66,7 @@ const entryOf = (app: string, catalogue: Catalogue | undefined) =>
   catalogue === undefined ? [] : [[app, catalogue] as const];
 
 function builtIn(app: string): Catalogue {
-  return parseCatalogueText({
+  return parseCatalogue({
     file: `${app}.json`,
     text: builtInTexts().get(app) ?? '',
     isJson: true,
@@ -100,7 +100,7 @@ export class CatalogueCache {
     const { text } = source;
     const known = this.#parsed.get(text);
     if (known !== undefined) return known;
-    const catalogue = parsedCatalogue(source) ?? parseCatalogueText(source);
+    const catalogue = parsedCatalogue(source) ?? parseCatalogue(source);
     this.#parsed.set(text, catalogue);
     const [oldest] = this.#parsed.keys();
     if (this.#parsed.size > MAX_CACHED && oldest !== undefined) this.#parsed.delete(oldest);

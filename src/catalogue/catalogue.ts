@@ -16,6 +16,7 @@ import { Table } from './file/table.js';
 
 /** The text of a catalogue file: plain data, so that one thread can send it to another, which parses it. */
 export interface CatalogueText {
+  /** The name of the file in messages. */
   readonly file: string;
   readonly text: string;
   /** Whether the text is JSON, as in built-in catalogues, rather than TOML. */
@@ -34,15 +35,11 @@ export interface Catalogue {
 const FILE_KEYS = ['app', 'classes', 'seed_path_groups'];
 
 /**
- * Reads a catalogue file in TOML; `file` is its name in messages. docs/catalogue.md describes the format.
- * @param kinds the kinds of rows that the file may have
+ * Reads a catalogue. docs/catalogue.md describes the format.
+ * @param kinds the kinds of rows that the catalogue may have
  * @throws Fault CONFIG_INVALID with one line for each error
  */
-export const parseCatalogue = (text: string, file: string, kinds = ROW_KINDS): Catalogue =>
-  parseCatalogueText({ file, text }, kinds);
-
-/** Reads a catalogue in TOML or JSON, like `parseCatalogue`. */
-export function parseCatalogueText(source: CatalogueText, kinds = ROW_KINDS): Catalogue {
+export function parseCatalogue(source: CatalogueText, kinds = ROW_KINDS): Catalogue {
   const { catalogue, problems } = readCatalogue(source, kinds);
   problems.throwIfAny();
   return catalogue;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { BUILT_IN_APPS, loadCatalogues } from '#app/catalogue/builtin.js';
-import { parseCatalogueText, parseCatalogue } from '#app/catalogue/catalogue.js';
+import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import type { CatalogueText } from '#app/catalogue/catalogue.js';
 import { Fault } from '#app/errors.js';
 
@@ -24,7 +24,7 @@ describe('loadCatalogues', () => {
   it('returns built-in catalogues that equal their files in TOML', () => {
     for (const [app, { source, ...catalogue }] of loadCatalogues()) {
       const text = readFileSync(`src/catalogue/${app}.toml`, 'utf8');
-      const { source: own, ...parsed } = parseCatalogue(text, `${app}.toml`);
+      const { source: own, ...parsed } = parseCatalogue({ text, file: `${app}.toml` });
       expect([source.isJson, own.isJson]).to.deep.equal([true, undefined]);
       expect(inspect(catalogue, { depth: null })).to.equal(inspect(parsed, { depth: null }));
     }
@@ -54,7 +54,7 @@ describe('loadCatalogues', () => {
 
   it('keeps the text of each catalogue, so that another thread can parse the same catalogue', () => {
     for (const [app, catalogue] of loadCatalogues([own('own.toml', 'my_app')])) {
-      const again = parseCatalogueText(structuredClone(catalogue.source));
+      const again = parseCatalogue(structuredClone(catalogue.source));
       expect(again.app).to.equal(app);
       expect([...again.families]).to.deep.equal([...catalogue.families]);
     }

@@ -13,14 +13,14 @@ const gauge = (name: string, rest: string): string =>
   `name = "${name}", type = "gauge", help = "H", ${rest}`;
 
 function onlyRow(row: string): Row {
-  const [first] = parseCatalogue(withRows(row), 'x.toml').classes[0]?.rows ?? [];
+  const [first] = parseCatalogue({ text: withRows(row), file: 'x.toml' }).classes[0]?.rows ?? [];
   if (first === undefined) throw new Error('no row');
   return first;
 }
 
 function faultOf(text: string): Fault {
   try {
-    parseCatalogue(text, 'x.toml');
+    parseCatalogue({ text, file: 'x.toml' });
   } catch (thrown) {
     if (thrown instanceof Fault) return thrown;
     throw thrown;
@@ -151,13 +151,13 @@ describe('a catalogue file', () => {
       expect(fieldsOf(onlyRow(row))).to.deep.equal({ ...usual, ...wanted }));
 
   it('states the type, unit and help of a metric once, in the first row of the metric', () => {
-    const { classes, families } = parseCatalogue(
-      withRows(
+    const { classes, families } = parseCatalogue({
+      text: withRows(
         gauge('x_m_items', 'unit = "items", var = "a", static = { k = "a" }'),
         'name = "x_m_items", var = "b", static = { k = "b" }',
       ),
-      'x.toml',
-    );
+      file: 'x.toml',
+    });
     const [one, two] = classes[0]?.rows ?? [];
     expect(one?.family).to.deep.equal({
       name: 'x_m_items',
@@ -451,5 +451,5 @@ describe('two rows of a catalogue', () => {
   ];
   for (const [why, text] of different)
     it(`may give the same metric if their ${why}`, () =>
-      expect(parseCatalogue(text, 'x.toml').families.size).to.equal(1));
+      expect(parseCatalogue({ text, file: 'x.toml' }).families.size).to.equal(1));
 });

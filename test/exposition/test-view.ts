@@ -32,8 +32,8 @@ const NO_FILTERS: FilterSettings = { classes: [], seedPathGroups: [], seedPaths:
 
 /** Returns a catalogue with these rows for class `shop`, the root, and class `till` below it. */
 export const shopCatalogue = (rootRows: string, tillRows = ''): Catalogue =>
-  parseCatalogue(
-    `app = "shop"
+  parseCatalogue({
+    text: `app = "shop"
 [[classes]]
 alias = "shop"
 class_ids = ["Shop"]
@@ -46,8 +46,8 @@ paths = ["floor.{floor}.{till}"]
 metrics = [${tillRows}]
 [seed_path_groups]
 floors = ["floor"]`,
-    'shop.toml',
-  );
+    file: 'shop.toml',
+  });
 
 export function testView(source: Source, root: ManagedObject, options: TestViewOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;

@@ -32,7 +32,7 @@ metrics = [{ name = "x_also", type = "gauge", help = "H", var = "items" }]
 `;
 
 describe('the rows of a catalogue', () => {
-  const rowIndex = indexRows(parseCatalogue(CATALOGUE, 'x.toml'));
+  const rowIndex = indexRows(parseCatalogue({ text: CATALOGUE, file: 'x.toml' }));
   const aliases = (...place: Parameters<typeof placed>) =>
     rowIndex.rowsFor(placed(...place)).map(({ classRows, labels }) => [classRows.alias, labels]);
 

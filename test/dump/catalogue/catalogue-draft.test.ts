@@ -54,7 +54,7 @@ describe('A drafted catalogue', () => {
       fc.property(fc.array(seen, { maxLength: 6 }), name, (classes, application) => {
         const draft = catalogueDraft({ classes, omitted: 0 }, { ...ORIGIN, application });
         const text = [...draft].join('\n');
-        const catalogue = parseCatalogue(text, 'draft.toml');
+        const catalogue = parseCatalogue({ text, file: 'draft.toml' });
         const reads = catalogue.classes.flatMap(({ rows }) => rows.flatMap((row) => row.inputs));
         const numbers = classes
           .flatMap(({ variables }) => [...variables.values()])
@@ -76,7 +76,7 @@ describe('A drafted catalogue', () => {
 
   it('of an empty tree is valid', () => {
     const text = [...catalogueDraft({ classes: [], omitted: 0 }, ORIGIN)].join('\n');
-    expect(parseCatalogue(text, 'draft.toml')).to.include({ app: 'shop' });
+    expect(parseCatalogue({ text, file: 'draft.toml' })).to.include({ app: 'shop' });
   });
 
   it('states the number of omitted items, and stays below the size limit of a catalogue', () => {
@@ -93,6 +93,6 @@ describe('A drafted catalogue', () => {
     const text = [...catalogueDraft({ classes, omitted: 5 }, ORIGIN)].join('\n');
     expect(Buffer.byteLength(text)).to.be.within(900_000, 1 << 20);
     expect(text).to.match(/\n# Left out: [\d,]+ objects and variables/);
-    expect(parseCatalogue(text, 'draft.toml').classes.length).to.be.within(100, 399);
+    expect(parseCatalogue({ text, file: 'draft.toml' }).classes.length).to.be.within(100, 399);
   });
 });

@@ -125,7 +125,7 @@ describe('the start time of a series', () => {
 
   it('is missing for values that the exporter observes: it began later than the publisher', async () => {
     const { file, text } = observing();
-    const { source, root, starts } = startedTree({ catalogue: parseCatalogue(text, file) });
+    const { source, root, starts } = startedTree({ catalogue: parseCatalogue({ text, file }) });
     source.addVariable(root, 'lag', { type: 'u64', value: 5n });
     expect(await starts()).to.deep.include({
       'demo_lag_seconds[]': undefined,

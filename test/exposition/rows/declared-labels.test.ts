@@ -4,8 +4,8 @@ import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { testView } from '../test-view.js';
 
-const CATALOGUE = parseCatalogue(
-  `app = "shop"
+const CATALOGUE = parseCatalogue({
+  text: `app = "shop"
 [[classes]]
 alias = "till"
 class_ids = ["Till"]
@@ -21,8 +21,8 @@ paths = ["{till}.own"]
 described = true
 metrics = []
 `,
-  'shop.toml',
-);
+  file: 'shop.toml',
+});
 
 /** A till on which the format sets the label of its floor. A self-described object is below the till. */
 function shop() {
@@ -66,8 +66,8 @@ describe('a class with described = true', () => {
     source.addVariable(till, 'coins', { type: 'i64', kind: 'gauge', value: 7n });
     const own = source.addObject('h.1.shop.t1.own', 'Own', { parent: till });
     source.addVariable(own, 'queue', { type: 'i64', kind: 'gauge', value: 3n });
-    const catalogue = parseCatalogue(
-      `app = "shop"
+    const catalogue = parseCatalogue({
+      text: `app = "shop"
 [[classes]]
 alias = "till"
 class_ids = ["Till"]
@@ -83,8 +83,8 @@ metrics = [
   { name = "shop_queue", type = "gauge", help = "H.", var = "queue" },
 ]
 `,
-      'shop.toml',
-    );
+      file: 'shop.toml',
+    });
     const { text } = testView(source, root, { app: 'shop', catalogue });
     expect(linesOf(text())).to.deep.equal([
       'shop_till_coins{till="t1"} 7',

@@ -63,8 +63,10 @@ const difference: RowKind = {
 
 const catalogue = (rows: string) =>
   parseCatalogue(
-    `app = "shop"\n[[classes]]\nalias = "shop"\nclass_ids = ["Shop"]\npaths = ["@root"]\nmetrics = [${rows}]`,
-    'shop.toml',
+    {
+      text: `app = "shop"\n[[classes]]\nalias = "shop"\nclass_ids = ["Shop"]\npaths = ["@root"]\nmetrics = [${rows}]`,
+      file: 'shop.toml',
+    },
     [bitmask, difference, ...ROW_KINDS],
   );
 const DOORS =
@@ -129,7 +131,7 @@ describe('an added row kind', () => {
 
   it('is unknown to a parser whose list of kinds lacks it', () => {
     const text = `app = "shop"\nclasses = [{ alias = "a", class_ids = ["A"], paths = ["a"], metrics = [${DOORS}] }]`;
-    expect(() => parseCatalogue(text, 'shop.toml')).to.throw(Fault, 'bits: unknown key');
+    expect(() => parseCatalogue({ text, file: 'shop.toml' })).to.throw(Fault, 'bits: unknown key');
   });
 });
 

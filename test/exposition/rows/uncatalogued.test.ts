@@ -59,7 +59,10 @@ class_ids = ["Till"]
 paths = ["floor.{floor}.{till}"]
 described = true
 metrics = []`;
-    const catalogue = parseCatalogue(`app = "shop"\n[[classes]]\n${till}`, 'shop.toml');
+    const catalogue = parseCatalogue({
+      text: `app = "shop"\n[[classes]]\n${till}`,
+      file: 'shop.toml',
+    });
     const { lines } = shop({ catalogue, pathLabels: ['floor.{level}'] });
     expect(lines()).to.deep.equal(['shop_open{object="@root"} 1', SALES]);
   });

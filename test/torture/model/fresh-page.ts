@@ -1,5 +1,5 @@
 // freshPage() returns the page of a view that is created for one read of a segment, and so has no history.
-import { parseCatalogueText } from '#app/catalogue/catalogue.js';
+import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import { compileFilters, compilePathLabels } from '#app/catalogue/match/filters.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { TargetView } from '#app/exposition/target-view.js';
@@ -30,7 +30,7 @@ export function freshPage(
   const [root] = source.roots;
   if (root === undefined) return undefined;
   const { catalogue: given } = definition;
-  const catalogue = given && parseCatalogueText(given);
+  const catalogue = given && parseCatalogue(given);
   const view = new TargetView({
     ...{ app: definition.app, kernel: new Kernel(), source, root, catalogue },
     filters: compileFilters(catalogue, definition),
