@@ -26,7 +26,8 @@ describe('loadCatalogues', () => {
       const text = readFileSync(`src/catalogue/${app}.toml`, 'utf8');
       const { source: own, ...parsed } = parseCatalogue({ text, file: `${app}.toml` });
       expect([source.isJson, own.isJson]).to.deep.equal([true, undefined]);
-      expect(inspect(catalogue, { depth: null })).to.equal(inspect(parsed, { depth: null }));
+      const whole = { depth: null, maxArrayLength: null, maxStringLength: null };
+      expect(inspect(catalogue, whole)).to.equal(inspect(parsed, whole));
     }
   });
 
