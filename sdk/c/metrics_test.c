@@ -22,7 +22,7 @@ static shm_options options_of(const char *key) {
 static shm_metrics *start(shm_options options, reader *r) {
   shm_metrics *metrics;
   int code = shm_metrics_open(&options, "shop", &metrics);
-  /* The kernel may keep the lock of a killed process for a moment after waitpid() has returned. */
+  /* Once, the lock of a killed process was still held after waitpid() had returned. */
   for (int i = 0; code == -EBUSY && i < 1000; i++) {
     usleep(10000);
     code = shm_metrics_open(&options, "shop", &metrics);

@@ -36,7 +36,7 @@ static shm_publisher *publish(const shm_options *options) {
   shm_publisher *p;
   int code = shm_publisher_open(&p, options);
   if (code == 0) code = shm_publisher_publish(p);
-  /* The kernel may keep the lock of a killed process for a moment after waitpid() has returned. */
+  /* Once, the lock of a killed process was still held after waitpid() had returned. */
   for (int i = 0; code == 0 && i < 1000 && !shm_publisher_holds_key(p); i++) {
     usleep(10000);
     beat_later(p);
