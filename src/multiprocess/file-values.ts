@@ -2,11 +2,10 @@
 import { crc32 } from 'node:zlib';
 import { Fault } from '../errors.js';
 import { FoldedNumber } from './folded-number.js';
-import type { FileValues } from './folded-number.js';
 import type { FileName } from './file-name.js';
 import type { KeyTable, SharedKey } from './key-table.js';
 import { isCounted } from './merged-metrics.js';
-import type { Limits, MergedMetrics } from './merged-metrics.js';
+import type { FileValues, Limits, MergedMetrics } from './merged-metrics.js';
 import type { SeriesNumber } from './merged-series.js';
 import { HEADER_BYTES, checkUsed, corrupt, readingChain, usedIn } from './metric-file.js';
 import type { Stride } from './metric-file.js';
@@ -25,10 +24,10 @@ const SPARE_BYTES = 256;
 /** The most that a step does: bytes that it copies or checks, and entries that it compares and adds. */
 const PIECE_BYTES = 2 ** 18;
 const PIECE_VALUES = 4096;
-const PIECE_ENTRIES = 16;
-/** The budget steps for these. */
+/** Each entry takes a step of the budget. */
+const PIECE_ENTRIES = 8;
+/** The budget steps for the bytes or the values. */
 const PIECE_STEPS = 16;
-const ENTRIES_STEPS = 16;
 /** A larger buffer is dropped after a round. */
 const KEPT_BYTES = 2 ** 20;
 
@@ -71,8 +70,9 @@ export interface FileContext {
 
 export class MetricValues implements FileValues {
   readonly name: FileName;
-  values = NO_VALUES;
-  times: Float64Array | undefined;
+  #values = NO_VALUES;
+  /** The Unix times of the values; undefined if the file has none. */
+  #times: Float64Array | undefined;
   readonly #context: FileContext;
   #used = HEADER_BYTES;
   #stride: Stride | undefined;
@@ -140,16 +140,27 @@ export class MetricValues implements FileValues {
     const { keys, metrics } = this.#context;
     const stay = isKept && isCounted(this.name.kind);
     for (const [index, number] of this.#numbers.entries()) {
-      if (index % PIECE_ENTRIES === PIECE_ENTRIES - 1) yield ENTRIES_STEPS;
+      if (index % PIECE_ENTRIES === PIECE_ENTRIES - 1) yield PIECE_ENTRIES;
       const key = this.#keys[index];
       if (key !== undefined) keys.remove(key);
       if (number === undefined) continue;
-      metrics.remove(number, this, index, stay);
+      metrics.remove(number, this.#values[index] ?? NaN, stay);
     }
     this.#context.limits.entries += this.#keys.length;
     this.#numbers.length = this.#keys.length = 0;
     this.#leftOut = 0;
     this.#refusal = '';
+  }
+
+  *folding(): Generator<number, void> {
+    const values = this.#values;
+    const times = this.#times;
+    const numbers = this.#numbers;
+    for (let index = 0; index < numbers.length; index++) {
+      if (index % PIECE_VALUES === PIECE_VALUES - 1) yield PIECE_STEPS;
+      const number = numbers[index];
+      if (number?.isChanged === true) number.foldIn(values[index] ?? NaN, times?.[index] ?? 0);
+    }
   }
 
   /** Copies the used bytes into the shared buffer. Returns their number. */
@@ -190,8 +201,8 @@ export class MetricValues implements FileValues {
    */
   *#restarting(): Generator<number, void> {
     yield* this.removing(false);
-    this.values = NO_VALUES;
-    this.times = undefined;
+    this.#values = NO_VALUES;
+    this.#times = undefined;
     this.#positions = NO_POSITIONS;
     this.#used = HEADER_BYTES;
     this.#stride = undefined;
@@ -201,7 +212,8 @@ export class MetricValues implements FileValues {
   /** Takes the values of the known entries from the buffer, and clears them there. Returns whether one has changed. */
   *#comparing(): Generator<number, boolean> {
     let hasChanged = false;
-    const { values, times } = this;
+    const values = this.#values;
+    const times = this.#times;
     const positions = this.#positions;
     const { doubles } = this.#context.buffer;
     for (let index = 0; index < positions.length; index++) {
@@ -229,11 +241,11 @@ export class MetricValues implements FileValues {
     const { stride, entries } = yield* readingChain(bytes, this.#used, this.#stride);
     if (entries.length > this.#context.limits.entries)
       throw new Fault('NATIVE_FAILED', 'would exceed the number of entries that a target may have');
-    const known = this.values.length;
+    const known = this.#values.length;
     const start = this.#used;
     const hasTimes = stride === 16 && this.name.kind.endsWith('mostrecent');
-    this.values = enlarged(this.values, known + entries.length);
-    if (hasTimes) this.times = enlarged(this.times ?? NO_VALUES, known + entries.length);
+    this.#values = enlarged(this.#values, known + entries.length);
+    if (hasTimes) this.#times = enlarged(this.#times ?? NO_VALUES, known + entries.length);
     const positions = new Int32Array(known + entries.length);
     positions.set(this.#positions);
     this.#positions = positions;
@@ -242,11 +254,11 @@ export class MetricValues implements FileValues {
     const ownNumbers = new Set(this.#numbers);
     for (const [order, { keyStart, keyEnd, valueAt }] of entries.entries()) {
       const index = known + order;
-      if (order % PIECE_ENTRIES === PIECE_ENTRIES - 1) yield ENTRIES_STEPS;
+      if (order % PIECE_ENTRIES === PIECE_ENTRIES - 1) yield PIECE_ENTRIES;
       const at = valueAt >>> 3;
       positions[index] = valueAt;
-      this.values[index] = buffer.doubles[at] ?? 0;
-      if (this.times !== undefined) this.times[index] = buffer.doubles[at + 1] ?? 0;
+      this.#values[index] = buffer.doubles[at] ?? 0;
+      if (this.#times !== undefined) this.#times[index] = buffer.doubles[at + 1] ?? 0;
       this.#clear(at);
       const key = keys.add(bytes, keyStart, keyEnd);
       this.#keys.push(typeof key === 'string' ? undefined : key);
@@ -256,7 +268,7 @@ export class MetricValues implements FileValues {
       this.#numbers.push(isInput ? number : undefined);
       if (isInput) {
         ownNumbers.add(number);
-        metrics.add(number, this, index);
+        metrics.add(number);
       }
       if (isInput || number === undefined) continue;
       if (this.#leftOut++ === 0) {
@@ -264,7 +276,7 @@ export class MetricValues implements FileValues {
         this.#refusal = `key ${shown(bytes, keyStart, keyEnd)} ${reason}`;
       }
     }
-    yield (entries.length % PIECE_ENTRIES) / (PIECE_ENTRIES / ENTRIES_STEPS);
+    yield entries.length % PIECE_ENTRIES;
     this.#keysCrc = yield* this.#computingCrc(start, used, this.#keysCrc);
   }
 

@@ -8,25 +8,24 @@ import type { FoldRule } from '../foreign/fold.js';
  */
 export type NumberRule = FoldRule | 'count' | 'latest' | 'last';
 
-/** The values of a file, by the index of their entry. */
-export interface FileValues {
-  readonly values: Float64Array;
-  /** The Unix times of the values; undefined if the file has none. */
-  readonly times: Float64Array | undefined;
-}
-
-/** @template O the type of the series that shows the number */
+/**
+ * The files keep the values. To fold a number, call `beginFold`, then `foldIn` for each input in the order of the files,
+ * then `endFold`.
+ * @template O the type of the series that shows the number
+ */
 export class FoldedNumber<O = unknown> {
   readonly owner: O;
   readonly rule: NumberRule;
-  /** Whether an input has changed since the last call of `fold`. */
+  /** Whether an input has changed since the last call of `endFold`. */
   isChanged = true;
-  /** For each input, in the order of addition: its file in `#files`, and the index of its entry in `#indexes`. */
-  readonly #files: FileValues[] = [];
-  readonly #indexes: number[] = [];
+  #inputs = 0;
   /** The sum of the inputs that were removed and stay counted. */
   #kept: number | undefined;
   #value: number | undefined;
+  /** The fold of the inputs so far. */
+  #folded = NaN;
+  /** The time of this value, for `latest`; 0 if no input has a time. */
+  #time = 0;
 
   constructor(owner: O, rule: NumberRule) {
     this.owner = owner;
@@ -35,76 +34,63 @@ export class FoldedNumber<O = unknown> {
 
   /** Whether the number has neither inputs nor a kept sum. */
   get isEmpty(): boolean {
-    return this.#files.length === 0 && this.#kept === undefined;
+    return this.#inputs === 0 && this.#kept === undefined;
   }
 
-  /** The last result of `fold`. */
+  /** The last result of `endFold`. */
   get value(): number | undefined {
     return this.#value;
   }
 
   /** Adds an input. A file has at most one: a process has one value of a series. */
-  add(file: FileValues, index: number): void {
-    this.#files.push(file);
-    this.#indexes.push(index);
+  add(): void {
+    this.#inputs++;
     this.isChanged = true;
   }
 
   /** Removes an input. @param isKept whether its value stays in the sum */
-  remove(file: FileValues, index: number, isKept: boolean): void {
-    const at = this.#files.indexOf(file);
-    if (at < 0) return;
-    this.#files.splice(at, 1);
-    this.#indexes.splice(at, 1);
+  remove(value: number, isKept: boolean): void {
+    this.#inputs--;
     this.isChanged = true;
-    const value = file.values[index] ?? NaN;
     // A NaN that stays would make the sum NaN for ever.
     if (isKept && !Number.isNaN(value)) this.#kept = (this.#kept ?? 0) + value;
   }
 
-  /** Computes the value from all inputs; undefined if there is none. */
-  fold(): number | undefined {
-    this.isChanged = false;
-    return (this.#value = this.#folded());
+  beginFold(): void {
+    this.#folded = this.#isSum ? (this.#kept ?? 0) : NaN;
+    this.#time = 0;
   }
 
-  #folded(): number | undefined {
+  /** @param time the Unix time of the value; 0 if it has none */
+  foldIn(value: number, time: number): void {
     const { rule } = this;
-    if (rule === 'latest') return this.#latest();
-    const count = this.#files.length;
-    let result: number | undefined;
-    if (rule === 'sum' || rule === 'count') {
-      if (this.isEmpty) return undefined;
-      result = this.#kept ?? 0;
-      for (let at = 0; at < count; at++) result += this.#inputValue(at);
-      return rule === 'count' ? withoutRounding(result, this.#value ?? -Infinity) : result;
-    }
-    for (let at = 0; at < count; at++) {
-      const next = this.#inputValue(at);
-      result = result === undefined || rule === 'last' ? next : FOLDS[rule](result, next);
-    }
-    return result;
+    if (this.#isSum) this.#folded += value;
+    else if (rule === 'latest') this.#foldInLatest(value, time);
+    else if (rule === 'min' || rule === 'max') this.#folded = FOLDS[rule](this.#folded, value);
+    else this.#folded = value;
+  }
+
+  /** Returns the new value, or the last one if no input has changed; undefined if there is no input. */
+  endFold(): number | undefined {
+    if (!this.isChanged) return this.#value;
+    this.isChanged = false;
+    const isAbsent = this.rule === 'latest' ? this.#time === 0 : this.isEmpty;
+    if (isAbsent) return (this.#value = undefined);
+    const last = this.rule === 'count' ? (this.#value ?? -Infinity) : -Infinity;
+    return (this.#value = withoutRounding(this.#folded, last));
+  }
+
+  get #isSum(): boolean {
+    return this.rule === 'count' || this.rule === 'sum';
   }
 
   /**
-   * The value with the greatest time. A value without a time was never set, and does not count. Of two values with the
-   * same time, the greater one counts.
+   * A value without a time was never set, and does not count. Of two values with the same time, the greater one counts.
    */
-  #latest(): number | undefined {
-    let latest: number | undefined;
-    let latestTime = 0;
-    for (let at = 0; at < this.#files.length; at++) {
-      const time = this.#files[at]?.times?.[this.#indexes[at] ?? 0] ?? 0;
-      if (!(time > 0) || time < latestTime) continue;
-      const value = this.#inputValue(at);
-      if (latest !== undefined && time === latestTime && !(value > latest)) continue;
-      latest = value;
-      latestTime = time;
-    }
-    return latest;
-  }
-
-  #inputValue(at: number): number {
-    return this.#files[at]?.values[this.#indexes[at] ?? 0] ?? NaN;
+  #foldInLatest(value: number, time: number): void {
+    if (!(time > 0) || time < this.#time) return;
+    if (time === this.#time && !(value > this.#folded)) return;
+    this.#folded = value;
+    this.#time = time;
   }
 }

@@ -2,7 +2,7 @@
 import type { Dialect, EntryKey } from './entry-key.js';
 import { GAUGE_MODES, rubyIdOf } from './file-name.js';
 import type { FileKind, FileName } from './file-name.js';
-import type { FileValues, NumberRule } from './folded-number.js';
+import type { NumberRule } from './folded-number.js';
 import { labelsTextOf } from './key-table.js';
 import type { SharedKey } from './key-table.js';
 import { HistogramSeries, MAX_BOUNDS, NumberSeries, SummarySeries } from './merged-series.js';
@@ -34,9 +34,10 @@ export const isCounted = (kind: FileKind): boolean => !kind.startsWith('gauge_')
 /** The maximum number of series, and of metrics, whose reason for being left out is kept. */
 const MAX_REASONS = 1024;
 
-/** The budget steps for showing a series without inputs, and the number of inputs that take a step more. */
+/** The budget steps for showing a series. */
 const SHOW_STEPS = 4;
-const INPUTS_A_STEP = 256;
+/** Beginning to fold this many series, or folding this many files, takes a step. */
+const FOLDED_A_STEP = 16;
 
 /** The series of a family that all have one type, one rule and one dialect. */
 interface SeriesGroup {
@@ -60,6 +61,13 @@ interface Family {
 export interface Limits {
   series: number;
   entries: number;
+}
+
+/** The values of a file. */
+export interface FileValues {
+  readonly name: FileName;
+  /** Folds the values into those numbers that have changed. A step returns the work that it did. */
+  folding(): Generator<number, void>;
 }
 
 export class MergedMetrics {
@@ -126,16 +134,16 @@ export class MergedMetrics {
   }
 
   /** Adds an entry to its number. No other entry of the file may belong to it. */
-  add(number: SeriesNumber, file: FileValues, index: number): void {
-    number.add(file, index);
+  add(number: SeriesNumber): void {
+    number.add();
     const group = this.#groups.get(number.owner);
     if (group !== undefined && group.inputs++ === 0) this.#unsettled.add(group.family);
     this.change(number.owner);
   }
 
   /** Removes an entry from its number. @param isKept whether its value stays in the sum */
-  remove(number: SeriesNumber, file: FileValues, index: number, isKept: boolean): void {
-    number.remove(file, index, isKept);
+  remove(number: SeriesNumber, value: number, isKept: boolean): void {
+    number.remove(value, isKept);
     const group = this.#groups.get(number.owner);
     if (group !== undefined && --group.inputs === 0) this.#unsettled.add(group.family);
     this.change(number.owner);
@@ -164,20 +172,41 @@ export class MergedMetrics {
     this.#unsettled.clear();
   }
 
-  /** Shows the changed series, one in each step. A step returns the work that it did. */
-  *showing(): Generator<number, void> {
+  /**
+   * Shows the changed series. A step returns the work that it did.
+   * @param files all files, in the order in which their values are folded
+   */
+  *showing(files: readonly FileValues[]): Generator<number, void> {
     for (const family of this.#unsettled) {
       this.#unsettled.delete(family);
       yield* this.#settling(family);
     }
+    // When the last series of a group goes, another group is shown.
+    while (this.#changed.size > 0)
+      for (const series of yield* this.#folding(files)) {
+        this.#changed.delete(series);
+        const group = this.#groups.get(series);
+        if (group === undefined) continue;
+        this.#show(series, group);
+        yield SHOW_STEPS;
+      }
+  }
+
+  /** Folds the numbers of the changed series. Returns these series. */
+  *#folding(files: readonly FileValues[]): Generator<number, readonly MergedSeries[]> {
+    const changed: MergedSeries[] = [];
+    const kinds = new Set<FileKind | undefined>();
     for (const series of this.#changed) {
-      this.#changed.delete(series);
-      const group = this.#groups.get(series);
-      if (group === undefined) continue;
-      const averageInputs = group.inputs / group.series.size;
-      this.#show(series, group);
-      yield SHOW_STEPS + averageInputs / INPUTS_A_STEP;
+      series.beginFold();
+      kinds.add(this.#groups.get(series)?.kind);
+      if (changed.push(series) % FOLDED_A_STEP === 0) yield 1;
     }
+    let order = 0;
+    for (const file of files) {
+      if (kinds.has(file.name.kind)) yield* file.folding();
+      if (++order % FOLDED_A_STEP === 0) yield 1;
+    }
+    return changed;
   }
 
   /** Forgets groups that have only sums of removed files, once another group has files. The metric has a new type. */

@@ -52,7 +52,14 @@ export abstract class MergedSeries {
   /** A number of the series; undefined if the series may not have it. */
   abstract number(part: SeriesPart): SeriesNumber | undefined;
 
-  /** Folds the numbers that have changed, and shows their values. Returns the reason if the values are invalid. */
+  /** Begins to fold the numbers. */
+  beginFold(): void {
+    for (const number of this.numbers()) number.beginFold();
+  }
+
+  protected abstract numbers(): Iterable<SeriesNumber>;
+
+  /** Ends the fold of the numbers, and shows their values. Returns the reason if the values are invalid. */
   abstract show(): string | undefined;
 
   hide(): void {
@@ -122,8 +129,12 @@ export class NumberSeries extends MergedSeries {
     return this.#number;
   }
 
+  protected numbers(): SeriesNumber[] {
+    return [this.#number];
+  }
+
   show(): undefined {
-    this.showNumber(this.#kind, this.#number.fold());
+    this.showNumber(this.#kind, this.#number.endFold());
   }
 }
 
@@ -139,8 +150,12 @@ export class SummarySeries extends MergedSeries {
     return part === 'count' ? this.#count : this.#sum;
   }
 
+  protected numbers(): SeriesNumber[] {
+    return [this.#count, this.#sum];
+  }
+
   show(): string | undefined {
-    const [count, sum] = [foldChanged(this.#count), foldChanged(this.#sum)];
+    const [count, sum] = [this.#count.endFold(), this.#sum.endFold()];
     // A process adds the count of a summary before its sum.
     if (count === undefined || sum === undefined) {
       this.hide();
@@ -189,6 +204,10 @@ export class HistogramSeries extends MergedSeries {
     return typeof part === 'object' ? this.#bucket(part) : this.#sum;
   }
 
+  protected numbers(): SeriesNumber[] {
+    return [this.#sum, ...this.#buckets.values()];
+  }
+
   #bucket({ bound, le }: Bucket): SeriesNumber | undefined {
     let bucket = this.#buckets.get(bound);
     if (bucket === undefined) {
@@ -203,13 +222,13 @@ export class HistogramSeries extends MergedSeries {
 
   show(): string | undefined {
     for (const [bound, bucket] of this.#buckets) {
-      foldChanged(bucket);
+      bucket.endFold();
       if (!bucket.isEmpty) continue;
       this.#buckets.delete(bound);
       this.#texts.delete(bound);
       this.#bounds = undefined;
     }
-    const sum = foldChanged(this.#sum);
+    const sum = this.#sum.endFold();
     const total = this.#buckets.get(Infinity)?.value;
     // A process adds the sum of a histogram first, and the bucket of +Inf last.
     if (sum === undefined || total === undefined) {
@@ -240,10 +259,6 @@ export class HistogramSeries extends MergedSeries {
     return { schema, texts: schema.map((bound) => this.#texts.get(bound) ?? String(bound)) };
   }
 }
-
-/** Folds a number if it has changed. */
-const foldChanged = (number: SeriesNumber): number | undefined =>
-  number.isChanged ? number.fold() : number.value;
 
 const isCount = (value: number): boolean =>
   Number.isInteger(value) && value >= 0 && value < MAX_COUNT;

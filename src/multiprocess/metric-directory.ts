@@ -199,36 +199,41 @@ export class MetricDirectory {
       yield READ_STEPS;
     }
     if (this.#context.hasProcessMetrics) yield* this.#followingProcesses(isFull);
-    yield* this.#metrics.showing();
+    yield* this.#metrics.showing([...this.#files.values()].map(({ values }) => values));
     this.#context.buffer.shrink();
   }
 
-  /** Updates the metrics of the directory. Returns the reasons why files and entries are left out, one sentence each. */
-  report(): readonly string[] {
-    const refusals: string[] = [];
+  /**
+   * Updates the metrics of the directory. Returns the reasons why files and entries are left out, one sentence each. A
+   * step returns the work that it did.
+   */
+  *reporting(): Generator<number, readonly string[]> {
+    const faults: string[] = [];
+    const entries: string[] = [];
     const own = { files: this.#files.size, bytes: 0, deadFiles: 0, leftOutEntries: 0 };
+    let order = 0;
     for (const [name, { fault, values, isFinal }] of this.#files) {
       own.bytes += values.bytes;
       own.deadFiles += Number(isFinal);
       own.leftOutEntries += values.leftOut;
-      if (fault !== '') refusals.push(`${this.#path}/${name} ${fault}`);
+      if (fault !== '') faults.push(`${this.#path}/${name} ${fault}`);
+      if (values.leftOut > 0) entries.push(`${this.#path}/${name}: ${values.refusal}`);
+      if (++order % REPORTED_A_STEP === 0) yield 1;
     }
-    for (const [name, fault] of this.#foreign) refusals.push(`${this.#path}/${name} ${fault}`);
-    const leftOutFiles = refusals.length;
+    for (const [name, fault] of this.#foreign) faults.push(`${this.#path}/${name} ${fault}`);
     this.#counts = {
-      shown: own.files + this.#foreign.size - leftOutFiles,
-      leftOut: leftOutFiles,
+      shown: own.files + this.#foreign.size - faults.length,
+      leftOut: faults.length,
     };
-    if (this.#listed?.isTruncated === true) refusals.push(truncationWarning(this.#path));
-    for (const [name, { values }] of this.#files)
-      if (values.leftOut > 0) refusals.push(`${this.#path}/${name}: ${values.refusal}`);
+    const leftOutFiles = faults.length;
+    if (this.#listed?.isTruncated === true) faults.push(truncationWarning(this.#path));
     for (const reason of this.#metrics.refusals()) {
-      refusals.push(`${this.#path}: ${reason}`);
+      entries.push(`${this.#path}: ${reason}`);
       own.leftOutEntries++;
     }
     this.#setOwn({ ...own, leftOutFiles });
     this.#hasManyDead = own.deadFiles > MAX_DEAD_FILES;
-    return refusals;
+    return [...faults, ...entries];
   }
 
   /** A warning if the directory grows, as of the last report; empty if it does not. */
@@ -441,6 +446,8 @@ export class MetricDirectory {
 const READ_STEPS = 4;
 /** Comparing this many names with the last list takes a step. */
 const COMPARED_A_STEP = 64;
+/** Counting this many files for a report takes a step. */
+const REPORTED_A_STEP = 16;
 const PROCESS_STEPS = 16;
 /** Each round reads one of this many files of processes that have ended. */
 const SAMPLED_EVERY = 64;

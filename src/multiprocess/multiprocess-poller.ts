@@ -49,7 +49,7 @@ const MAX_WARNINGS = 16;
 /** Each series has a slab of its own, since it may be removed alone. */
 const SLAB = 1;
 /** The work budget of one poll: about a hundred files. In a large directory, adding one entry may take 0.3 ms. */
-const POLL_BUDGET = { ms: SLICE_MS, leastSteps: 16, stepsPerClockRead: 16 };
+const POLL_BUDGET = { ms: SLICE_MS, leastSteps: 8, stepsPerClockRead: 8 };
 
 export const multiprocessPollers =
   (settings: OwnSettings, options: MultiprocessPollerOptions = {}): PollerFactory =>
@@ -194,7 +194,7 @@ export class MultiprocessPoller implements Poller {
     }
     for (const directory of tree.directories.values()) yield* directory.reading(isFull);
     for (const directory of tree.directories.values()) {
-      for (const refusal of directory.report()) refusals.push(refusal);
+      for (const refusal of yield* directory.reporting()) refusals.push(refusal);
       yield OPEN_STEPS;
     }
     this.#refusals = [...this.#finder.refusals, ...refusals];

@@ -72,7 +72,7 @@ export interface PartitionParts {
 const BIND_LIMITS: BudgetLimits = {
   steps: BIND_STEPS,
   ms: SLICE_MS,
-  leastSteps: BIND_STEPS / 32,
+  leastSteps: BIND_STEPS / 128,
   stepsPerClockRead: 16,
 };
 /** The period of state reports without a demand. */
