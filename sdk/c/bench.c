@@ -2,6 +2,8 @@
  * rounds, and their ratio to the plain addition. usage: bench [SERVER_KEY] */
 #include "shm_metrics.h"
 
+#include <pthread.h>
+
 enum { ROUNDS = 20, COUNT = 500000 };
 
 #define OPTIONS(...) &(shm_metric_options){__VA_ARGS__}
@@ -15,14 +17,20 @@ enum { ROUNDS = 20, COUNT = 500000 };
     if ((best) == 0 || each < (best)) (best) = each;                             \
   } while (0)
 
+static void *update_once(void *argument) {
+  shm_gauge_set(*(const shm_gauge *)argument, 1);
+  return NULL;
+}
+
 static uint64_t plain;
 static volatile double seconds = 0.3;
 
 int main(int count, char **arguments) {
   static const char *const names[] = {"a plain atomic addition", "inc of a counter",        "inc with a search for 1 label value",
                                       "inc with a search for 3 label values", "set of a gauge", "add of a gauge",
-                                      "observe of a histogram with 11 buckets", "observe of a summary"};
-  double best[8] = {0};
+                                      "observe of a histogram with 11 buckets", "observe of a summary",
+                                      "inc of a counter, after an update of another thread"};
+  double best[9] = {0};
   char key[64];
   snprintf(key, sizeof key, "bench-%ld", (long)getpid());
   shm_options options = shm_options_default();
@@ -55,7 +63,10 @@ int main(int count, char **arguments) {
     MEASURE(best[6], shm_histogram_observe(histogram, seconds));
     MEASURE(best[7], shm_summary_observe(summary, seconds));
   }
-  for (int i = 0; i < 8; i++) printf("%-40s %6.1f ns  %5.2f\n", names[i], best[i], best[i] / best[0]);
+  pthread_t other;
+  if (pthread_create(&other, NULL, update_once, &gauge) == 0) pthread_join(other, NULL);
+  for (int round = 0; round < ROUNDS; round++) MEASURE(best[8], shm_counter_inc(kept));
+  for (int i = 0; i < 9; i++) printf("%-52s %6.1f ns  %5.2f\n", names[i], best[i], best[i] / best[0]);
   shm_metrics_close(metrics);
   return 0;
 }

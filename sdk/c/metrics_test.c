@@ -655,6 +655,62 @@ static void test_no_update_is_lost(void) {
   stop(m, &r);
 }
 
+/* Lets the calling thread be the first one that updates, as in a program that has just begun. */
+static void forget_other_threads(void) {
+  shm_all_updates.first = shm_own_updater;
+  shm_all_updates.sharing = SHM_ALONE;
+}
+
+enum { STARTS = 100, OTHERS = 2, ALONE_ADDITIONS = 2000 };
+
+static void *add_some(void *argument) {
+  const shm_counter *counter = (const shm_counter *)argument;
+  for (int i = 0; i < ALONE_ADDITIONS; i++)
+    if (shm_counter_inc(*counter) != 0) CHECK(false);
+  return NULL;
+}
+
+/* The first thread changes to atomic additions while other threads begin to add. */
+static void test_second_thread(void) {
+  pthread_t threads[OTHERS];
+  reader r;
+  shm_metrics *m = start(options_of("second"), &r);
+  shm_counter counter = shm_counter_new(m, OPTIONS(.name = "hot", .help = ""));
+  for (int i = 0; i < STARTS; i++) {
+    forget_other_threads();
+    add_some(&counter);
+    CHECK(shm_all_updates.sharing == SHM_ALONE);
+    for (int k = 0; k < OTHERS; k++) CHECK(pthread_create(&threads[k], NULL, add_some, &counter) == 0);
+    for (int k = 0; k < 10; k++) add_some(&counter);
+    for (int k = 0; k < OTHERS; k++) pthread_join(threads[k], NULL);
+    CHECK(shm_all_updates.sharing == SHM_SHARED);
+  }
+  CHECK(read_directory(&r) && value(&r, "hot") == STARTS * (11 + OTHERS) * ALONE_ADDITIONS);
+  stop(m, &r);
+}
+
+/* A second thread waits for an update of the first one that is in progress. */
+static void test_second_thread_waits(void) {
+  static const struct timespec pause = {0, 1000000};
+  bool has_waited = false;
+  reader r;
+  shm_metrics *m = start(options_of("waits"), &r);
+  shm_counter counter = shm_counter_new(m, OPTIONS(.name = "hot", .help = ""));
+  for (int i = 0; i < 20 && !has_waited; i++) { /* the wait has a limit, which a busy machine may reach */
+    pthread_t thread;
+    forget_other_threads();
+    shm_update update = shm_enter_update();
+    CHECK(pthread_create(&thread, NULL, add_some, &counter) == 0);
+    while (__atomic_load_n(&shm_all_updates.sharing, __ATOMIC_ACQUIRE) == SHM_ALONE) nanosleep(&pause, NULL);
+    nanosleep(&pause, NULL);
+    has_waited = __atomic_load_n(&shm_all_updates.sharing, __ATOMIC_ACQUIRE) == SHM_SHARING;
+    shm_leave_update(&update);
+    pthread_join(thread, NULL);
+  }
+  CHECK(has_waited && shm_all_updates.sharing == SHM_SHARED);
+  stop(m, &r);
+}
+
 enum { MOVES = 10 };
 
 typedef struct carried {
@@ -1040,6 +1096,7 @@ static void test_signal_handlers(void) {
   handled_label = shm_counter_new(m, OPTIONS(.name = "d", .help = "", .label_names = {"a"}));
   handled_histogram = shm_histogram_new(m, OPTIONS(.name = "h", .help = ""));
   shm_counter_labels(handled_label, "a");
+  forget_other_threads();
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = handle;
@@ -1057,6 +1114,7 @@ static void test_signal_handlers(void) {
   }
   CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
   signal(SIGALRM, SIG_DFL);
+  CHECK(shm_all_updates.sharing == SHM_ALONE);
   CHECK(read_directory(&r) && value(&r, "c") == handled + own && value(&r, "d{a=\"a\"}") == handled + own);
   CHECK(frame_of(&r, find(&r, "h"), f) && double_of(f[1]) == (double)(handled - handled_refused + own));
   stop(m, &r);
@@ -1111,7 +1169,8 @@ int main(void) {
   static void (*const tests[])(void) = {
       test_kinds, test_buckets, test_beside_managed_tree, test_root, test_labels, test_removed_children, test_refused_opening, test_refused_metrics,
       test_refused_updates, test_limit_of_children, test_limit_of_infos, test_metric_without_room, test_full_segment, test_model, test_removal_beside_updates, test_removal_with_fences,
-      test_no_update_is_lost, test_removed_name_beside_updates, test_other_module, test_late_updates, test_slots_wait_for_updates, test_canceled_observation, test_ended_threads, test_heartbeat, test_fork,
+      test_no_update_is_lost, test_second_thread, test_second_thread_waits,
+      test_removed_name_beside_updates, test_other_module, test_late_updates, test_slots_wait_for_updates, test_canceled_observation, test_ended_threads, test_heartbeat, test_fork,
       test_child_frees_key, test_fork_while_opening, test_signal_handlers, test_crossed_handlers};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();

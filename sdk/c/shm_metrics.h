@@ -862,12 +862,12 @@ static inline int shm_metric_clear(Handle handle) {
 
 /* ---------------------------------------------------------------- updates */
 
-/* Adds 1, with one atomic addition. */
+/* Adds 1, with one machine instruction. */
 static inline int shm_counter_inc(shm_counter counter) {
   shm_update update = shm_enter_update();
   if (!shm_may_update(&update, counter.metric, &counter.variable.ref))
     return shm_no_update(&update, counter.metric, &counter.variable, __func__);
-  __atomic_fetch_add(counter.variable.ref.value, 1, __ATOMIC_RELAXED);
+  shm_add_to_word(counter.variable.ref.value, 1);
   shm_leave_update(&update);
   return 0;
 }
@@ -883,7 +883,7 @@ static inline int shm_counter_add(shm_counter counter, uint64_t amount) {
     return shm_no_update(&update, counter.metric, &counter.variable, __func__);
   uint64_t before = shm_get(counter.variable.ref.value);
   bool fits = amount <= UINT64_MAX - before;
-  if (fits) __atomic_fetch_add(counter.variable.ref.value, amount, __ATOMIC_RELAXED);
+  if (fits) shm_add_to_word(counter.variable.ref.value, amount);
   shm_leave_update(&update);
   if (fits) return 0;
   return shm_fail(-EINVAL, "shm_counter_add: amount for metric %q: found %u for a counter at %u, allowed: a sum of at most "
