@@ -7,8 +7,10 @@ import { labelsTextOf } from './key-table.js';
 import type { SharedKey } from './key-table.js';
 import { HistogramSeries, MAX_BOUNDS, NumberSeries, SummarySeries } from './merged-series.js';
 import type {
+  Family,
   MergedSeries,
   SeriesFacts,
+  SeriesGroup,
   SeriesNumber,
   SeriesPart,
   SeriesPlace,
@@ -39,24 +41,6 @@ const SHOW_STEPS = 4;
 /** Beginning to fold this many series, or folding this many files, takes a step. */
 const FOLDED_A_STEP = 16;
 
-/** The series of a family that all have one type, one rule and one dialect. */
-interface SeriesGroup {
-  readonly kind: FileKind;
-  readonly dialect: Dialect;
-  readonly help: string;
-  readonly family: Family;
-  /** The series by name. */
-  readonly series: Map<string, MergedSeries>;
-  /** The number of entries of files that belong to the series. */
-  inputs: number;
-}
-
-/** The groups with the same name, oldest first. Only the first one is shown. */
-interface Family {
-  readonly name: string;
-  readonly groups: SeriesGroup[];
-}
-
 /** The numbers of series and entries that all directories of a target may still add. */
 export interface Limits {
   series: number;
@@ -76,7 +60,6 @@ export class MergedMetrics {
   /** The label of the directory, whose name no label of a series may have; empty for none. */
   readonly #label: string;
   readonly #families = new Map<string, Family>();
-  readonly #groups = new Map<MergedSeries, SeriesGroup>();
   /** The series to show again. */
   readonly #changed = new Set<MergedSeries>();
   /** The reasons why series with invalid values are left out. */
@@ -126,9 +109,8 @@ export class MergedMetrics {
       const group = known ?? this.#addGroup(file.kind, parsed);
       const { metric } = place;
       const labels = this.#label in place.labels ? this.#renamed(place.labels) : place.labels;
-      series = newSeries(group, { name, metric, help: group.help, labels }, this.#place);
+      series = newSeries({ group, name, metric, labels }, this.#place);
       group.series.set(name, series);
-      this.#groups.set(series, group);
     }
     return series.number(place.part) ?? `would exceed ${MAX_BOUNDS} buckets of its histogram`;
   }
@@ -136,16 +118,16 @@ export class MergedMetrics {
   /** Adds an entry to its number. No other entry of the file may belong to it. */
   add(number: SeriesNumber): void {
     number.add();
-    const group = this.#groups.get(number.owner);
-    if (group !== undefined && group.inputs++ === 0) this.#unsettled.add(group.family);
+    const { group } = number.owner.facts;
+    if (group.inputs++ === 0) this.#unsettled.add(group.family);
     this.change(number.owner);
   }
 
   /** Removes an entry from its number. @param isKept whether its value stays in the sum */
   remove(number: SeriesNumber, value: number, isKept: boolean): void {
     number.remove(value, isKept);
-    const group = this.#groups.get(number.owner);
-    if (group !== undefined && --group.inputs === 0) this.#unsettled.add(group.family);
+    const { group } = number.owner.facts;
+    if (--group.inputs === 0) this.#unsettled.add(group.family);
     this.change(number.owner);
   }
 
@@ -154,19 +136,15 @@ export class MergedMetrics {
     this.#changed.add(series);
   }
 
-  /** The number of series. */
-  get size(): number {
-    return this.#groups.size;
-  }
-
   /** Removes all series, one in each step. A step returns the work that it did. */
   *closing(): Generator<number, void> {
-    for (const series of this.#groups.keys()) {
-      series.hide();
-      yield 1;
-    }
-    this.#limits.series += this.#groups.size;
-    this.#groups.clear();
+    for (const { groups } of this.#families.values())
+      for (const group of groups)
+        for (const series of group.series.values()) {
+          series.hide();
+          this.#limits.series++;
+          yield 1;
+        }
     this.#families.clear();
     this.#changed.clear();
     this.#unsettled.clear();
@@ -185,9 +163,7 @@ export class MergedMetrics {
     while (this.#changed.size > 0)
       for (const series of yield* this.#folding(files)) {
         this.#changed.delete(series);
-        const group = this.#groups.get(series);
-        if (group === undefined) continue;
-        this.#show(series, group);
+        this.#show(series);
         yield SHOW_STEPS;
       }
   }
@@ -195,10 +171,10 @@ export class MergedMetrics {
   /** Folds the numbers of the changed series. Returns these series. */
   *#folding(files: readonly FileValues[]): Generator<number, readonly MergedSeries[]> {
     const changed: MergedSeries[] = [];
-    const kinds = new Set<FileKind | undefined>();
+    const kinds = new Set<FileKind>();
     for (const series of this.#changed) {
       series.beginFold();
-      kinds.add(this.#groups.get(series)?.kind);
+      kinds.add(series.facts.group.kind);
       if (changed.push(series) % FOLDED_A_STEP === 0) yield 1;
     }
     let order = 0;
@@ -215,16 +191,18 @@ export class MergedMetrics {
     for (const group of groups.filter(({ inputs }) => inputs === 0))
       for (const series of group.series.values()) {
         series.hide();
-        this.#forget(group, series);
+        this.#forget(series);
         yield 1;
       }
   }
 
-  #show(series: MergedSeries, group: SeriesGroup): void {
+  #show(series: MergedSeries): void {
+    const { name, group } = series.facts;
+    if (group.series.get(name) !== series) return; // it was forgotten
     this.#invalid.delete(series);
     if (series.isEmpty) {
       series.hide();
-      this.#forget(group, series);
+      this.#forget(series);
       return;
     }
     const isShown = group.family.groups[0] === group;
@@ -234,11 +212,11 @@ export class MergedMetrics {
   }
 
   /** Removes a series without inputs. The group after the first one is shown once the first one has no series. */
-  #forget(group: SeriesGroup, series: MergedSeries): void {
+  #forget(series: MergedSeries): void {
+    const { name, group } = series.facts;
     const { family } = group;
-    this.#groups.delete(series);
     this.#invalid.delete(series);
-    group.series.delete(series.facts.name);
+    group.series.delete(name);
     this.#limits.series++;
     if (group.series.size > 0) return;
     const wasShown = family.groups[0] === group;
@@ -330,11 +308,8 @@ const RULES = new Map<FileKind, NumberRule>(
 
 const gaugeRule = (kind: FileKind): NumberRule => RULES.get(kind) ?? 'last';
 
-function newSeries(
-  { kind, dialect }: SeriesGroup,
-  facts: SeriesFacts,
-  place: SeriesPlace,
-): MergedSeries {
+function newSeries(facts: SeriesFacts, place: SeriesPlace): MergedSeries {
+  const { kind, dialect } = facts.group;
   if (kind === 'counter') return new NumberSeries(facts, place, 'counter', 'count');
   if (kind === 'summary') return new SummarySeries(facts, place);
   if (kind === 'histogram') return new HistogramSeries(facts, place, dialect === 'ruby');

@@ -1,6 +1,8 @@
 // Series whose values are merged from several files: numbers, histograms and summaries.
 import type { PolledObject, PolledSource, SlotWriter } from '../foreign/polled-source.js';
 import type { Declaration, Frame, Variable } from '../model.js';
+import type { Dialect } from './entry-key.js';
+import type { FileKind } from './file-name.js';
 import { FoldedNumber } from './folded-number.js';
 import type { NumberRule } from './folded-number.js';
 
@@ -16,12 +18,30 @@ export interface Bucket {
 /** Which number of a series it is. */
 export type SeriesPart = 'value' | 'sum' | 'count' | Bucket;
 
+/** The series of a family that all have one type, one rule and one dialect. */
+export interface SeriesGroup {
+  readonly kind: FileKind;
+  readonly dialect: Dialect;
+  readonly help: string;
+  readonly family: Family;
+  /** The series by name. */
+  readonly series: Map<string, MergedSeries>;
+  /** The number of entries of files that belong to the series. */
+  inputs: number;
+}
+
+/** The groups with the same name, oldest first. Only the first one is shown. */
+export interface Family {
+  readonly name: string;
+  readonly groups: SeriesGroup[];
+}
+
 export interface SeriesFacts {
+  readonly group: SeriesGroup;
   /** The name of the series: the metric, and the labels as JSON. */
   readonly name: string;
   /** The name of the metric. */
   readonly metric: string;
-  readonly help: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -100,7 +120,8 @@ export abstract class MergedSeries {
       return this.#variable;
     this.hide();
     const { source, object } = this.#place;
-    const { name, metric, help, labels } = this.facts;
+    const { name, metric, labels, group } = this.facts;
+    const { help } = group;
     return (this.#variable = source.addVariable(this.#writer, object, {
       ...{ name, type, kind, unit: '', help, schema },
       metric: { name: metric, help, labels, bounds },
