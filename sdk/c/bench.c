@@ -29,7 +29,7 @@ int main(int count, char **arguments) {
   static const char *const names[] = {"a plain atomic addition", "inc of a counter",        "inc with a search for 1 label value",
                                       "inc with a search for 3 label values", "set of a gauge", "add of a gauge",
                                       "observe of a histogram with 11 buckets", "observe of a summary",
-                                      "inc of a counter, after an update of another thread"};
+                                      "inc of a counter, once two threads have updated"};
   double best[9] = {0};
   char key[64];
   snprintf(key, sizeof key, "bench-%ld", (long)getpid());
@@ -66,7 +66,7 @@ int main(int count, char **arguments) {
   pthread_t other;
   if (pthread_create(&other, NULL, update_once, &gauge) == 0) pthread_join(other, NULL);
   for (int round = 0; round < ROUNDS; round++) MEASURE(best[8], shm_counter_inc(kept));
-  for (int i = 0; i < 9; i++) printf("%-52s %6.1f ns  %5.2f\n", names[i], best[i], best[i] / best[0]);
+  for (int i = 0; i < 9; i++) printf("%-46s %6.1f ns  %5.2f\n", names[i], best[i], best[i] / best[0]);
   shm_metrics_close(metrics);
   return 0;
 }

@@ -30,8 +30,9 @@
  * counts updates through such handles as *variables dropped*, except in a forked child.
  *
  * Threads: every function may be called from every thread, also for the same metric and child, until
- * shm_metrics_close(). Updates take no lock, except that updates of one histogram or summary exclude each other. After
- * a removal, updates through kept handles store nothing: see shm_updates.h.
+ * shm_metrics_close(). Updates take no lock, except that updates of one histogram or summary exclude each other. The
+ * first call of a second thread may wait for an update of the first one, for 0.1 s at most. After a removal, updates
+ * through kept handles store nothing: see shm_updates.h.
  *
  * Signal handlers may update, and look up children that exist. They must not add children, since that allocates memory.
  * A handler must not leave an update by siglongjmp(): the memory and slots of removed children would stay in use until
@@ -445,6 +446,9 @@ static inline bool shm_replace_by_zeros(shm_publisher *p) {
 
 /* Ends a forked child's use of its parent's segments, so that the child no longer keeps them alive. */
 static inline void shm_forget_parent(void) {
+  /* The child has one thread. A signal handler must not take an updater before these are set. */
+  shm_all_updates.first = NULL;
+  shm_all_updates.sharing = SHM_ALONE;
   shm_own_updater = NULL;
   shm_all_updates.holders = 0;
   for (shm_metrics *each = shm_all_metrics.first; each != NULL; each = each->next) shm_replace_by_zeros(each->publisher);
@@ -862,12 +866,12 @@ static inline int shm_metric_clear(Handle handle) {
 
 /* ---------------------------------------------------------------- updates */
 
-/* Adds 1, with one machine instruction. */
+/* Adds 1. */
 static inline int shm_counter_inc(shm_counter counter) {
   shm_update update = shm_enter_update();
   if (!shm_may_update(&update, counter.metric, &counter.variable.ref))
     return shm_no_update(&update, counter.metric, &counter.variable, __func__);
-  shm_add_to_word(counter.variable.ref.value, 1);
+  shm_add_to_value(counter.variable.ref.value, 1);
   shm_leave_update(&update);
   return 0;
 }
@@ -883,7 +887,7 @@ static inline int shm_counter_add(shm_counter counter, uint64_t amount) {
     return shm_no_update(&update, counter.metric, &counter.variable, __func__);
   uint64_t before = shm_get(counter.variable.ref.value);
   bool fits = amount <= UINT64_MAX - before;
-  if (fits) shm_add_to_word(counter.variable.ref.value, amount);
+  if (fits) shm_add_to_value(counter.variable.ref.value, amount);
   shm_leave_update(&update);
   if (fits) return 0;
   return shm_fail(-EINVAL, "shm_counter_add: amount for metric %q: found %u for a counter at %u, allowed: a sum of at most "

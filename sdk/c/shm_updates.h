@@ -42,7 +42,12 @@ typedef struct shm_updater_page {
 
 static_assert(sizeof(shm_updater_page) == SHM_PAGE, "a page of updaters has the size of a page");
 
-/* How many threads have updated: one; more, but the first one may still be in an update that began before; more. */
+/*
+ * Whether several threads use the metrics.
+ *   SHM_ALONE    at most one thread has used them: additions need no lock prefix
+ *   SHM_SHARING  a second thread has come: new additions are atomic, but the first thread may be in one that is not
+ *   SHM_SHARED   all additions are atomic
+ */
 enum { SHM_ALONE, SHM_SHARING, SHM_SHARED };
 
 typedef struct shm_updates {
@@ -50,12 +55,19 @@ typedef struct shm_updates {
   shm_updater_page *pages;
   bool has_fences; /* each update executes a fence */
   uint32_t holders; /* the number of threads that hold back the updates of the others */
-  uint32_t sharing; /* SHM_ALONE, SHM_SHARING or SHM_SHARED */
-  shm_updater *first; /* of the first thread that updated */
+  uint32_t sharing;     /* SHM_ALONE, SHM_SHARING or SHM_SHARED */
+  shm_updater *first;   /* the updater that the first thread took; another thread may take it after that one has ended */
 } shm_updates;
 
-/* Maximum waits: for updates in progress, and of an update that is held back, which then resumes all updates. */
-enum { SHM_HOLD_MS = 100, SHM_RESUME_MS = 10000 };
+/* How long a thread waits for updates in progress. How long an update is held back: it then resumes all updates. */
+enum { SHM_WAIT_MS = 100, SHM_RESUME_MS = 10000 };
+
+/* Whether the processor adds to memory with one instruction that other threads, but no signal handler, can interrupt. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define SHM_HAS_PLAIN_ADDITION 1
+#else
+#define SHM_HAS_PLAIN_ADDITION 0 /* the thread sanitizer does not see assembly */
+#endif
 
 /* All updates of the process. The symbols are weak, so that all files of a program share them. A library that dlopen()
  * loads has symbols of its own, unless the program was linked with -rdynamic. */
@@ -128,7 +140,8 @@ static inline void shm_full_fence(void) {
 #endif
 }
 
-/* Makes all running threads of the process execute a fence, or this one, if each update executes one. */
+/* Makes each running thread execute a fence. If updates execute fences anyway, only this thread does. Returns false if
+ * the system refuses membarrier(). */
 static inline bool shm_fence_threads(void) {
   if (!__atomic_load_n(&shm_all_updates.has_fences, __ATOMIC_RELAXED))
     return syscall(SYS_membarrier, SHM_MEMBARRIER_PRIVATE_EXPEDITED, 0) == 0;
@@ -136,31 +149,38 @@ static inline bool shm_fence_threads(void) {
   return true;
 }
 
-/* Waits for the end of an update of another thread, but until `end_ns` of the monotonic clock at most: the thread may be
+static const struct timespec shm_pause = {0, 100000};
+
+static inline uint64_t shm_wait_limit_ns(void) {
+  return shm_clock_ns(CLOCK_MONOTONIC) + (uint64_t)SHM_WAIT_MS * 1000000;
+}
+
+/* Waits until another thread's update has ended, at most until `limit_ns` of the monotonic clock: the thread may be
  * stopped in the middle of it. */
-static inline void shm_wait_for_update(shm_updater *updater, uint64_t end_ns) {
-  static const struct timespec pause = {0, 100000};
+static inline void shm_wait_for_update(shm_updater *updater, uint64_t limit_ns) {
   while (__atomic_load_n(&updater->epoch, __ATOMIC_ACQUIRE) != 0 && !shm_free_updater(updater) &&
-         shm_clock_ns(CLOCK_MONOTONIC) < end_ns)
-    nanosleep(&pause, NULL);
+         shm_clock_ns(CLOCK_MONOTONIC) < limit_ns)
+    nanosleep(&shm_pause, NULL);
 }
 
-static inline uint64_t shm_hold_end_ns(void) {
-  return shm_clock_ns(CLOCK_MONOTONIC) + (uint64_t)SHM_HOLD_MS * 1000000;
-}
-
-/* Notes that a thread begins to update. Before the first update of a second thread, the first thread changes to atomic
- * additions. */
-static inline void shm_note_thread(shm_updater *updater) {
+/* Records the first thread that takes an updater. When a second one comes, makes additions atomic for good, and waits
+ * for SHM_WAIT_MS at most until the first thread has left an update that began before. */
+static inline void shm_join_updates(shm_updater *updater) {
+#if SHM_HAS_PLAIN_ADDITION
   shm_updater *first = NULL;
   if (__atomic_load_n(&shm_all_updates.sharing, __ATOMIC_ACQUIRE) == SHM_SHARED) return;
   if (__atomic_compare_exchange_n(&shm_all_updates.first, &first, updater, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
       first == updater)
     return;
   __atomic_store_n(&shm_all_updates.sharing, SHM_SHARING, __ATOMIC_SEQ_CST);
-  shm_fence_threads();
-  shm_wait_for_update(first, shm_hold_end_ns());
+  /* A sandbox that begins after shm_prepare_updates() may refuse membarrier(). The pause gives the processor of the
+   * first thread the time to complete its stores. */
+  if (!shm_fence_threads()) nanosleep(&shm_pause, NULL);
+  shm_wait_for_update(first, shm_wait_limit_ns());
   __atomic_store_n(&shm_all_updates.sharing, SHM_SHARED, __ATOMIC_RELEASE);
+#else
+  (void)updater;
+#endif
 }
 
 /* ---------------------------------------------------------------- updates and epochs */
@@ -181,7 +201,7 @@ __attribute__((noinline, unused)) static shm_updater *shm_take_updater(void) {
   while (taken == NULL && shm_add_updaters()) taken = shm_find_updater(thread);
   if (taken != NULL) {
     __atomic_store_n(&taken->epoch, 0, __ATOMIC_RELEASE);
-    shm_note_thread(taken);
+    shm_join_updates(taken);
   }
   shm_own_updater = taken;
   errno = error;
@@ -191,13 +211,12 @@ __attribute__((noinline, unused)) static shm_updater *shm_take_updater(void) {
 /* Delays an update that has just begun while another thread holds updates back. An update in a signal handler that
  * interrupted another update goes on, since the holder waits for the interrupted one. */
 __attribute__((noinline, unused)) static void shm_wait_with_update(shm_update *update) {
-  static const struct timespec pause = {0, 100000};
   shm_updater *own = update->updater;
   int error = errno;
   uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + (uint64_t)SHM_RESUME_MS * 1000000;
   while (update->before == 0 && own->holds == 0 && __atomic_load_n(&shm_all_updates.holders, __ATOMIC_ACQUIRE) != 0) {
     __atomic_store_n(&own->epoch, 0, __ATOMIC_RELEASE);
-    nanosleep(&pause, NULL);
+    nanosleep(&shm_pause, NULL);
     if (shm_clock_ns(CLOCK_MONOTONIC) > end) __atomic_store_n(&shm_all_updates.holders, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&own->epoch, __atomic_load_n(&shm_all_updates.epoch, __ATOMIC_ACQUIRE), __ATOMIC_SEQ_CST);
     shm_full_fence();
@@ -225,17 +244,17 @@ static inline void shm_leave_update(const shm_update *update) {
   if (update->updater != NULL) __atomic_store_n(&update->updater->epoch, update->before, __ATOMIC_RELEASE);
 }
 
-/* Adds to a word within an update. While only one thread updates, one instruction without the lock prefix is enough: no
- * other thread changes the word, and a signal handler of the thread runs before or after the instruction. It takes a
- * quarter of the time. Compilers have no built-in function for it, and the thread sanitizer does not see it. */
-static inline void shm_add_to_word(uint64_t *word, uint64_t amount) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+/* Adds to a value within an update. While only one thread uses the metrics, an instruction without the lock prefix is
+ * enough: no other thread changes the value, and a signal handler of the thread runs before or after the instruction.
+ * Compilers have no built-in function for it. */
+static inline void shm_add_to_value(uint64_t *value, uint64_t amount) {
+#if SHM_HAS_PLAIN_ADDITION
   if (__atomic_load_n(&shm_all_updates.sharing, __ATOMIC_RELAXED) == SHM_ALONE) {
-    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(amount) : "cc");
+    __asm__ volatile("add{q}\t{%1, %0|%0, %1}" : "+m"(*value) : "er"(amount) : "cc");
     return;
   }
 #endif
-  __atomic_fetch_add(word, amount, __ATOMIC_RELAXED);
+  __atomic_fetch_add(value, amount, __ATOMIC_RELAXED);
 }
 
 /* Prepares the process for shm_end_epoch(), before it has handles. */
@@ -263,16 +282,16 @@ static inline bool shm_end_epoch(void) {
 }
 
 /* Holds back new updates of the other threads until shm_resume_updates(), and waits for those in progress, but at most
- * SHM_HOLD_MS: a thread may be stopped in the middle of one. */
+ * SHM_WAIT_MS: a thread may be stopped in the middle of one. */
 __attribute__((unused)) static void shm_hold_updates(void) {
   shm_updater *own = shm_own_updater != NULL ? shm_own_updater : shm_take_updater();
   if (own != NULL) own->holds++;
   __atomic_fetch_add(&shm_all_updates.holders, 1, __ATOMIC_SEQ_CST);
   shm_fence_threads();
-  uint64_t end_ns = shm_hold_end_ns();
+  uint64_t limit_ns = shm_wait_limit_ns();
   for (shm_updater_page *page = shm_updater_pages(); page != NULL; page = page->next)
     for (uint32_t i = 0; i < SHM_UPDATERS_OF_PAGE; i++)
-      if (&page->updaters[i] != own) shm_wait_for_update(&page->updaters[i], end_ns);
+      if (&page->updaters[i] != own) shm_wait_for_update(&page->updaters[i], limit_ns);
 }
 
 __attribute__((unused)) static void shm_resume_updates(void) {
