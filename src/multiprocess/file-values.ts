@@ -5,7 +5,7 @@ import { FoldedNumber } from './folded-number.js';
 import type { FileName } from './file-name.js';
 import type { KeyTable, SharedKey } from './key-table.js';
 import { isCounted } from './merged-metrics.js';
-import type { FileValues, Limits, MergedMetrics } from './merged-metrics.js';
+import type { InputFile, Limits, MergedMetrics } from './merged-metrics.js';
 import type { SeriesNumber } from './merged-series.js';
 import { HEADER_BYTES, checkUsed, corrupt, readingChain, usedIn } from './metric-file.js';
 import type { Stride } from './metric-file.js';
@@ -21,13 +21,13 @@ export interface ReadableFile {
 const FIRST_BYTES = 4096;
 const SPARE_BYTES = 256;
 
-/** The most that a step does: bytes that it copies or checks, and entries that it compares and adds. */
+/** A yield comes after this many bytes that are copied or checked, or values that are compared or folded. */
 const PIECE_BYTES = 2 ** 18;
 const PIECE_VALUES = 4096;
-/** Each entry takes a step of the budget. */
-const PIECE_ENTRIES = 8;
-/** The budget steps for the bytes or the values. */
+/** The budget steps for these. */
 const PIECE_STEPS = 16;
+/** A yield comes after this many entries that are added or removed. Each takes a budget step. */
+const PIECE_ENTRIES = 8;
 /** A larger buffer is dropped after a round. */
 const KEPT_BYTES = 2 ** 20;
 
@@ -68,7 +68,7 @@ export interface FileContext {
   readonly keepsRemoved: boolean;
 }
 
-export class MetricValues implements FileValues {
+export class MetricValues implements InputFile {
   readonly name: FileName;
   #values = NO_VALUES;
   /** The Unix times of the values; undefined if the file has none. */
@@ -161,6 +161,7 @@ export class MetricValues implements FileValues {
       const number = numbers[index];
       if (number?.isChanged === true) number.foldIn(values[index] ?? NaN, times?.[index] ?? 0);
     }
+    yield ((numbers.length % PIECE_VALUES) * PIECE_STEPS) / PIECE_VALUES;
   }
 
   /** Copies the used bytes into the shared buffer. Returns their number. */

@@ -4,13 +4,13 @@ import type { FoldRule } from '../foreign/fold.js';
 
 /**
  * `count`: a sum that never falls by a rounding error. `latest`: the value with the greatest time. `last`: the value of
- * the file that was added last.
+ * the last file.
  */
 export type NumberRule = FoldRule | 'count' | 'latest' | 'last';
 
 /**
- * The files keep the values. To fold a number, call `beginFold`, then `foldIn` for each input in the order of the files,
- * then `endFold`.
+ * A number of a series, folded from one value of each of several files. The files keep the values. To fold them, call
+ * `beginFold`, then `foldIn` for each input in the order of the files, then `endFold`.
  * @template O the type of the series that shows the number
  */
 export class FoldedNumber<O = unknown> {
@@ -48,7 +48,11 @@ export class FoldedNumber<O = unknown> {
     this.isChanged = true;
   }
 
-  /** Removes an input. @param isKept whether its value stays in the sum */
+  /**
+   * Removes an input.
+   * @param value the last value of the input
+   * @param isKept whether the value stays in the sum
+   */
   remove(value: number, isKept: boolean): void {
     this.#inputs--;
     this.isChanged = true;
@@ -70,7 +74,10 @@ export class FoldedNumber<O = unknown> {
     else this.#folded = value;
   }
 
-  /** Returns the new value, or the last one if no input has changed; undefined if there is no input. */
+  /**
+   * Returns the new value, or the last one if no input has changed. Undefined if there is no input or, for `latest`, none
+   * with a time.
+   */
   endFold(): number | undefined {
     if (!this.isChanged) return this.#value;
     this.isChanged = false;

@@ -38,8 +38,8 @@ const MAX_REASONS = 1024;
 
 /** The budget steps for showing a series. */
 const SHOW_STEPS = 4;
-/** Beginning to fold this many series, or folding this many files, takes a step. */
-const FOLDED_A_STEP = 16;
+/** A budget step covers this many series at the beginning of a fold. */
+const BEGUN_A_STEP = 16;
 
 /** The numbers of series and entries that all directories of a target may still add. */
 export interface Limits {
@@ -47,10 +47,10 @@ export interface Limits {
   entries: number;
 }
 
-/** The values of a file. */
-export interface FileValues {
+/** A file whose values are inputs of numbers. */
+export interface InputFile {
   readonly name: FileName;
-  /** Folds the values into those numbers that have changed. A step returns the work that it did. */
+  /** Folds the values into those of their numbers that have changed. A step returns the work that it did. */
   folding(): Generator<number, void>;
 }
 
@@ -154,12 +154,12 @@ export class MergedMetrics {
    * Shows the changed series. A step returns the work that it did.
    * @param files all files, in the order in which their values are folded
    */
-  *showing(files: readonly FileValues[]): Generator<number, void> {
+  *showing(files: readonly InputFile[]): Generator<number, void> {
     for (const family of this.#unsettled) {
       this.#unsettled.delete(family);
       yield* this.#settling(family);
     }
-    // When the last series of a group goes, another group is shown.
+    // `#show` may add series: when a group loses its last one, the next group of its family is shown.
     while (this.#changed.size > 0)
       for (const series of yield* this.#folding(files)) {
         this.#changed.delete(series);
@@ -169,19 +169,15 @@ export class MergedMetrics {
   }
 
   /** Folds the numbers of the changed series. Returns these series. */
-  *#folding(files: readonly FileValues[]): Generator<number, readonly MergedSeries[]> {
+  *#folding(files: readonly InputFile[]): Generator<number, readonly MergedSeries[]> {
     const changed: MergedSeries[] = [];
     const kinds = new Set<FileKind>();
     for (const series of this.#changed) {
       series.beginFold();
       kinds.add(series.facts.group.kind);
-      if (changed.push(series) % FOLDED_A_STEP === 0) yield 1;
+      if (changed.push(series) % BEGUN_A_STEP === 0) yield 1;
     }
-    let order = 0;
-    for (const file of files) {
-      if (kinds.has(file.name.kind)) yield* file.folding();
-      if (++order % FOLDED_A_STEP === 0) yield 1;
-    }
+    for (const file of files) if (kinds.has(file.name.kind)) yield* file.folding();
     return changed;
   }
 

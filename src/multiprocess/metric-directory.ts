@@ -208,32 +208,32 @@ export class MetricDirectory {
    * step returns the work that it did.
    */
   *reporting(): Generator<number, readonly string[]> {
-    const faults: string[] = [];
-    const entries: string[] = [];
+    const fileReasons: string[] = [];
+    const entryReasons: string[] = [];
     const own = { files: this.#files.size, bytes: 0, deadFiles: 0, leftOutEntries: 0 };
     let order = 0;
     for (const [name, { fault, values, isFinal }] of this.#files) {
       own.bytes += values.bytes;
       own.deadFiles += Number(isFinal);
       own.leftOutEntries += values.leftOut;
-      if (fault !== '') faults.push(`${this.#path}/${name} ${fault}`);
-      if (values.leftOut > 0) entries.push(`${this.#path}/${name}: ${values.refusal}`);
+      if (fault !== '') fileReasons.push(`${this.#path}/${name} ${fault}`);
+      if (values.leftOut > 0) entryReasons.push(`${this.#path}/${name}: ${values.refusal}`);
       if (++order % REPORTED_A_STEP === 0) yield 1;
     }
-    for (const [name, fault] of this.#foreign) faults.push(`${this.#path}/${name} ${fault}`);
+    for (const [name, fault] of this.#foreign) fileReasons.push(`${this.#path}/${name} ${fault}`);
     this.#counts = {
-      shown: own.files + this.#foreign.size - faults.length,
-      leftOut: faults.length,
+      shown: own.files + this.#foreign.size - fileReasons.length,
+      leftOut: fileReasons.length,
     };
-    const leftOutFiles = faults.length;
-    if (this.#listed?.isTruncated === true) faults.push(truncationWarning(this.#path));
+    const leftOutFiles = fileReasons.length;
+    if (this.#listed?.isTruncated === true) fileReasons.push(truncationWarning(this.#path));
     for (const reason of this.#metrics.refusals()) {
-      entries.push(`${this.#path}: ${reason}`);
+      entryReasons.push(`${this.#path}: ${reason}`);
       own.leftOutEntries++;
     }
     this.#setOwn({ ...own, leftOutFiles });
     this.#hasManyDead = own.deadFiles > MAX_DEAD_FILES;
-    return [...faults, ...entries];
+    return [...fileReasons, ...entryReasons];
   }
 
   /** A warning if the directory grows, as of the last report; empty if it does not. */

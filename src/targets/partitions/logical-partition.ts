@@ -68,7 +68,10 @@ export interface PartitionParts {
   readonly bindLimits?: (() => BudgetLimits) | undefined;
 }
 
-/** The limits of one step in which a view binds additions and removals. */
+/**
+ * The limits of one step in which a view binds additions and removals. Before V8 has compiled the code, a node may take
+ * 0.3 ms.
+ */
 const BIND_LIMITS: BudgetLimits = {
   steps: BIND_STEPS,
   ms: SLICE_MS,
