@@ -246,11 +246,12 @@ static inline void shm_leave_update(const shm_update *update) {
 
 /* Adds to a value within an update. While only one thread uses the metrics, an instruction without the lock prefix is
  * enough: no other thread changes the value, and a signal handler of the thread runs before or after the instruction.
- * Compilers have no built-in function for it. */
+ * Compilers have no built-in function for it. The amount is in a register, since clang 14 does not know the size of a
+ * constant in Intel syntax. */
 static inline void shm_add_to_value(uint64_t *value, uint64_t amount) {
 #if SHM_HAS_PLAIN_ADDITION
   if (__atomic_load_n(&shm_all_updates.sharing, __ATOMIC_RELAXED) == SHM_ALONE) {
-    __asm__ volatile("add{q}\t{%1, %0|%0, %1}" : "+m"(*value) : "er"(amount) : "cc");
+    __asm__ volatile("add{q}\t{%1, %0|%0, %1}" : "+m"(*value) : "r"(amount) : "cc");
     return;
   }
 #endif
