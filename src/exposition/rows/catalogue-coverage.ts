@@ -1,6 +1,6 @@
 // Counts how well the rows of a catalogue cover the objects and variables that a target tracks.
 import type { ClassRows } from '../../catalogue/match/row-index.js';
-import type { Row, RowInput } from '../../catalogue/row.js';
+import type { RowInput } from '../../catalogue/row.js';
 import type { ValueType } from '../../model.js';
 
 /** How many variables an input matches, and how many of them have a type that its row cannot show. */
@@ -61,7 +61,7 @@ export class CatalogueCoverage {
   #countRows(isCounted: (input: RowInput) => boolean): number {
     let count = 0;
     for (const [{ rows }, objects] of this.#objects)
-      if (objects > 0) count += rows.filter(({ inputs }: Row) => inputs.some(isCounted)).length;
+      if (objects > 0) for (const { inputs } of rows) count += Number(inputs.some(isCounted));
     return count;
   }
 }

@@ -292,9 +292,11 @@ function formsToWrite(forms: Iterable<LineForm>, usesKernel: boolean): ReadonlyS
 function largestOf(families: readonly Family[]): readonly FamilySize[] {
   const largest: Family[] = [];
   for (const family of families) {
+    const isFull = largest.length === MAX_LARGEST;
+    if (isFull && (largest.at(-1)?.lines ?? 0) >= family.lines) continue;
     const smaller = largest.findIndex(({ lines }) => lines < family.lines);
     largest.splice(smaller < 0 ? largest.length : smaller, 0, family);
-    largest.splice(MAX_LARGEST);
+    if (isFull) largest.pop();
   }
   return largest.map(({ metadata: { name }, lines }) => ({ name, series: lines }));
 }
