@@ -51,7 +51,8 @@ const trustingOnly = (directoryUid: number): FileTrust => ({
  */
 export class VerifiedFile {
   readonly identity: FileIdentity;
-  readonly #fd: number;
+  /** -1 once the file is closed, since another file may get the number. */
+  #fd: number;
 
   /**
    * Opens a regular file that has one hard link.
@@ -98,8 +99,10 @@ export class VerifiedFile {
     return readSync(this.#fd, into, 0, into.length, position);
   }
 
+  /** After it, all other methods throw. */
   close(): void {
-    closeSync(this.#fd);
+    if (this.#fd >= 0) closeSync(this.#fd);
+    this.#fd = -1;
   }
 
   #checked({ faultOf, allowsGroup }: FileTrust, maxBytes: number): FileIdentity {

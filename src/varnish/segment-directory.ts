@@ -51,6 +51,7 @@ export class SegmentDirectory {
   #schemaEntries: ReadonlyMap<string, IndexEntry> = new Map();
   readonly #header = Buffer.from(new ArrayBuffer(HEADER.bytes));
   #indexFile: IndexFile;
+  #isClosed = false;
 
   /**
    * Opens a directory and reads its index.
@@ -140,7 +141,9 @@ export class SegmentDirectory {
     return schema;
   }
 
+  /** After it, no method opens a file: a view may still copy values. */
   close(): void {
+    this.#isClosed = true;
     this.#indexFile.close();
     for (const file of this.#files.values()) file.close();
     this.#files.clear();
@@ -192,6 +195,7 @@ export class SegmentDirectory {
   #file(name: string): VerifiedFile {
     const known = this.#files.get(name);
     if (known !== undefined) return known;
+    if (this.#isClosed) throw new Fault('NATIVE_FAILED', 'is closed');
     if (this.#files.size >= LIMITS.files)
       throw new Fault('NATIVE_FAILED', `has segments in more than ${LIMITS.files} files`);
     const file = withDirectory(

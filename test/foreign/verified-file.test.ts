@@ -33,6 +33,18 @@ describe('A file of another program', () => {
     file.close();
   });
 
+  it('is not readable once it is closed, even if another file has got its number', () => {
+    folder.write('a', 'counters');
+    folder.write('b', 'others');
+    const file = open('a');
+    file.close();
+    const other = open('b');
+    expect(() => file.read(Buffer.alloc(6), 0)).to.throw('fd');
+    file.close();
+    expect(other.read(Buffer.alloc(6), 0)).to.equal(6);
+    other.close();
+  });
+
   it('has a new stamp after a write, and after its name is removed', () => {
     const path = folder.write('a', 'x');
     const file = open('a');

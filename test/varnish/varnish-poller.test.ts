@@ -5,6 +5,7 @@ import {
   chownSync,
   mkdirSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -32,6 +33,16 @@ import {
 import { BIRTH, IDS, VBE, instanceFolder } from './instance-folder.js';
 
 const PID = 4711;
+
+/** The files that this process has open. */
+const openFiles = (): readonly string[] =>
+  readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return []; // the list itself
+    }
+  });
 const UID = getuid?.() ?? 0;
 
 describe('A Varnish poller', () => {
@@ -74,6 +85,16 @@ describe('A Varnish poller', () => {
       expect(starts)
         .to.deep.include(['mgt', BIRTH * 1000])
         .and.to.deep.include(['main', (BIRTH + 1) * 1000]);
+    });
+
+    it('opens no file for copies of values after its end', () => {
+      folder.instance();
+      const poller = folder.poller();
+      const seen = pollAll(poller);
+      poller.close();
+      const before = openFiles();
+      expect(valuesOf(seen).get('MAIN client_req')).to.equal(undefined);
+      expect(openFiles()).to.deep.equal(before);
     });
 
     it('reads current values at each copy', () => {
