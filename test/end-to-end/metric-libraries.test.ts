@@ -32,8 +32,11 @@ describe('an exporter of metric files', function () {
   this.slow(30_000);
   const programs = testPrograms();
 
-  const serve = (directory: string): Promise<string> =>
-    programs.start('exporter', ['--config', programs.config({}, targetOf(directory))]).url();
+  // With the default interval, a scrape may get the render of the scrape before.
+  const serve = (directory: string): Promise<string> => {
+    const config = programs.config({ render_min_interval_ms: 1 }, targetOf(directory));
+    return programs.start('exporter', ['--config', config]).url();
+  };
 
   for (const recorded of RECORDED_DIRECTORIES)
     it(`serves the page that ${recorded.name} makes`, async () => {
