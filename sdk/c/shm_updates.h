@@ -55,14 +55,15 @@ typedef struct shm_updates {
   shm_updater_page *pages;
   bool has_fences; /* each update executes a fence */
   uint32_t holders; /* the number of threads that hold back the updates of the others */
-  uint32_t sharing;     /* SHM_ALONE, SHM_SHARING or SHM_SHARED */
-  shm_updater *first;   /* the updater that the first thread took; another thread may take it after that one has ended */
+  uint32_t sharing; /* SHM_ALONE, SHM_SHARING or SHM_SHARED */
+  shm_updater *first; /* the updater that the first thread took; another thread may take it after that one has ended */
 } shm_updates;
 
 /* How long a thread waits for updates in progress. How long an update is held back: it then resumes all updates. */
 enum { SHM_WAIT_MS = 100, SHM_RESUME_MS = 10000 };
 
-/* Whether the processor adds to memory with one instruction that other threads, but no signal handler, can interrupt. */
+/* Whether an addition to memory can be one instruction, which no signal handler interrupts, without being atomic for
+ * other threads. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define SHM_HAS_PLAIN_ADDITION 1
 #else
