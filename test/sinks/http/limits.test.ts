@@ -166,7 +166,7 @@ describe('the HTTP responder with limits', () => {
     });
 
     it('closes the connection of a client whose request head takes too long', async () => {
-      const http = await serve([new FakeTarget()], { headerMs: 50 });
+      const http = await serve([new FakeTarget()], { headerMs: 500 });
       const slow = [http.send(SLOW_HEAD), http.send('')];
       await eventually('both are closed', () => slow.every(ends));
       expect(slow[0]?.text()).to.match(/^HTTP\/1\.1 408 /);
