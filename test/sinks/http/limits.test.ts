@@ -13,7 +13,7 @@ describe('the HTTP responder with limits', () => {
   const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const SLOW_HEAD = 'GET /metrics HTTP/1.1\r\nHost: x\r\nX-Slow: ';
   /** Far more than the buffers of the sockets can hold. */
-  const HUGE = 'demo_value 1\n'.repeat(2_000_000);
+  const HUGE = `demo_value{text="${'x'.repeat(1000)}"} 1\n`.repeat(26_000);
   const statuses = (text: string) =>
     [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
   /** A target whose demands wait until the test answers them. */
